@@ -83,3 +83,55 @@ fn a_bot_that_trades_takes_a_calendar_by_reload_and_refuses_one_that_it_would_re
     assert!(changes.contains("risk.blackouts") && changes.contains("news.ics"), "{changes}");
     assert_eq!(bot.end(), Some(130));
 }
+
+#[test]
+fn a_span_holds_for_every_spelling_of_a_symbol_and_for_its_currencies() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(300));
+    let refused = |symbols: &str| {
+        let news = format!("from,to,symbols\n2026-01-05 01:10,2026-01-05 02:40,{symbols}\n");
+        std::fs::write(folder.path("news.csv"), news).unwrap();
+        run(&folder, "blackouts = \"news.csv\"", &["backtest"])
+    };
+    let all = refused("");
+    assert!(all.1.is_some_and(|count| count > 5), "{:?}", all.1);
+    for symbols in ["BTCUSDT", "BTC/USDT", "btcusdt", "USDT", "\"EUR, BTC\""] {
+        assert_eq!(refused(symbols), all, "{symbols}");
+    }
+    // A currency that no bot trades blocks nothing, and is noted.
+    assert_eq!(refused("JPY").1, None);
+    let checked = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
+    assert!(checked.contains("no bot trades a pair of JPY (1 span)"), "{checked}");
+}
+
+#[test]
+fn a_span_of_a_symbol_that_no_bot_trades_is_refused_and_spans_that_are_over_are_noted() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(30));
+    let with = |symbols: &str| {
+        let news =
+            format!("from,to,symbols,reason\n2026-01-05T01:10:00Z,2026-01-05T02:40:00Z,{symbols},CPI\n");
+        std::fs::write(folder.path("news.csv"), news).unwrap();
+        std::fs::write(folder.path("bot.toml"), settings("blackouts = \"news.csv\"")).unwrap();
+    };
+    with("BTCUDST");
+    let parts = [
+        "risk.blackouts = \"news.csv\" (bot.toml)",
+        "span from 2026-01-05T01:10:00Z (CPI)",
+        "did you mean BTCUSDT?",
+    ];
+    let data = ["--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
+    folder.run(&["config", "check", "--config", "bot.toml"]).fails(3, &parts);
+    folder.run(&[&["backtest"], &data[..]].concat()).fails(3, &parts);
+    let live = ["live", "--sandbox", "--speed", "max", "--until-end"];
+    folder.run(&[&live, &data[..]].concat()).fails(3, &parts);
+    with("BTCUSDT");
+    let over = "risk.blackouts: every span of news.csv is over, the last one since 2026-01-05T02:40:00Z";
+    let checked = folder.run(&["config", "check", "--config", "bot.toml"]);
+    assert!(checked.code == 0 && checked.stdout.contains(over), "{}{}", checked.stdout, checked.stderr);
+    // The venue's clock is that of its candles: the span is still to come.
+    let ran = folder.run(&[&live, &data[..]].concat());
+    assert!(ran.code == 0 && !ran.stderr.contains("is over"), "{}", ran.stderr);
+    let early = "from,to\n2025-01-05,2025-01-06\n";
+    std::fs::write(folder.path("news.csv"), early).unwrap();
+    let ran = folder.run(&[&live, &data[..]].concat());
+    assert!(ran.stderr.contains("every span of news.csv is over"), "{}", ran.stderr);
+}

@@ -174,11 +174,6 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
             "this key is missing; factor = 2.25 wins back, at a payout of 80 %",
         ),
         ("close_type", "close_type = 3", "use a text in quotes: 00:03 for 3 seconds, or 03:00 for 3 minutes"),
-        (
-            "stake",
-            "stake = { kind = \"gale\", amount = 1, factor = 2.0, levels = 2, if_refused = \"reset\" }",
-            "a level that waits for the next signal is not given up: write entry = \"next_candle\" beside it",
-        ),
         ("close_type", "close_type = \"3:00\"", "did you mean 03:00?"),
         (
             "close_type",

@@ -103,6 +103,13 @@ fn what_is_wrong_or_cannot_change_is_refused_by_name_and_nothing_changes() {
         ("[risk]\nmax_trades_per_hour = 5", &["risk.max_trades_per_hour", "0 cannot become 5", "restart"]),
         ("[risk]\nday_start = \"01:00\"", &["risk.day_start", "\"00:00\" -> \"01:00\"", "restart the bot"]),
         ("[runtime]\nhold_ms = 5", &["runtime.hold_ms", "1000 -> 5", "restart the bot"]),
+        // As a start refuses it.
+        ("[risk]\nmax_stake = 5", &["is 10.00", "risk.max_stake, is 5.00", "no trade could ever be opened"]),
+        (
+            "[risk]\nmin_stake = 60",
+            &["is 10.00", "risk.min_stake, is 60.00", "no trade could ever be opened"],
+        ),
+        ("[risk]\ndaily_loss_limit = 5", &["risk.daily_loss_limit", "no trade could ever be opened"]),
         ("[account]\nmoney_scale = 3\n[risk]\nmax_open_trades = 1", &["account.money_scale", "2 -> 3"]),
         (
             "[[bots]]\nname = \"second\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\nclose_type = \"01:00\"",

@@ -123,6 +123,64 @@ fn a_stake_that_no_trade_could_have_is_found_before_the_first_one() {
 }
 
 #[test]
+fn a_stake_that_outgrows_max_stake_is_named_and_a_setting_lets_it_go_on() {
+    let with = |stake: &str, risk: &str| {
+        let folder = Folder::new();
+        folder.run(&["config", "init", "--stake", "10"]);
+        let text = folder.read("candlewick.toml").replace("{ kind = \"fixed\", amount = 10.0 }", stake);
+        let text = text.replace("[[bots]]", &format!("max_stake = 20.0\n{risk}\n[[bots]]"));
+        let folder = folder.with("candlewick.toml", &text);
+        folder.run(&["config", "check", "--config", "candlewick.toml", "--json"]).json()
+    };
+    // At payout 80: 10.00, 18.00, 32.40.
+    let soros = "{ kind = \"soros\", amount = 10.0, wins = 2 }";
+    let checked = with(soros, "");
+    assert_eq!((&checked["sound"], &checked["stopping_bots"]), (&false.into(), &1.into()));
+    let notices = checked["notices"].to_string();
+    for part in ["its stake 32.40 is above risk.max_stake 20.00", "held to", "stakes of at most 20.00"] {
+        assert!(notices.contains(part), "no {part:?} in {notices}");
+    }
+    let reset = "{ kind = \"soros\", amount = 10.0, wins = 2, if_refused = \"reset\" }";
+    for checked in [with(soros, "cap_stakes = true"), with(reset, "")] {
+        assert_eq!((&checked["sound"], &checked["stopping_bots"]), (&true.into(), &0.into()), "{checked}");
+    }
+}
+
+#[test]
+fn a_live_run_with_a_stake_that_never_fits_does_not_start() {
+    let folder = Folder::new();
+    folder.run(&["config", "init", "--stake", "10"]);
+    let text = folder.read("candlewick.toml").replace("[[bots]]", "max_stake = 5.0\n\n[[bots]]");
+    let folder = folder.with("candlewick.toml", &text);
+    folder
+        .run(&["live", "--sandbox", "--for", "1s", "--config", "candlewick.toml"])
+        .fails(2, &["risk.max_stake, is 5.00", "no trade could ever be opened"]);
+}
+
+#[test]
+fn a_pair_is_written_as_venues_do_and_one_of_another_asset_type_is_not_a_venue_that_is_down() {
+    let folder = Folder::new();
+    let written = folder.run(&["config", "init", "--symbol", "EUR/USD"]);
+    assert!(
+        written.code == 0 && written.stdout.contains("written EURUSD"),
+        "{}{}",
+        written.stdout,
+        written.stderr
+    );
+    let text = folder.read("candlewick.toml");
+    for part in ["name = \"eurusd-rsi-reversal\"", "symbol = \"EURUSD\"", "asset_type = \"forex\""] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    let folder = folder.with("candlewick.toml", &text.replace("\"forex\"", "\"crypto\""));
+    let checked = folder.run(&["config", "check", "--config", "candlewick.toml"]);
+    assert!(checked.stdout.contains("asset_type = \"crypto\" for EURUSD"), "{}", checked.stdout);
+    let parts = ["the venue has no candles of EURUSD", "symbol or its asset type", "asset_type"];
+    let ran = folder.run(&["live", "--sandbox", "--for", "1s", "--config", "candlewick.toml"]);
+    ran.fails(2, &parts);
+    assert!(!ran.stderr.contains("did not answer"), "{}", ran.stderr);
+}
+
+#[test]
 fn payouts_as_shares_of_the_stake_are_asked_about() {
     let folder = Folder::new().with("a.toml", "[simulation]\npayout_percent = 0.85\n");
     folder.run(&["backtest", "--config", "a.toml"]).fails(2, &["did you mean 85?"]);

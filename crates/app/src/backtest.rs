@@ -6,7 +6,7 @@ use crate::bots::{
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
 use crate::error::AppError;
-use crate::inspection::{notices_of_stakes, ruin_of};
+use crate::inspection::{notices_of_stakes, outgrown_stakes, ruin_of};
 use crate::progress::Progress;
 use crate::signals::SignalList;
 use crate::warm_up::shares_of_warm_up;
@@ -129,7 +129,7 @@ impl BacktestTerms {
         let mut candles = self.candles.gather(&loaded, progress)?;
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
-        candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots));
+        candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots).chain(outgrown_stakes(&loaded)));
         candles.notices.extend(shares_of_warm_up(&warmups, &candles.series, registry));
         let apart = nothing_to_choose(&loaded, &candles.series);
         candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));

@@ -3,14 +3,15 @@
 use crate::configuration::{Loaded, Problem, ProblemKind, Problems, of_combination};
 use crate::error::AppError;
 use crate::suggestion::{nearest, suggest};
+use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
-use candlewick_engine::{BotSettings, EngineError, SessionSettings};
+use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
+use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
     BotContext, BuildError, CloseType, GateView, Payout, Registry, Strategy, StrategyEntry, Symbol,
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// The indicators of rules, by their names: a bot cannot have one as its strategy.
 pub const INDICATORS: [&str; 20] = [
@@ -36,6 +37,9 @@ pub const INDICATORS: [&str; 20] = [
     "pivots",
 ];
 
+/// Maximum number of unknown symbols of blackouts that are reported at once.
+const MAX_NAMED_BLACKOUTS: usize = 8;
+
 /// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
 pub struct BotSet {
@@ -47,25 +51,42 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-/// What is set for symbols that no bot trades: payouts that are asked of them, and, where a bot's symbol is written otherwise,
-/// what the simulation has of its own for them.
-fn settings_of_nobody(loaded: &Loaded) -> Vec<Problem> {
-    let symbols: BTreeSet<&str> = loaded.config.bots.iter().map(|bot| bot.symbol.as_str()).collect();
-    let names: Vec<&str> = symbols.iter().copied().collect();
+/// Finds settings for symbols that no bot trades. Other spellings of traded symbols were replaced when the configuration was loaded.
+fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
+    let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
     let least = risk.min_payout_percent_by_symbol.keys();
-    let least = least.map(|name| (name, format!("risk.min_payout_percent_by_symbol.{name}")));
-    let chosen = risk.best_payout_of.iter().map(|name| (name, "risk.best_payout_of".to_owned()));
-    let unknown = least.chain(chosen).filter(|(name, _)| !symbols.contains(name.as_str()));
-    let problem = |(name, key): (&String, String)| {
-        let problem = format!("no bot trades {name}; there is {}", names.join(", "));
-        loaded.problem(&key, problem)
+    let least = least.map(|name| (name.as_str(), format!("risk.min_payout_percent_by_symbol.{name}")));
+    let chosen = risk.best_payout_of.iter().map(|name| (name.as_str(), "risk.best_payout_of".to_owned()));
+    let unknown = least.chain(chosen).filter(|(name, _)| traded.find(name).is_none());
+    let mut problems: Vec<Problem> =
+        unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name))).collect();
+    problems.extend(blackouts_of_unknown_symbols(loaded, &traded));
+    problems
+}
+
+/// Finds blackouts of symbols that no bot trades: they would protect nothing.
+fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
+    let blackouts = &loaded.config.risk.blackouts;
+    let mut unknown: Vec<(&str, &Blackout)> = Vec::new();
+    for span in &blackouts.spans {
+        for name in span.symbols.iter().map(Symbol::as_str) {
+            if unknown.len() < MAX_NAMED_BLACKOUTS
+                && traded.find_all(name).is_none()
+                && unknown.iter().all(|(known, _)| *known != name)
+            {
+                unknown.push((name, span));
+            }
+        }
+    }
+    let problem = |(name, span): (&str, &Blackout)| {
+        let reason = if span.reason.is_empty() { String::new() } else { format!(" ({})", span.reason) };
+        let from = String::from(StartTime(span.from));
+        let problem = format!("span from {from}{reason}: {}", traded.describe_unknown(name));
+        let problem = loaded.problem("risk.blackouts", problem).value(format!("{:?}", blackouts.file));
+        problem.kind(ProblemKind::Data)
     };
-    let misspelt = simulated_for_nobody(loaded).into_iter().filter_map(|(name, key)| {
-        let meant = names.iter().find(|symbol| letters(symbol) == letters(&name))?;
-        Some(loaded.problem(&key, format!("no bot trades {name}: write {meant}")))
-    });
-    unknown.map(problem).chain(misspelt).collect()
+    unknown.into_iter().map(problem).collect()
 }
 
 /// What the simulation has of its own for symbols that no bot trades: each with the key's path.
@@ -77,11 +98,6 @@ pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
     let is_traded = |symbol: &Symbol| loaded.config.bots.iter().any(|bot| bot.symbol == *symbol);
     let foreign = named.filter(|(_, symbol)| !is_traded(symbol));
     foreign.map(|(key, symbol)| (symbol.to_string(), format!("simulation.{key}.{symbol}"))).collect()
-}
-
-/// A name without what is written between its letters, in capitals.
-pub(crate) fn letters(symbol: &str) -> String {
-    symbol.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_uppercase()
 }
 
 impl BotSet {
@@ -108,7 +124,7 @@ impl BotSet {
         }
         problems.extend(payout_as_share(loaded));
         problems.extend(limits_of_nobody(loaded));
-        problems.extend(settings_of_nobody(loaded));
+        problems.extend(settings_of_unknown_symbols(loaded));
         Problems::check(problems).map(|()| set)
     }
 }

@@ -5,12 +5,14 @@ mod doubtful_limits;
 mod doubtful_symbols;
 mod doubtful_values;
 mod hours;
+mod idle_blackouts;
 mod lengths;
 mod notes;
 
 pub use cut_ladders::cut_ladders;
 pub(crate) use doubtful_symbols::doubtful_symbol;
 pub use hours::split_hours;
+pub(crate) use idle_blackouts::{ended_blackouts, idle_blackouts};
 pub use notes::notes_of;
 
 use crate::bots::{BotSet, gates_of, problem_of_session, session_settings};
@@ -130,6 +132,11 @@ pub fn notices_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)
+}
+
+/// Describes the stakes that may outgrow `max_stake`, which stops their bots for good.
+pub fn outgrown_stakes(loaded: &Loaded) -> Vec<String> {
+    candlewick_engine::outgrown_stakes(&session_settings(loaded), &known_payouts(loaded)).unwrap_or_default()
 }
 
 /// Gates that count signals which the trading hours then refuse.

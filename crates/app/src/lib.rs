@@ -33,9 +33,11 @@ pub mod signals;
 pub mod status;
 pub mod storage;
 pub mod suggestion;
+mod traded_symbols;
 pub mod tune;
 pub mod validation;
 pub mod warm_up;
 
 pub use error::{AppError, ErrorKind, ErrorReport};
 pub use progress::{NoProgress, Progress, ProgressBar};
+pub use traded_symbols::usual_spelling;

@@ -30,7 +30,7 @@ pub(crate) struct Bot {
     longer: LongerCandles,
     /// Candles until its signals mean anything.
     cold: usize,
-    /// What becomes of a level of its ladder that is refused at the next candle.
+    /// What becomes of a refused level of its ladder.
     if_refused: IfRefused,
 }
 
@@ -63,10 +63,20 @@ impl Bot {
     }
 
     /// Makes its ladder go on with the next candle, without a signal.
-    pub(crate) fn with_reentries(mut self, if_refused: IfRefused) -> Self {
+    pub(crate) fn with_reentries(mut self) -> Self {
         self.reentry = Some(Box::default());
+        self
+    }
+
+    /// Sets what becomes of a refused level of its ladder.
+    pub(crate) const fn with_if_refused(mut self, if_refused: IfRefused) -> Self {
         self.if_refused = if_refused;
         self
+    }
+
+    /// Returns whether a stake above its bounds restarts the ladder at once. One that goes on with candles is given up by time.
+    pub(crate) fn restarts_ladder(&self) -> bool {
+        self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
 
     /// Has its trades asked for so long after their decisions.

@@ -23,6 +23,8 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let stake = Stake::new(&bot.stake, scale, &key)?;
         let purse = Purse { free: balance, minimum: limits.minimum_stake(), together: 1 };
         let first = limits.step_down(stake.next(purse));
+        let cap = limits.stake_cap(balance).filter(|_| limits.caps_stakes());
+        let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
         let own = || own_limit(first, balance, (&bot.name, settings), &limits);
         let Some(broken) = broken.or_else(own) else { continue };

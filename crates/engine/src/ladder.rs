@@ -1,6 +1,7 @@
 //! Stakes are held against the limits before the first trade: all levels of every ladder that can run at once
 //! must fit, and a Kelly stake needs to know among how many trades it is shared.
 
+use crate::first_stake::check_first_stakes;
 use crate::risk::{Bound, Limits, RiskSettings};
 use crate::stake::{LadderCost, Stake};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
@@ -34,8 +35,10 @@ pub struct LadderInDay {
     pub is_own: bool,
 }
 
-/// Checks that the full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake, and that trades which
-/// are open together are limited where a bot stakes by Kelly.
+/// Validates the stakes of all bots against the limits, at a start and at a reload.
+///
+/// The full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake. Each bot's first stake can be placed
+/// ([`check_first_stakes`]). Trades that are open together are limited if a bot stakes by Kelly.
 ///
 /// # Errors
 /// [`EngineError`] with the figures when they do not fit.
@@ -60,7 +63,9 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             ));
         }
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
-        check_largest(cost, (key, balance), (&limits, scale))?;
+        if !limits.caps_stakes() {
+            check_largest(cost, (key, balance), (&limits, scale))?;
+        }
         // Trades that are open at once may lie on one level, each level as often.
         let at_once = most_at_once(bot, &limits);
         let whole = cost.total.times(at_once);
@@ -110,6 +115,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             notice.text
         );
     }
+    check_first_stakes(settings)?;
     Ok(notices)
 }
 

@@ -30,6 +30,7 @@ mod kept_rows;
 mod ladder;
 mod ledger;
 mod nominal;
+mod outgrown_stake;
 mod outside_signal;
 mod partial_book;
 mod percent_beside_default;
@@ -71,6 +72,7 @@ pub use judge::{Judge, JudgedTrade, judge, judge_of, judge_trades, to_trade_outc
 pub use kept_rows::{BookTotals, KeptRow};
 pub use ladder::{LadderInDay, LadderNotice, check_stakes};
 pub use ledger::Ledger;
+pub use outgrown_stake::outgrown_stakes;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
 pub use percent_beside_default::percent_beside_default;
 pub use record::{Entry, Header, Interest, Recorder};
@@ -87,7 +89,8 @@ pub use risk::{
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
     AnswersAhead, BookedTrade, LadderStanding, LentStrategy, Obstacle, PrecomputedOutcome, RestoreError,
-    Session, SessionSnapshot, SettingsBefore, StoredCandles, StretchEnd, TrialSession, TrialStretch,
+    Session, SessionSnapshot, SettingsBefore, StakeBound, StakeTrouble, StoredCandles, StretchEnd,
+    TrialSession, TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use shown_edge::ShownEdge;

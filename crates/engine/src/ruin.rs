@@ -4,7 +4,7 @@ use crate::first_stake::check_first_stakes;
 use crate::ladder::most_at_once;
 use crate::risk::Limits;
 use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of};
-use crate::{BotSettings, EngineError, IntentRow, SessionSettings, StakeSettings, edge_sequence};
+use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
     MAX_HORIZON_TRADES, MAX_MONEY, RuinQuestion, StakePlan, StatisticsError, WalletLimits, break_even,
@@ -107,6 +107,7 @@ impl StakeRuin {
         };
         let step = to_units(limits.stake_step()).max(1);
         let minimum_stake = to_units(limits.minimum_stake()).max(1);
+        let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
         let mut horizon_trades = settings.risk.ruin_horizon_trades;
         let plan = match bot.stake {
             StakeSettings::Fixed { amount } => {
@@ -115,10 +116,12 @@ impl StakeRuin {
             }
             StakeSettings::Share { percent } => StakePlan::Share { fraction: percent / 100.0, step },
             StakeSettings::Martingale { amount, factor, levels, entry: _, if_refused: _ } => {
-                let most_stake = limits.largest_stake().map_or(MAX_MONEY, to_units);
                 StakePlan::Martingale { base: money(amount)?, factor, levels, most_stake, step }
             }
-            StakeSettings::Soros { amount, wins } => StakePlan::Soros { base: money(amount)?, wins, step },
+            StakeSettings::Soros { amount, wins, .. } => {
+                let most_stake = if limits.caps_stakes() { most_stake } else { MAX_MONEY };
+                StakePlan::Soros { base: money(amount)?, wins, most_stake, step }
+            }
             StakeSettings::Kelly { fraction, kelly_floor_trades, .. } => {
                 let payout_fraction = payout.to_fraction();
                 let stakes_more = |p: f64| kelly_fraction(p, payout_fraction).is_ok_and(|share| share > 0.0);
@@ -145,6 +148,7 @@ impl StakeRuin {
             draw_share: 0.0,
             horizon_trades,
         };
+        let plan = if limits.caps_stakes() { plan } else { within_bounds(plan, &question, bot, most_stake) };
         let (lower_bound, limits) = (record.lower_bound, limits_of(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
@@ -268,6 +272,18 @@ pub fn check_ruin(
     Ok(report)
 }
 
+/// Returns the plan of a soros without the stakes that restart it because they are above `max_stake`.
+fn within_bounds(plan: StakePlan, question: &RuinQuestion, bot: &BotSettings, most: u64) -> StakePlan {
+    match plan {
+        StakePlan::Soros { base, most_stake, step, .. } if bot.stake.if_refused() == IfRefused::Reset => {
+            let stakes = plan.stakes(question).unwrap_or_default();
+            let placed = stakes.iter().take_while(|stake| **stake <= most).count();
+            StakePlan::Soros { base, wins: placed.saturating_sub(1) as u32, most_stake, step }
+        }
+        plan => plan,
+    }
+}
+
 fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Result<String, EngineError> {
     let (limit, horizon) = (settings.risk.max_ruin_probability, settings.risk.ruin_horizon_trades);
     let scale = settings.money_scale;
@@ -310,6 +326,10 @@ mod tests {
     use crate::RiskSettings;
     use crate::testing;
     use candlewick_sdk::rust_decimal::Decimal;
+
+    fn soros(wins: u32, if_refused: crate::IfRefused) -> StakeSettings {
+        StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused }
+    }
 
     fn settings(stakes: &[StakeSettings], change: impl Fn(&mut RiskSettings)) -> SessionSettings {
         let mut risk = RiskSettings { ruin_horizon_trades: 40, ..RiskSettings::default() };
@@ -359,7 +379,7 @@ mod tests {
     /// 10 is less than a least stake of 10.01: nothing is ruined, as nothing is traded.
     #[test]
     fn a_ladder_or_stake_below_the_smallest_is_told_as_that_and_not_as_ruin() {
-        let soros = StakeSettings::Soros { amount: Decimal::TEN, wins: 2 };
+        let soros = soros(2, crate::IfRefused::Wait);
         for stake in [martingale(3), soros] {
             let with = |least| {
                 settings(std::slice::from_ref(&stake), |risk| risk.min_stake = Decimal::new(least, 2))
@@ -440,7 +460,7 @@ mod tests {
         let stakes = [
             StakeSettings::Fixed { amount: Decimal::new(1_250, 2) },
             StakeSettings::Share { percent: 2.0 },
-            StakeSettings::Soros { amount: Decimal::TEN, wins: 2 },
+            soros(2, crate::IfRefused::Wait),
             StakeSettings::Kelly {
                 fraction: 0.5,
                 kelly_floor_trades: 30,
@@ -455,12 +475,39 @@ mod tests {
             [
                 StakePlan::Flat { stake: 1_000 },
                 StakePlan::Share { fraction: 0.02, step: 500 },
-                StakePlan::Soros { base: 1_000, wins: 2, step: 500 },
+                StakePlan::Soros { base: 1_000, wins: 2, most_stake: MAX_MONEY, step: 500 },
                 StakePlan::Flat { stake: 500 },
             ]
         );
         assert_eq!((found[0].question.horizon_trades, found[3].question.horizon_trades), (40, 30));
         assert_eq!((found[0].question.minimum_stake, found[0].question.balance), (500, 7_000));
+    }
+
+    #[test]
+    fn a_soros_stays_within_max_stake() {
+        // At payout 100: 10, 20, 40. Of three even trades the third stake is asked for after two wins, 25 %.
+        let report = |if_refused, cap_stakes| {
+            let settings = settings(&[soros(2, if_refused)], |risk| {
+                risk.ruin_horizon_trades = 3;
+                (risk.max_stake, risk.cap_stakes) = (Decimal::from(25), cap_stakes);
+                (risk.daily_loss_limit, risk.max_drawdown_percent) = (Decimal::ZERO, 0.0);
+            });
+            let ruin = StakeRuin::of_bots(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
+            let text = check_ruin(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
+            let stakes = ruin[0].plan.stakes(&ruin[0].question).unwrap();
+            (stakes, text.ladders.concat())
+        };
+        let (stakes, text) = report(IfRefused::Wait, false);
+        assert_eq!(stakes, [1_000, 2_000, 4_000]);
+        let stopped = text.split("for good before that in ").nth(1).and_then(|rest| rest.split(' ').next());
+        let stopped: f64 = stopped.unwrap().parse().unwrap();
+        assert!(text.contains("held to stakes of at most 25.00,") && (stopped - 25.0).abs() < 0.5, "{text}");
+        assert_eq!(report(IfRefused::Reset, false).0, [1_000, 2_000]);
+        assert_eq!(report(IfRefused::Wait, true).0, [1_000, 2_000, 2_500]);
+        for (if_refused, cap_stakes) in [(IfRefused::Reset, false), (IfRefused::Wait, true)] {
+            let (_, text) = report(if_refused, cap_stakes);
+            assert!(text.contains("none of") || text.contains("for good before that in 0.00 %"), "{text}");
+        }
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
 use crate::ruin_words::RuinWords;
-use crate::{BotSettings, SessionSettings, StakeRuin};
+use crate::{BotSettings, IfRefused, SessionSettings, StakeRuin, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{MoneyScale, Payout};
-use candlewick_statistics::{MoneyStop, StatisticsError, Stops, WalletLimits};
+use candlewick_statistics::{MoneyStop, OversizedStake, StatisticsError, Stops, WalletLimits};
 
 /// Different stakes whose ruin is told.
 const MOST_TOLD: usize = 30;
@@ -14,7 +14,7 @@ const MOST_NAMED: usize = 3;
 
 /// The limits that the trades of a bot are held to, those of all bots and its own.
 pub(crate) fn limits_of(bot: &BotSettings, settings: &SessionSettings) -> WalletLimits {
-    let RiskSettings { session, max_drawdown_percent, max_stake_percent, .. } = &settings.risk;
+    let RiskSettings { session, max_drawdown_percent, max_stake_percent, max_stake, .. } = &settings.risk;
     let risk = &settings.risk;
     let none = BotLimitSettings::default();
     let own = risk.bots.get(&bot.name).unwrap_or(&none);
@@ -50,18 +50,37 @@ pub(crate) fn limits_of(bot: &BotSettings, settings: &SessionSettings) -> Wallet
         }
     }
     let streaks = [risk.max_loss_streak, own.max_loss_streak].into_iter().filter(|most| *most > 0);
+    // Other stakes never change, so the start compares them with the limit.
+    let may_outgrow = matches!(
+        bot.stake,
+        StakeSettings::Share { .. } | StakeSettings::Soros { .. } | StakeSettings::Kelly { .. }
+    );
+    let most_stake = units(*max_stake, settings.money_scale).filter(|_| may_outgrow).unwrap_or_default();
+    let restarts = bot.stake.if_refused() == IfRefused::Reset && !bot.stake.enters_without_signal();
+    let oversized = match (restarts, risk.cap_stakes) {
+        _ if most_stake == 0 && *max_stake_percent == 0.0 => OversizedStake::Refused,
+        (true, _) => OversizedStake::Restarts,
+        (false, true) => OversizedStake::Capped,
+        (false, false) => OversizedStake::Refused,
+    };
     WalletLimits {
         rests,
         ends,
         drawdown_fraction: max_drawdown_percent / 100.0,
         loss_streak: streaks.min().unwrap_or_default(),
         stake_fraction: max_stake_percent / 100.0,
+        most_stake,
+        oversized,
     }
 }
 
+fn units(amount: Decimal, scale: MoneyScale) -> Option<u64> {
+    scale.exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok())
+}
+
 fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
-    let units = scale.exact(amount).ok().and_then(|money| u64::try_from(money.minor()).ok());
-    let stop = MoneyStop { amount: units.filter(|units| *units > 0), fraction: percent / 100.0 };
+    let amount = units(amount, scale).filter(|units| *units > 0);
+    let stop = MoneyStop { amount, fraction: percent / 100.0 };
     (stop.amount.is_some() || percent > 0.0).then_some(stop)
 }
 
@@ -328,10 +347,12 @@ mod tests {
             drawdown_fraction: 0.25,
             loss_streak: 3,
             stake_fraction: 0.5,
+            most_stake: 0,
+            oversized: OversizedStake::Refused,
         };
         assert_eq!(limits_of(&settings.bots[0], &settings), expected);
         let words = "a drawdown of 25.00 %, 3 losses in a row, stakes of at most 50.00 % and stops of the day or of hours";
-        assert_eq!(limit_words(&expected), words);
+        assert_eq!(limit_words(&expected, settings.money_scale), words);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::StakeRuin;
 use candlewick_sdk::{Money, MoneyScale};
-use candlewick_statistics::{StakePlan, StatisticsError, Stops, WalletLimits, simulate_limited_ruin};
+use candlewick_statistics::{
+    OversizedStake, StakePlan, StatisticsError, Stops, WalletLimits, simulate_limited_ruin,
+};
 use std::fmt::Write as _;
 
 /// Trades that are simulated in all, and the fewest runs.
@@ -71,7 +73,7 @@ impl StakeRuin {
                 let is_never = is_nearly_never && ends == [0.0; 3];
                 let how =
                     if is_never { format!("none of {runs} ended for good") } else { self.ends(ends, &runs) };
-                let _ = write!(words, "; held to {}, {how}", limit_words(&self.limits));
+                let _ = write!(words, "; held to {}, {how}", limit_words(&self.limits, scale));
             }
             if is_share {
                 let halved = trials.halved_share();
@@ -108,16 +110,26 @@ fn ladder_words(stakes: &[u64], scale: MoneyScale) -> String {
 }
 
 /// The limits by their names, those first that end the trading of a run for good.
-pub(crate) fn limit_words(limits: &WalletLimits) -> String {
-    let WalletLimits { rests, ends, drawdown_fraction, loss_streak, stake_fraction } = limits;
+pub(crate) fn limit_words(limits: &WalletLimits, scale: MoneyScale) -> String {
+    let WalletLimits { rests, ends, drawdown_fraction, loss_streak, stake_fraction, most_stake, oversized } =
+        limits;
     let is_on = |stops: &Stops| !stops.loss.is_empty() || !stops.profit.is_empty();
     let drawdown =
         (*drawdown_fraction > 0.0).then(|| format!("a drawdown of {}", percent(*drawdown_fraction)));
     let streak = (*loss_streak > 0).then(|| format!("{loss_streak} losses in a row"));
-    let share = (*stake_fraction > 0.0).then(|| format!("stakes of at most {}", percent(*stake_fraction)));
+    let share = (*stake_fraction > 0.0).then(|| percent(*stake_fraction));
+    let amount = i64::try_from(*most_stake).ok().filter(|most| *most > 0).map(Money::from_minor);
+    let largest: Vec<String> = share.into_iter().chain(amount.map(|most| scale.format(most))).collect();
+    let larger = match oversized {
+        OversizedStake::Refused => "",
+        OversizedStake::Capped => " (larger ones are capped)",
+        OversizedStake::Restarts => " (larger ones restart the ladder)",
+    };
+    let largest =
+        (!largest.is_empty()).then(|| format!("stakes of at most {}{larger}", largest.join(" and ")));
     let run = is_on(ends).then(|| "stops of the run".to_owned());
     let rest = is_on(rests).then(|| "stops of the day or of hours".to_owned());
-    let words: Vec<String> = [drawdown, run, streak, share, rest].into_iter().flatten().collect();
+    let words: Vec<String> = [drawdown, run, streak, largest, rest].into_iter().flatten().collect();
     match words.split_last() {
         Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => words.concat(),

@@ -11,12 +11,14 @@ mod finding_out;
 mod history;
 mod limited_session;
 mod moment;
+mod next_stake;
 mod obstacles;
 mod outside;
 mod reload;
 mod rests;
 mod second_trades;
 mod snapshot;
+mod stake_trouble;
 mod stored;
 mod stretch;
 mod tournament;
@@ -27,6 +29,7 @@ pub use ahead::{AnswersAhead, LentStrategy};
 pub use obstacles::Obstacle;
 pub use rests::LadderStanding;
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
+pub use stake_trouble::{StakeBound, StakeTrouble};
 pub use stored::StoredCandles;
 pub use stretch::StretchEnd;
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
@@ -36,7 +39,7 @@ use crate::intent::{Intent, Intents};
 use crate::nominal::nominal_close;
 use crate::outside_signal::KnownSignals;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
-use crate::stake::{Purse, Stake};
+use crate::stake::Stake;
 use crate::{
     Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
@@ -117,8 +120,8 @@ impl Session {
                 .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
             let made = Bot::new(symbol, bot.interval.length(), bot.expiry(), judged, (strategy, longer));
             let made = made.entering_after(delay);
-            let enters_again = bot.stake.enters_without_signal();
-            bots.push(if enters_again { made.with_reentries(bot.stake.if_refused()) } else { made });
+            let made = made.with_if_refused(bot.stake.if_refused());
+            bots.push(if bot.stake.enters_without_signal() { made.with_reentries() } else { made });
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
         limits.take_places(&names, &symbols);
@@ -365,10 +368,12 @@ impl Session {
     #[inline]
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
         let id = self.intents.next_id();
-        let Proposal { bot, symbol, direction, stake, at, nominal_close, .. } = *proposal;
-        self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), (at, nominal_close)));
-        self.ledger.reserve(stake);
+        let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
+        let times = (decision_time, nominal_close);
+        self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
+        // Before its stake is reserved: a ladder is placed by what was free at the decision.
         self.count_trade(proposal, id, probe);
+        self.ledger.reserve(stake);
     }
 
     /// Counts an approved trade.
@@ -384,17 +389,8 @@ impl Session {
         self.state.count_bot_trade(bot);
         if probe == Probe::Needed {
             self.begin_probe((bot, symbol, id), proposal.stake);
+        } else {
+            self.place_ladder(bot);
         }
-    }
-
-    fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
-        match probe {
-            Probe::Needed => self.limits.minimum_stake(),
-            Probe::NotNeeded => self.limits.step_down(bot.next_stake(self.purse(), at)),
-        }
-    }
-
-    fn purse(&self) -> Purse {
-        Purse { free: self.ledger.available(), minimum: self.limits.minimum_stake(), together: self.together }
     }
 }

@@ -67,7 +67,10 @@ pub use import::{
     ImportSettings, Imported, ParseBarTimeError, ParseClockChangeError, ParseImportFormatError,
     ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes, import_file,
 };
-pub use market::{AssetType, KnownMarket, ParseAssetTypeError, asset_type_of, known_market};
+pub use market::{
+    AssetType, KnownMarket, ParseAssetTypeError, asset_type_of, is_currency_pair, is_pair_code, known_market,
+    pair_of,
+};
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::resample;
 pub use source::CandleFile;

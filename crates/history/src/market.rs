@@ -56,7 +56,16 @@ const MARKETS: [(&str, KnownMarket); 8] = [
 
 /// How names of pairs end that are priced all week: the venue's own way, and those of others.
 const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
+/// Currencies whose pairs are forex unless a bot says otherwise. Journals record the asset type, so this list never grows.
 const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
+/// Further currencies (ISO 4217) that venues quote.
+const MORE_CURRENCIES: [&str; 20] = [
+    "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
+    "RUB", "SGD", "THB", "TRY", "ZAR",
+];
+/// Quotes of coins and metals, and coins that news may name. Longer ones first: `BTCUSDT` is not quoted in `USD`.
+const OTHER_CODES: [&str; 14] =
+    ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
 /// The market of a well-known symbol; `EURUSD.OTC` is that of `EURUSD`, all week.
 ///
@@ -79,6 +88,37 @@ pub fn asset_type_of(symbol: Symbol) -> AssetType {
         Some((_, quote)) if CURRENCIES.contains(&quote) => AssetType::Forex,
         _ => AssetType::Crypto,
     }
+}
+
+/// Returns whether `code` is an ISO 4217 code that venues quote, such as `USD`.
+fn is_currency(code: &str) -> bool {
+    CURRENCIES.contains(&code) || MORE_CURRENCIES.contains(&code)
+}
+
+/// Returns whether `code` is a currency, a metal or a coin that pairs are made of, such as `USD`, `XAU` or `USDT`.
+pub fn is_pair_code(code: &str) -> bool {
+    is_currency(code) || OTHER_CODES.contains(&code)
+}
+
+/// Returns base and quote of a pair in upper case, `None` for any other name: `EUR/USD`, `EURUSD.OTC` and `eurusd` are `EUR` and
+/// `USD`.
+pub fn pair_of(symbol: Symbol) -> Option<(String, String)> {
+    let name = symbol.as_str().to_uppercase();
+    let name = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+    let pair = |base: &str, quote: &str| Some((base.to_owned(), quote.to_owned()));
+    if let Some((base, quote)) = name.split_once(['/', '-', '_']) {
+        return if is_pair_code(quote) { pair(base, quote) } else { None };
+    }
+    let is_code =
+        |part: &str| (2..=10).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let codes = OTHER_CODES.iter().chain(&CURRENCIES).chain(&MORE_CURRENCIES);
+    let quote = codes.copied().find(|code| name.strip_suffix(code).is_some_and(is_code))?;
+    pair(name.strip_suffix(quote)?, quote)
+}
+
+/// Returns whether a name is a pair of two currencies, in any spelling and with the suffix of a venue's own prices.
+pub fn is_currency_pair(symbol: Symbol) -> bool {
+    pair_of(symbol).is_some_and(|(base, quote)| is_currency(&base) && is_currency(&quote))
 }
 
 impl AssetType {
@@ -131,6 +171,32 @@ mod tests {
             let symbol = Symbol::new(name).unwrap();
             assert_eq!(asset_type_of(symbol), kind, "{name}");
             assert_eq!(known_market(symbol).map(|market| market.tick), tick, "{name}");
+        }
+    }
+
+    #[test]
+    fn splits_pairs_into_base_and_quote() {
+        for (name, expected, of_currencies) in [
+            ("EURUSD", Some(("EUR", "USD")), true),
+            ("eur/usd", Some(("EUR", "USD")), true),
+            ("GBPJPY_OTC", Some(("GBP", "JPY")), true),
+            ("USDMXN", Some(("USD", "MXN")), true),
+            ("BTCUSDT", Some(("BTC", "USDT")), false),
+            ("BTCUSD", Some(("BTC", "USD")), false),
+            ("1000PEPE/USDT", Some(("1000PEPE", "USDT")), false),
+            ("XAUUSD", Some(("XAU", "USD")), false),
+            ("ETHBTC", Some(("ETH", "BTC")), false),
+            ("USDC", None, false),
+            ("USD", None, false),
+            ("US500", None, false),
+            ("BRK.B", None, false),
+            ("Gold.OTC", None, false),
+            ("é€", None, false),
+        ] {
+            let symbol = Symbol::new(name).unwrap();
+            let expected = expected.map(|(base, quote)| (base.to_owned(), quote.to_owned()));
+            assert_eq!(pair_of(symbol), expected, "{name}");
+            assert_eq!(is_currency_pair(symbol), of_currencies, "{name}");
         }
     }
 

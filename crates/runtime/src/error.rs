@@ -26,6 +26,14 @@ pub enum RuntimeError {
         /// What came back.
         source: BrokerError,
     },
+    /// The venue does not have the series: check the bots' symbol and asset type.
+    #[error("the venue has no candles of {series}: it does not know the symbol or its asset type")]
+    UnknownSeries {
+        /// The bots' series.
+        series: Series,
+        /// What came back.
+        source: BrokerError,
+    },
     /// The account has no wallet of this kind: open one at the venue.
     #[error("the account has no {kind} wallet; the venue listed: {listed}")]
     NoWallet {

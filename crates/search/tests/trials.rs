@@ -187,6 +187,18 @@ fn rules() -> Vec<(Value, Value)> {
             json!({ "kind": "share", "percent": 9.0 }),
             with(json!({ "max_stake_percent": 8.99, "stake_step": 0.5 })),
         ),
+        (
+            json!({ "kind": "soros", "amount": 7.3, "wins": 3 }),
+            with(json!({ "max_stake": 20.2, "stake_step": 0.5, "cap_stakes": true })),
+        ),
+        (
+            json!({ "kind": "soros", "amount": 7.3, "wins": 3, "if_refused": "reset" }),
+            with(json!({ "max_stake": 20.2, "stake_step": 0.5 })),
+        ),
+        (
+            json!({ "kind": "share", "percent": 9.0 }),
+            with(json!({ "max_stake_percent": 4.0, "stake_step": 0.5, "cap_stakes": true })),
+        ),
         (json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 20 }), with(json!({}))),
     ];
     rules.extend(ladders());

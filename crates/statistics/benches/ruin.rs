@@ -18,7 +18,11 @@ fn ruin_of_plans(criterion: &mut Criterion) {
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 6, most_stake: 1_000_000, step: 1 },
             1_000,
         ),
-        ("soros of 3 wins, 1000 trades", StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, 1_000),
+        (
+            "soros of 3 wins, 1000 trades",
+            StakePlan::Soros { base: 1_000, wins: 3, most_stake: MAX_MONEY, step: 1 },
+            1_000,
+        ),
     ] {
         let question = RuinQuestion {
             balance: 200_000,

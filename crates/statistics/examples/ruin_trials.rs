@@ -116,6 +116,10 @@ fn plans() -> [(&'static str, StakePlan, u64); 8] {
         ("doubling 10, 8 levels, at most 100", martingale(2.0, 8, 10_000), 100_000),
         ("recovering all from 10, 6 levels", martingale(2.176, 6, 1_000_000), 200_000),
         ("factor 1.85 from 10, 6 levels", martingale(1.85, 6, 1_000_000), 200_000),
-        ("soros 10, 3 wins", StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, 40_000),
+        (
+            "soros 10, 3 wins",
+            StakePlan::Soros { base: 1_000, wins: 3, most_stake: MAX_MONEY, step: 1 },
+            40_000,
+        ),
     ]
 }

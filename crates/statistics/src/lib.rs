@@ -102,8 +102,9 @@ pub use ruin::{
 pub use runs_test::{RunsTest, runs_test};
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
-    BlockBootstrap, BlockLength, MoneyStop, PathRange, RuinTrials, Stops, StreamEvent, TradeDependence,
-    TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin, simulate_ruin,
+    BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathRange, RuinTrials, Stops, StreamEvent,
+    TradeDependence, TradeStream, VerdictRates, WalletLimits, best_block_length, simulate_limited_ruin,
+    simulate_ruin,
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;

@@ -13,12 +13,10 @@ use std::ops::Range;
 pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
-/// What can be done in any case.
-const ALLOW: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
-
-/// The same for a live run at the embedded venue.
-const ALLOW_SANDBOX: &str =
-    "set allow_coarse = true in [sandbox] to run it with prices from inside single candles";
+/// The hint of commands that have the flag.
+pub(super) const ALLOW_BY_FLAG: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
+/// The hint of runs at the embedded venue.
+pub const ALLOW_IN_SANDBOX: &str = "sandbox.allow_coarse = true runs it all the same, with prices from inside single candles; such a result proves nothing";
 
 /// Which candles have to be fine enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,28 +45,16 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     ))
 }
 
-/// Holds every bot's expiry to the candles that would price it.
+/// Checks every bot's expiry against the candles that would price it. `hint` says how a coarse run is allowed.
 ///
 /// # Errors
 /// Every bot whose expiry is shorter than its symbol's candles.
-pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Result<(), AppError> {
-    let problems = coarse_expiries(loaded, markets, fineness);
-    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW))
-}
-
-/// Like [`check_expiries`], of a live run at the embedded venue, unless `sandbox.allow_coarse` is set.
-///
-/// # Errors
-/// Every bot whose expiry is shorter than its symbol's candles.
-pub fn check_sandbox_expiries(loaded: &Loaded, markets: &[Market]) -> Result<(), AppError> {
-    if loaded.config.sandbox.allow_coarse {
-        return Ok(());
-    }
-    let problems = coarse_expiries(loaded, markets, Fineness::Throughout);
-    Problems::check(problems).map_err(|problems| refused(&problems, ALLOW_SANDBOX))
-}
-
-fn coarse_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> Vec<Problem> {
+pub fn check_expiries(
+    loaded: &Loaded,
+    markets: &[Market],
+    fineness: Fineness,
+    hint: &str,
+) -> Result<(), AppError> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -77,7 +63,7 @@ fn coarse_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness) -> V
             problems.push(problem.value(format!("\"{}\"", bot.close_type)));
         }
     }
-    problems
+    Problems::check(problems).map_err(|problems| refused(&problems, hint))
 }
 
 /// Holds the trades of a run to their expiries, the bot's or those that its strategy asked for: each must have been priced by
@@ -113,7 +99,7 @@ pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook
             let whose = format!("its strategy asks for an expiry of its own: {why}");
             loaded.problem(&format!("bots[{index}].strategy"), whose)
         };
-        let help = format!("--from and --to keep to what the finer candles cover; {ALLOW}");
+        let help = format!("--from and --to keep to what the finer candles cover; {ALLOW_BY_FLAG}");
         return Err(refused(&Problems::from(problem), &help));
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! The candles of a run and what is to be said of them.
-use super::coarse::{COARSE, Fineness, check_expiries, check_trades};
+use super::coarse::{ALLOW_BY_FLAG, COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
 use super::price_source::PriceSource;
@@ -147,7 +147,7 @@ impl CandleChoice {
         markets: &[Market],
         fineness: Fineness,
     ) -> Result<Option<String>, AppError> {
-        self.coarse(check_expiries(loaded, markets, fineness))
+        self.coarse(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
     }
 
     /// Holds the trades of a run to their expiries: a notice where one was priced by longer candles and may be.

@@ -14,7 +14,7 @@ mod synthetic;
 
 pub use absent::help_for_history;
 pub(crate) use absent::{bots_without_candles, meant_in_catalog};
-pub use coarse::{COARSE, Fineness, check_expiries, check_sandbox_expiries, too_coarse};
+pub use coarse::{ALLOW_IN_SANDBOX, COARSE, Fineness, check_expiries, too_coarse};
 pub use gather::{CandleChoice, Candles, SeriesContent};
 pub(crate) use load::serves;
 pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};

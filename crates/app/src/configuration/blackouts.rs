@@ -3,6 +3,7 @@
 mod calendar;
 
 use super::Config;
+use super::symbol_names::resolve_spans;
 use candlewick_engine::Blackout;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{Millis, Symbol};
@@ -24,6 +25,7 @@ pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
         let path = Path::new(&blackouts.file);
         let is_calendar = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ics"));
         blackouts.spans = if is_calendar { calendar::spans_of(&bytes)? } else { spans_of(&bytes)? };
+        resolve_spans(&mut blackouts.spans, &config.bots);
         blackouts.hash = blake3::hash(&bytes).to_hex().to_string();
     }
     Ok(())
@@ -63,7 +65,7 @@ fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         if from >= to {
             return Err(wrong("a span ends after its begin".to_owned()));
         }
-        let names = cell(symbols).split([' ', ';', '|']).filter(|name| !name.is_empty());
+        let names = cell(symbols).split([' ', ',', ';', '|']).filter(|name| !name.is_empty());
         let symbols = names.map(|name| name.parse::<Symbol>().map_err(|error| wrong(error.to_string())));
         let symbols = symbols.collect::<Result<_, _>>()?;
         if record.len() > header.len() {

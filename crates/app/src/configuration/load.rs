@@ -6,6 +6,7 @@ use super::check::Checker;
 use super::layer::{Flag, Layer, Origin};
 use super::named_file::looked_for;
 use super::removed::take_unused;
+use super::symbol_names;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems};
 use crate::error::AppError;
 use candlewick_sdk::{Money, MoneyError};
@@ -107,6 +108,9 @@ impl Loaded {
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
             let problem = problem.kind(ProblemKind::Data);
             return Err(Problems::from(problem).into());
+        }
+        if let Err((key, problem)) = symbol_names::resolve(&mut loaded.config) {
+            return Err(Problems::from(loaded.problem(&key, problem)).into());
         }
         Ok(loaded)
     }

@@ -24,6 +24,7 @@ mod secret;
 mod show;
 mod signals;
 mod slip;
+mod symbol_names;
 mod variants;
 
 pub(crate) use bot_section::{asset_type_of_bot, asset_types};

@@ -121,6 +121,9 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
             "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
             USUAL_INTERVALS.join(", ")
         )),
+        RuntimeError::UnknownSeries { .. } => Some(
+            "correct symbol or asset_type (crypto, forex, otc) of the bot; `candlewick doctor` checks every bot's candles".to_owned(),
+        ),
         RuntimeError::NoWallet { .. }
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }

@@ -70,9 +70,11 @@ impl<'a> Ladder<'a> {
         } else {
             return None;
         };
-        let then = match self.if_refused {
-            IfRefused::Wait => "is only staked once somebody resumes, on the first signal then",
-            IfRefused::Reset => "is never staked",
+        let then = match (self.entry, self.if_refused) {
+            (LadderEntry::NextSignal, _) | (_, IfRefused::Wait) => {
+                "is only staked once somebody resumes, on the first signal then"
+            }
+            (LadderEntry::NextCandle, IfRefused::Reset) => "is never staked",
         };
         Some(format!(
             "{key} after {} in a row, {}: level {} {then}",

@@ -1,17 +1,15 @@
 //! Symbols as people and other programs write them, and not as venues name them.
 
+use crate::configuration::asset_type_of_bot;
+use crate::traded_symbols::usual_spelling;
+use candlewick_engine::BotSettings;
+use candlewick_history::{AssetType, is_currency_pair};
 use candlewick_sdk::Symbol;
 
-/// What another program puts behind a pair.
-const ENDINGS: [&str; 2] = ["=X", ".FX"];
-
-/// What is to be known of a name that is none of a venue's.
+/// Warns about a symbol in a spelling that venues do not use.
 pub(crate) fn doubtful_symbol(symbol: Symbol) -> Option<String> {
     let name = symbol.as_str();
-    // A chart names its source: FX:GBPUSD.
-    let own = name.rsplit(':').next().unwrap_or(name);
-    let own = ENDINGS.iter().find_map(|ending| own.strip_suffix(ending)).unwrap_or(own);
-    let plain = own.replace('/', "").to_uppercase();
+    let plain = usual_spelling(name);
     (plain != name && !plain.is_empty()).then(|| {
         format!(
             "the symbol {name}: candles and prices are asked for by this very name; a venue that writes pairs as most do has {plain}"
@@ -19,9 +17,40 @@ pub(crate) fn doubtful_symbol(symbol: Symbol) -> Option<String> {
     })
 }
 
+/// Warns about a pair of two currencies whose asset type is `crypto`.
+pub(super) fn doubtful_asset_type(bot: &BotSettings) -> Option<String> {
+    let is_doubtful = asset_type_of_bot(bot) == AssetType::Crypto.as_str() && is_currency_pair(bot.symbol);
+    is_doubtful.then(|| {
+        format!(
+            "bot \"{}\": asset_type = \"crypto\" for {}, a pair of two currencies: venues list these as \"forex\", and find no candles \
+             under another type",
+            bot.name, bot.symbol
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn crypto_is_noted_for_two_currencies() {
+        let note = |symbol: &str, asset_type: &str| {
+            let bot = json!({
+                "name": "a", "symbol": symbol, "interval": "1m", "strategy": "none", "close_type": "01:00",
+                "asset_type": asset_type
+            });
+            doubtful_asset_type(&serde_json::from_value(bot).unwrap())
+        };
+        assert!(note("EURUSD", "crypto").unwrap().contains("venues list these as \"forex\""));
+        assert!(note("USDMXN", "crypto").is_some());
+        for (symbol, asset_type) in
+            [("EURUSD", "forex"), ("EURUSD", "otc"), ("BTCUSDT", "crypto"), ("BTCUSD", "crypto")]
+        {
+            assert_eq!(note(symbol, asset_type), None, "{symbol} {asset_type}");
+        }
+    }
 
     #[test]
     fn a_name_that_no_venue_has_is_answered_with_that_of_most() {

@@ -1,15 +1,18 @@
 //! What a trader should know of a configuration that is sound: how bots stand in each other's way, and what they wait for.
 
 use super::doubtful_limits::doubtful_limits;
-use super::doubtful_symbols::doubtful_symbol;
+use super::doubtful_symbols::{doubtful_asset_type, doubtful_symbol};
 use super::doubtful_values::doubtful_values;
 use super::hours::{hours_that_never_meet, split_hours};
+use super::idle_blackouts::idle_blackouts;
 use super::lengths::lengths;
 use crate::bots::simulated_for_nobody;
 use crate::candles::bots_without_candles;
 use crate::configuration::{Config, Loaded};
 use crate::signals::{refused_of_list, unbound_signals};
+use crate::traded_symbols::TradedSymbols;
 use crate::warm_up::long_warm_ups;
+use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Registry, Symbol};
 
@@ -28,12 +31,14 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
         notes.extend(doubtful_symbol(bot.symbol));
         notes.extend(side_by_side(&own, most));
     }
+    notes.extend(bots.iter().filter_map(doubtful_asset_type));
     notes.extend(bots.iter().flat_map(|bot| lengths(bot, &loaded.config.simulation)));
     notes.extend(doubtful_values(loaded));
     notes.extend(doubtful_limits(&loaded.config.risk));
     notes.extend(split_hours(&loaded.config));
     notes.extend(hours_that_never_meet(&loaded.config));
     notes.extend(settings_of_other_symbols(loaded));
+    notes.extend(idle_blackouts(loaded, SystemClock::new().now()));
     notes.extend(bots_without_candles(loaded));
     notes.extend(without_a_door(loaded));
     notes.extend(refused_of_list(loaded));
@@ -45,15 +50,16 @@ pub fn notes_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     notes
 }
 
-/// Payouts and price steps of the simulation for symbols that no bot trades.
-fn settings_of_other_symbols(loaded: &Loaded) -> Option<String> {
-    let keys: Vec<String> = simulated_for_nobody(loaded).into_iter().map(|(_, key)| key).collect();
-    (!keys.is_empty()).then(|| {
+/// Warns about payouts and price steps of the simulation for symbols that no bot trades.
+fn settings_of_other_symbols(loaded: &Loaded) -> Vec<String> {
+    let traded = TradedSymbols::new(&loaded.config.bots);
+    let note = |(name, key): (String, String)| {
         format!(
-            "no bot trades the symbol of {}: only other programs at `candlewick sandbox` come by it",
-            keys.join(", ")
+            "{key}: only other programs at `candlewick sandbox` use it: {}",
+            traded.describe_unknown(&name)
         )
-    })
+    };
+    simulated_for_nobody(loaded).into_iter().map(note).collect()
 }
 
 /// Bots that never signal, where nobody else can but by hand.

@@ -34,6 +34,7 @@ pub use waiting::wait_for_venue;
 use crate::bots::{BotSet, session_settings};
 use crate::configuration::Loaded;
 use crate::error::AppError;
+use crate::inspection::ended_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
 use crate::search::files_of_bots;
@@ -191,6 +192,9 @@ async fn run_watched(
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices)
         .with_stream(loaded.config.broker.client.stream && !clock.is_lock_step());
+    if let Some(note) = ended_blackouts(&settings.risk.blackouts, clock.now()) {
+        tracing::warn!("{note}");
+    }
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand, requests_per_second, &mut runtime);
     let journal_url = old_rows::where_they_are(&journal, &mut runtime);
@@ -221,6 +225,7 @@ async fn run_watched(
         runtime: runtime.clone(),
         journal: journal_url.clone(),
         settings: settings.clone(),
+        clock: Arc::clone(&clock),
     };
     let runner = Runner::new(Parts {
         settings: runtime,

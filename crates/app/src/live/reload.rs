@@ -4,7 +4,9 @@ use super::{ladders, old_rows};
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::AppError;
+use crate::inspection::idle_blackouts;
 use crate::search::files_of_bots;
+use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::{Demand, NewSettings, RuntimeSettings, SettingsReader, Standing};
@@ -35,17 +37,19 @@ pub(super) struct Running {
     pub(super) journal: Option<JournalUrl>,
     /// What its Session was made from, with the balance with which the first run on the journal began.
     pub(super) settings: SessionSettings,
+    /// The venue's clock.
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Running {
     /// What a runner reads settings with.
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &Standing| {
-            let loaded = read().map_err(|error| error.text())?;
+            let loaded = read().map_err(|error| one_line(&error))?;
             // In a thread that may wait.
             let whole = old_rows::whole(standing, self.journal.as_ref(), &self.settings);
-            let standing = Handle::current().block_on(whole).map_err(|error| error.text())?;
-            self.judge(&loaded, &standing).map_err(|error| error.text())
+            let standing = Handle::current().block_on(whole).map_err(|error| one_line(&error))?;
+            self.judge(&loaded, &standing).map_err(|error| one_line(&error))
         })
     }
 
@@ -69,7 +73,9 @@ impl Running {
                 .with_stream(self.config.broker.client.stream);
             runtime.shortage = demand.shortage(self.requests_per_second);
         }
-        Ok(NewSettings { risk, runtime, kept: self.changed_files()? })
+        let mut kept = self.changed_files()?;
+        kept.extend(idle_blackouts(loaded, self.clock.now()));
+        Ok(NewSettings { risk, runtime, kept })
     }
 
     /// The files that the bots' parameters name and that are others than at the start: strategies are built once.
@@ -91,6 +97,13 @@ impl Running {
     }
 }
 
+/// Renders an error with its causes on one line, as answers to orders are shown.
+fn one_line(error: &AppError) -> String {
+    let text = error.text();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join("; ")
+}
+
 /// `seconds` as much longer as `venue` is than `configured`: that venue's time is faster than a person's.
 fn scaled(seconds: u32, venue: u32, configured: u32) -> u32 {
     let longer = u64::from(seconds) * u64::from(venue) / u64::from(configured.max(1));
@@ -101,6 +114,7 @@ fn scaled(seconds: u32, venue: u32, configured: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::configuration::{Base, Flag};
+    use candlewick_broker::clock::SystemClock;
     use candlewick_sdk::rust_decimal::Decimal;
 
     fn loaded(bots: [(&str, u32); 2], risk: &str) -> Loaded {
@@ -125,6 +139,7 @@ mod tests {
             requests_per_second: 0.0,
             runtime,
             journal: None,
+            clock: Arc::new(SystemClock::new()),
             settings: SessionSettings {
                 balance: Decimal::from(70),
                 ..session_settings(&loaded([("a", 1), ("b", 2)], ""))
@@ -149,6 +164,36 @@ mod tests {
         assert_eq!(running.changed_files().unwrap(), [""; 0], "as it was");
         std::fs::remove_file(&file).unwrap();
         assert_eq!(running.changed_files().unwrap(), told);
+    }
+
+    #[test]
+    fn an_answer_has_no_line_breaks() {
+        let missing = Loaded::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
+        assert!(missing.text().contains('\n'), "{}", missing.text());
+        let line = one_line(&missing);
+        assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
+    }
+
+    #[test]
+    fn limits_that_a_start_refuses_are_refused_with_the_same_sentence() {
+        let configured = loaded([("a", 10), ("b", 20)], "");
+        let mut running = running(configured.config.clone(), BTreeMap::new());
+        running.settings = session_settings(&configured);
+        let standing = Standing {
+            free: candlewick_sdk::Money::from_minor(1_000_000),
+            payouts: vec![None; 2],
+            rows: Vec::new(),
+            forgotten: 0,
+        };
+        for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
+            let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
+            let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();
+            assert!(at_start.contains("no trade could ever be opened"), "{at_start}");
+            let at_reload = running.judge(&new, &standing).unwrap_err().to_string();
+            assert_eq!(at_reload, at_start, "{limits}");
+        }
+        let sound = loaded([("a", 10), ("b", 20)], "[risk]\nmax_stake = 20");
+        assert!(running.judge(&sound, &standing).is_ok());
     }
 
     #[test]

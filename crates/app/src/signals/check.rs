@@ -4,21 +4,16 @@ use super::entries_of;
 use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
 use super::refusals::ListRefusals;
 use super::unbound;
-use crate::bots::letters;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, without_summer_time};
-use candlewick_sdk::Millis;
+use candlewick_history::{AssetType, asset_type_of, is_currency_pair};
+use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
 use serde::Serialize;
 use std::path::Path;
 
-/// Currencies whose pairs rest at the weekend.
-const CURRENCIES: [&str; 16] = [
-    "AUD", "CAD", "CHF", "CNH", "DKK", "EUR", "GBP", "HKD", "JPY", "MXN", "NOK", "NZD", "SEK", "SGD", "USD",
-    "ZAR",
-];
 /// The hour (UTC) of a Sunday at which markets open in summer; in winter it is one later.
 const SUNDAY_OPENS: u32 = 21;
 
@@ -210,9 +205,8 @@ fn local_words(at: Millis, zone: Tz) -> Option<String> {
 
 /// That a pair of currencies is not traded at a moment, since it is a weekend: the day is that of UTC, and that of the zone where it is another.
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
-    let plain = letters(symbol);
-    let (base, quote) = plain.split_at_checked(3)?;
-    let is_pair = CURRENCIES.contains(&base) && CURRENCIES.contains(&quote);
+    let name = Symbol::new(symbol).ok()?;
+    let is_pair = is_currency_pair(name) && asset_type_of(name) != AssetType::Otc;
     let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
     let day = match time.weekday() {
         Weekday::Sat => "Saturday",

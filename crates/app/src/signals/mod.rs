@@ -99,7 +99,7 @@ pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
 }
 
 /// The bots by which a signal is known to be for one.
-fn signal_bots(bots: &[BotSettings]) -> SignalBots {
+pub(crate) fn signal_bots(bots: &[BotSettings]) -> SignalBots {
     SignalBots::new(bots.iter().map(|bot| (bot.name.clone(), bot.symbol.to_string())))
 }
 

@@ -78,14 +78,14 @@ impl ListRefusals {
 
     /// In one sentence, with what lets them be; nothing where none is refused.
     pub(super) fn words(&self) -> Option<String> {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for one in self.refused.values() {
             *counts.entry(reason_of(one.rule)).or_default() += 1;
         }
         let total = self.refused.len();
         let (first, _) = counts.first_key_value()?;
         let why = if counts.len() == 1 {
-            (*first).to_owned()
+            first.clone()
         } else {
             let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
             parts.collect::<Vec<_>>().join(", ")
@@ -220,6 +220,7 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
     };
     match rule {
         Rule::OutsideHours => "refused: outside of risk.hours".to_owned(),
+        Rule::Blackout => "refused: within a span of risk.blackouts".to_owned(),
         Rule::MaxOpenTradesPerSymbol => {
             let setting = format!("max_open_trades_per_symbol = {}", risk.max_open_trades_per_symbol);
             while_runs(last_of(&|one| one.symbol == symbol), &setting)
@@ -235,16 +236,17 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
 }
 
 /// A rule as the reason of several refusals.
-fn reason_of(rule: Rule) -> &'static str {
-    match rule {
+fn reason_of(rule: Rule) -> String {
+    let reason = match rule {
+        Rule::Blackout => "within a span of risk.blackouts",
         Rule::OutsideHours => "outside of risk.hours",
         Rule::MaxOpenTradesPerSymbol => "while a trade of an earlier line is open on the symbol",
         Rule::MaxOpenTrades => "while as many trades are open as max_open_trades lets",
         Rule::OppositeOpen => "while a trade of the other direction is open on the symbol",
         Rule::DuplicateOpen => "while the same trade is open",
-        Rule::Blackout => "within a blackout of risk.blackouts",
-        rule => rule.label(),
-    }
+        rule => return format!("by {}", rule.words()),
+    };
+    reason.to_owned()
 }
 
 /// On the clock of a zone, to the second.

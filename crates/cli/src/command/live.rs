@@ -258,7 +258,12 @@ async fn embedded(
     let series =
         candles::candles_of(&candles::select_series(&loaded.config.bots, stock.series, &stock.place)?);
     let markets = candles::markets_for(&loaded.config.bots, &series);
-    candles::check_sandbox_expiries(loaded, &markets)?;
+    let fine =
+        candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_IN_SANDBOX);
+    match fine {
+        Err(_) if loaded.config.sandbox.allow_coarse => tracing::warn!("{}", candles::COARSE),
+        fine => fine?,
+    }
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
     let warmups = bots.warmups(&loaded.config.bots);
     let sample = CandleSample::of(&series);

@@ -238,6 +238,7 @@ const fn of_runtime(error: &RuntimeError) -> FailureKind {
         | RuntimeError::WrongRow { .. }
         | RuntimeError::CompactionDiffers => FailureKind::Data,
         RuntimeError::UnsupportedInterval { .. }
+        | RuntimeError::UnknownSeries { .. }
         | RuntimeError::MoneyScaleMismatch { .. }
         | RuntimeError::UnknownTrade { .. }
         | RuntimeError::TradeKnown { .. }

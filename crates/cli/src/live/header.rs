@@ -7,7 +7,7 @@ use crate::terminal::lines;
 use crate::time_zones::zone_notes;
 use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode, VariantSettings};
-use candlewick_app::inspection::{cut_ladders, split_hours};
+use candlewick_app::inspection::{cut_ladders, outgrown_stakes, split_hours};
 use candlewick_app::signals::{list_words, unbound_signals};
 use candlewick_app::warm_up::long_warm_ups;
 use candlewick_engine::{
@@ -100,7 +100,7 @@ impl Header {
             doors: doors_of(loaded, begins),
             onlookers: onlookers_of(loaded),
             limits: limit_words(&loaded.config.risk),
-            cuts: [cut_ladders(loaded), split_hours(&loaded.config)].concat(),
+            cuts: [cut_ladders(loaded), outgrown_stakes(loaded), split_hours(&loaded.config)].concat(),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -304,7 +304,7 @@ fn stake_words(stake: &StakeSettings) -> String {
             };
             format!("{amount}, times {factor} after a loss, {}{entry}", counted(*levels, "level", "levels"))
         }
-        StakeSettings::Soros { amount, wins } => {
+        StakeSettings::Soros { amount, wins, .. } => {
             format!("{amount} and the profit of up to {}", counted(*wins, "win", "wins"))
         }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly"),

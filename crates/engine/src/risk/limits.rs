@@ -51,6 +51,7 @@ pub(crate) struct Limits {
     pub(super) max_stake: Money,
     pub(super) stake_step: Money,
     pub(super) max_stake_fraction: f64,
+    cap_stakes: bool,
     pub(crate) enforce_verdict: bool,
     /// Limits of single bots, by name, and by the place that a Session has given them.
     named_bots: BTreeMap<String, BotLimits>,
@@ -117,6 +118,7 @@ impl Limits {
             max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
             stake_step,
             max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
+            cap_stakes: settings.cap_stakes,
             enforce_verdict: settings.enforce_verdict,
             named_bots: bots.collect::<Result<_, EngineError>>()?,
             bots: Vec::new(),
@@ -212,6 +214,24 @@ impl Limits {
     /// The largest share of `balance` that a stake may be, where there is a limit.
     pub(crate) fn share_of(&self, balance: Money) -> Option<Money> {
         (self.max_stake_fraction > 0.0).then(|| balance.scaled_down(self.max_stake_fraction))
+    }
+
+    /// Returns whether `max_stake` or `max_stake_percent` is on.
+    #[inline]
+    pub(crate) fn bounds_stakes(&self) -> bool {
+        self.max_stake.is_positive() || self.max_stake_fraction > 0.0
+    }
+
+    /// Returns the largest stake with this free balance, rounded down to the step; `None` without a bound.
+    pub(crate) fn stake_cap(&self, free: Money) -> Option<Money> {
+        let bounds = [self.largest_stake(), self.share_of(free)];
+        bounds.into_iter().flatten().min().map(|most| self.step_down(most))
+    }
+
+    /// Returns whether a stake above its bounds is reduced instead of refused.
+    #[inline]
+    pub(crate) const fn caps_stakes(&self) -> bool {
+        self.cap_stakes
     }
 
     /// Whether the trades of an hour are counted.

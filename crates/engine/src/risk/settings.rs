@@ -98,6 +98,9 @@ pub struct RiskSettings {
     pub stake_step: Decimal,
     /// The largest stake in percent of the free balance.
     pub max_stake_percent: f64,
+    /// Whether a stake above `max_stake` or `max_stake_percent` is reduced to it instead of refused.
+    #[serde(skip_serializing_if = "is_false")]
+    pub cap_stakes: bool,
     /// Whether a bot whose edge is ruled out may open no more.
     pub enforce_verdict: bool,
     /// What is fixed before the first trade of a verdict.
@@ -159,6 +162,7 @@ impl Default for RiskSettings {
             max_stake: Decimal::ZERO,
             stake_step: Decimal::ZERO,
             max_stake_percent: 0.0,
+            cap_stakes: false,
             enforce_verdict: false,
             verdict: VerdictSettings::default(),
             max_ruin_probability: 0.05,
@@ -177,6 +181,12 @@ const fn is_usual_refusal_pause(seconds: &u32) -> bool {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 pub(super) fn is_off(percent: &f64) -> bool {
     *percent == 0.0
+}
+
+/// Returns whether a switch is off: it is not written then.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_false(switch: &bool) -> bool {
+    !*switch
 }
 
 /// The same of an amount.

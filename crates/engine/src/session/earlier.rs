@@ -57,7 +57,6 @@ impl Session {
     pub(super) fn recall_open(&mut self, terms: &OrderTerms) {
         let at = terms.decision_time();
         self.intents.begin(terms, nominal_close(terms.expiry(), self.departure(terms)));
-        self.ledger.reserve(terms.stake());
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(terms.bot());
         if let Some(verdict) = self.verdict_mut(terms.bot()) {
@@ -70,7 +69,11 @@ impl Session {
         }
         if Probe::of(&self.limits, &self.state, terms.symbol(), at) == Probe::Needed {
             self.begin_probe((terms.bot(), terms.symbol(), terms.intent()), terms.stake());
+        } else {
+            self.place_ladder(terms.bot());
         }
+        // Last: a ladder is placed by what was free at the decision.
+        self.ledger.reserve(terms.stake());
     }
 
     pub(super) fn recall_event(&mut self, event: &Event) {

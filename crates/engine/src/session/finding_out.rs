@@ -10,10 +10,12 @@ impl Session {
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);
         let purse = self.purse();
-        let Some(bot) = self.bots.get_mut(bot.index()) else { return };
+        let Some(own) = self.bots.get_mut(bot.index()) else { return };
         // As it would have been staked: rounded down to the step.
-        if self.limits.step_down(bot.stake.next(purse)) > stake {
-            bot.stake.leave_apart(id);
+        if self.limits.step_down(own.stake.next(purse)) > stake {
+            own.stake.leave_apart(id);
+        } else {
+            self.place_ladder(bot);
         }
     }
 }

@@ -58,7 +58,8 @@ impl Session {
     pub fn ladders(&self, now: Millis) -> Vec<LadderStanding> {
         let standing = |(place, bot): (usize, &crate::bot::Bot)| {
             let (level, levels) = bot.stake.level_of()?;
-            let level = if bot.has_missed_level(now) { 1 } else { level };
+            let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
+            let level = if restarts { 1 } else { level };
             let stake = self.stake(bot, crate::risk::Probe::NotNeeded, now);
             Some(LadderStanding { bot: BotId::new(place)?, stake, level, levels })
         };

@@ -3,6 +3,7 @@
 mod apart;
 mod fixed;
 mod kelly;
+mod ladder_settings;
 mod martingale;
 mod share;
 mod soros;
@@ -12,6 +13,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
 use fixed::Fixed;
 use kelly::Kelly;
+pub use ladder_settings::{IfRefused, LadderEntry};
 use martingale::Martingale;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +50,7 @@ pub enum StakeSettings {
         /// With what the ladder goes on after a trade that was not won; `next_signal` unless said.
         #[serde(default, skip_serializing_if = "LadderEntry::is_next_signal")]
         entry: LadderEntry,
-        /// What becomes of a level that was refused, with `entry = "next_candle"` alone; `wait` unless said.
+        /// What becomes of a level that was refused; `wait` unless said.
         #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
         if_refused: IfRefused,
     },
@@ -59,6 +61,9 @@ pub enum StakeSettings {
         amount: Decimal,
         /// How many wins in a row are staked again, such as `2`.
         wins: u32,
+        /// What becomes of a stake that was refused; `wait` unless said.
+        #[serde(default, skip_serializing_if = "IfRefused::is_wait")]
+        if_refused: IfRefused,
     },
     /// A fraction of the Kelly stake, by the lower end of the win rate seen and the lowest recent payout.
     Kelly {
@@ -78,30 +83,6 @@ fn take_gale(schema: &mut schemars::Schema) {
     if let Some(kind) = schema.pointer_mut("/properties/kind") {
         *kind = serde_json::json!({ "type": "string", "enum": ["martingale", "gale"] });
     }
-}
-
-/// With what a ladder goes on after a trade that was not won.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LadderEntry {
-    /// With the next signal of the bot's strategy.
-    #[default]
-    NextSignal,
-    /// With the next candle of the bot: the first that closes once the settlement is known, and within one interval after it. The
-    /// direction and the expiry are those of the trade before. What the strategy says at that candle is not asked.
-    NextCandle,
-}
-
-/// What becomes of a level of a ladder that could not be entered with the next candle: a limit, a pause, the trading hours or an open trade
-/// refused it, the candle is missing, or the venue did not take it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IfRefused {
-    /// It stays, and is staked on the bot's next signal that the rules let pass.
-    #[default]
-    Wait,
-    /// The ladder is given up: the next stake is that of the first level.
-    Reset,
 }
 
 /// The lower end of the win rate that a Kelly stake goes by.
@@ -139,30 +120,12 @@ pub(crate) enum Stake {
     Kelly(Box<Kelly>),
 }
 
-impl LadderEntry {
-    /// Whether it is what it was before there was a choice: it is not written then.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    fn is_next_signal(&self) -> bool {
-        *self == Self::NextSignal
-    }
-}
-
-impl IfRefused {
-    /// Whether it is what it was before there was a choice: it is not written then.
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    fn is_wait(&self) -> bool {
-        *self == Self::Wait
-    }
-}
-
 impl StakeSettings {
     /// What becomes of a level that is refused.
     pub const fn if_refused(&self) -> IfRefused {
         match self {
-            Self::Martingale { if_refused, .. } => *if_refused,
-            Self::Fixed { .. } | Self::Share { .. } | Self::Soros { .. } | Self::Kelly { .. } => {
-                IfRefused::Wait
-            }
+            Self::Martingale { if_refused, .. } | Self::Soros { if_refused, .. } => *if_refused,
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly { .. } => IfRefused::Wait,
         }
     }
 
@@ -200,11 +163,7 @@ impl Stake {
                 within(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
                 Ok(Self::Share(Share::new(*percent)))
             }
-            StakeSettings::Martingale { amount, factor, levels, entry, if_refused } => {
-                if (*entry, *if_refused) == (LadderEntry::NextSignal, IfRefused::Reset) {
-                    let problem = "a level that waits for the next signal is not given up: write entry = \"next_candle\" beside it, or leave it out";
-                    return Err(EngineError::setting(format!("{key}.if_refused"), problem));
-                }
+            StakeSettings::Martingale { amount, factor, levels, .. } => {
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
                 count(
                     *levels,
@@ -213,7 +172,7 @@ impl Stake {
                 )?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
-            StakeSettings::Soros { amount, wins } => {
+            StakeSettings::Soros { amount, wins, .. } => {
                 count(*wins, &format!("{key}.wins"), "so many wins in a row are staked again")?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
@@ -255,10 +214,28 @@ impl Stake {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
+    /// Returns whether the next stake holds profits of earlier trades.
+    pub(crate) const fn holds_profits(&self) -> bool {
+        match self {
+            Self::Soros(rule) => rule.wins() > 0,
+            Self::Fixed(_) | Self::Share(_) | Self::Martingale(_) | Self::Kelly(_) => false,
+        }
+    }
+
     /// Its ladder is given up: the next stake is that of its first level.
     pub(crate) fn begin_ladder_anew(&mut self) {
-        if let Self::Martingale(rule) = self {
-            rule.begin_anew();
+        match self {
+            Self::Martingale(rule) => rule.begin_anew(),
+            Self::Soros(rule) => rule.begin_anew(),
+            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+        }
+    }
+
+    /// Records what a trade of the ladder stakes of its next stake, after rounding and caps.
+    #[inline]
+    pub(crate) fn place(&mut self, placed: impl FnOnce(Money) -> Money) {
+        if let Self::Soros(rule) = self {
+            rule.place(placed(rule.next()));
         }
     }
 
@@ -266,7 +243,8 @@ impl Stake {
     pub(crate) fn first(&self, purse: Purse) -> Money {
         match self {
             Self::Martingale(rule) => rule.first(),
-            Self::Fixed(_) | Self::Share(_) | Self::Soros(_) | Self::Kelly(_) => self.next(purse),
+            Self::Soros(rule) => rule.first(),
+            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => self.next(purse),
         }
     }
 

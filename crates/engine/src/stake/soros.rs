@@ -37,13 +37,33 @@ impl Soros {
         let follows =
             kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
         if follows {
-            (self.wins, self.stake) = (kept.wins, self.base + (kept.stake - kept.base));
+            let won = if kept.wins == 0 { Money::ZERO } else { kept.stake - kept.base };
+            (self.wins, self.stake) = (kept.wins, self.base + won);
         }
         follows
     }
 
     pub(super) const fn next(&self) -> Money {
         self.stake
+    }
+
+    pub(super) const fn first(&self) -> Money {
+        self.base
+    }
+
+    /// Number of wins that the next stake holds.
+    pub(super) const fn wins(&self) -> u32 {
+        self.wins
+    }
+
+    pub(super) const fn begin_anew(&mut self) {
+        self.wins = 0;
+        self.stake = self.base;
+    }
+
+    /// Records the amount that a trade stakes: a win adds its profit to that amount.
+    pub(super) const fn place(&mut self, stake: Money) {
+        self.stake = stake;
     }
 
     pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
@@ -55,10 +75,7 @@ impl Soros {
                 self.wins += 1;
                 self.stake += profit;
             }
-            Outcome::Won | Outcome::Lost => {
-                self.wins = 0;
-                self.stake = self.base;
-            }
+            Outcome::Won | Outcome::Lost => self.begin_anew(),
             Outcome::Draw | Outcome::Cancelled => {}
         }
     }
@@ -83,6 +100,21 @@ mod tests {
             soros.settled(IntentId::new(1), outcome, Money::from_minor(profit));
             assert_eq!(soros.next(), Money::from_minor(next), "after {outcome}");
         }
+    }
+
+    #[test]
+    fn a_win_adds_its_profit_to_the_amount_that_was_staked() {
+        // 1.07 in steps of 0.10 stakes 1.00; at 88 % a win earns 0.88, and 1.88 stakes 1.80.
+        let mut soros = Soros::new(Money::from_minor(107), 2);
+        let mut staked = Vec::new();
+        for (outcome, profit) in
+            [(Outcome::Won, 88), (Outcome::Won, 158), (Outcome::Lost, -330), (Outcome::Draw, 0)]
+        {
+            soros.place(soros.next().floor_to(Money::from_minor(10)));
+            staked.push(soros.next().minor());
+            soros.settled(IntentId::new(1), outcome, Money::from_minor(profit));
+        }
+        assert_eq!(staked, [100, 180, 330, 100]);
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn session(min_payout_percent: f64) -> Session {
             entry: candlewick_engine::LadderEntry::NextSignal,
             if_refused: candlewick_engine::IfRefused::Wait,
         },
-        StakeSettings::Soros { amount, wins: 2 },
+        StakeSettings::Soros { amount, wins: 2, if_refused: candlewick_engine::IfRefused::Wait },
         StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound: KellyBound::default() },
     ];
     let script = |(index, stake): (usize, StakeSettings)| {

@@ -49,7 +49,7 @@ pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
             entry: LadderEntry::NextCandle,
             if_refused: IfRefused::Reset,
         },
-        StakeSettings::Soros { amount, wins: 2 },
+        StakeSettings::Soros { amount, wins: 2, if_refused: candlewick_engine::IfRefused::Wait },
         kelly(KellyBound::ConfidenceSequence),
         kelly(KellyBound::Wilson),
     ];

@@ -2,12 +2,12 @@
 
 use crate::event::{
     at, backfilled, cancelled, candle, drew, lost, not_sent, opened, opened_paying, payout, price, rejected,
-    settled, won,
+    second, settled, won,
 };
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    EventKind, IfRefused, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeSettings,
+    EventKind, IfRefused, IntentId, KellyBound, LadderEntry, RiskSettings, Settled, StakeBound, StakeSettings,
 };
 use candlewick_sdk::Outcome;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -149,13 +149,135 @@ fn a_candle_that_is_missing_fetched_later_or_refused_leaves_the_ladder_to_the_ne
 
 #[test]
 fn soros_stakes_what_the_venue_paid() {
-    let soros = StakeSettings::Soros { amount: Decimal::TEN, wins: 2 };
+    let soros = soros(2, IfRefused::Wait);
     check(
         soros,
         // 10.00 wins 8.00, 18.00 wins 14.39, 32.39 wins and starts anew, 10.00 is lost.
         &[|n| won(n, 800), drew, |n| won(n, 1_439), rejected, |n| won(n, 2_591), |n| lost(n, 1_000)],
         &["10.00", "18.00", "18.00", "32.39", "32.39", "10.00", "10.00"],
     );
+}
+
+fn soros(wins: u32, if_refused: IfRefused) -> StakeSettings {
+    StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused }
+}
+
+/// Stakes of trades that all win 80 %, one a minute. A refused signal has no trade.
+fn won_stakes(stake: StakeSettings, limits: impl Fn(&mut RiskSettings), expected: &[&str]) {
+    let minutes: Vec<i64> = (1..=expected.len() as i64).collect();
+    let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], limits);
+    let mut number = 0;
+    for (minute, expected) in minutes.into_iter().zip(expected) {
+        let Ok(staked) = expected.parse::<Decimal>() else {
+            session.check(&[(candle(0, minute), expected)]);
+            continue;
+        };
+        number += 1;
+        session.check(&[(candle(0, minute), &format!("#{number} a BUY {expected}"))]);
+        // In cents: 80 % of the stake.
+        let profit = (staked * Decimal::from(80)).round().to_string().parse().unwrap();
+        session.check(&[
+            (at(minute * 60 + 2, opened(number)), ""),
+            (at(minute * 60 + 59, won(number, profit)), ""),
+        ]);
+    }
+}
+
+#[test]
+fn soros_adds_the_profit_to_what_was_staked_and_not_to_what_was_configured() {
+    let stake = StakeSettings::Soros { amount: Decimal::new(107, 2), wins: 2, if_refused: IfRefused::Wait };
+    // 1.00 wins 0.80; 1.80 wins 1.44, and 3.24 is staked as 3.20.
+    won_stakes(stake, |risk| risk.stake_step = Decimal::new(10, 2), &["1.00", "1.80", "3.20", "1.00"]);
+}
+
+#[test]
+fn a_soros_above_max_stake_waits_restarts_or_is_capped() {
+    // 10.00, 18.00, 32.40.
+    let limited = |risk: &mut RiskSettings| risk.max_stake = Decimal::from(20);
+    let refused = ["10.00", "18.00", "a StakeBounds", "a StakeBounds"];
+    won_stakes(soros(3, IfRefused::Wait), limited, &refused);
+    won_stakes(soros(3, IfRefused::Reset), limited, &["10.00", "18.00", "10.00", "18.00", "10.00"]);
+    let capped = |risk: &mut RiskSettings| (risk.max_stake, risk.cap_stakes) = (Decimal::from(20), true);
+    // The fourth trade is the third win in a row; then it starts again.
+    won_stakes(soros(3, IfRefused::Wait), capped, &["10.00", "18.00", "20.00", "20.00", "10.00"]);
+    // 0.2 % of 10,022.40, in whole cents.
+    let share = |risk: &mut RiskSettings| (risk.max_stake_percent, risk.cap_stakes) = (0.2, true);
+    won_stakes(soros(3, IfRefused::Wait), share, &["10.00", "18.00", "20.04"]);
+}
+
+#[test]
+fn a_stake_that_no_bound_lets_pass_is_trouble_with_both_figures() {
+    let limited = |risk: &mut RiskSettings| risk.max_stake = Decimal::from(15);
+    let script = || Script::new("a").buys(&[1, 3]).staking(soros(2, IfRefused::Wait));
+    let mut session = TestSession::new(&[script()], limited);
+    let troubles = |session: &TestSession| {
+        let troubles = session.session.stake_troubles(second(150));
+        troubles
+            .into_iter()
+            .map(|trouble| (trouble.stake.minor(), trouble.bound, trouble.figure.minor()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(troubles(&session), []);
+    session.check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, opened(1)), "")]);
+    assert_eq!(troubles(&session), [], "its end may change the stake");
+    session.check(&[(at(119, won(1, 800)), "")]);
+    assert_eq!(troubles(&session), [(1_800, StakeBound::MaxStake, 1_500)]);
+    session.check(&[(candle(0, 3), "a StakeBounds")]);
+    for (balance, stake, change, expected) in [
+        (100, StakeSettings::Share { percent: 0.5 }, None, (50, StakeBound::MinStake, 100)),
+        (5, StakeSettings::default(), None, (1_000, StakeBound::FreeBalance, 500)),
+        (10_000, StakeSettings::default(), Some(9), (1_000, StakeBound::DailyLossLimit, 900)),
+    ] {
+        let script = Script::new("a").buys(&[1]).staking(stake);
+        let change = |risk: &mut RiskSettings| {
+            if let Some(most) = change {
+                risk.daily_loss_limit = Decimal::from(most);
+            }
+        };
+        let session = TestSession::with_balance(balance, &[script], change);
+        assert_eq!(troubles(&session), [expected]);
+    }
+}
+
+#[test]
+fn a_share_above_max_stake_is_capped_to_a_multiple_of_the_step() {
+    let limits = |cap_stakes| {
+        move |risk: &mut RiskSettings| {
+            (risk.max_stake, risk.stake_step, risk.cap_stakes) =
+                (Decimal::new(1_575, 2), Decimal::new(50, 2), cap_stakes);
+        }
+    };
+    let share = || StakeSettings::Share { percent: 0.2 };
+    won_stakes(share(), limits(false), &["a StakeBounds"]);
+    won_stakes(share(), limits(true), &["15.50", "15.50"]);
+}
+
+#[test]
+fn a_ladder_restarts_after_a_level_that_the_venue_rejects_if_it_is_set_so() {
+    for (if_refused, third) in [(IfRefused::Wait, "#3 a BUY 20.00"), (IfRefused::Reset, "#3 a BUY 10.00")] {
+        let entry = LadderEntry::NextSignal;
+        let ladder =
+            StakeSettings::Martingale { amount: Decimal::TEN, factor: 2.0, levels: 3, entry, if_refused };
+        let mut session = TestSession::new(&[Script::new("a").buys(&[1, 3, 5]).staking(ladder)], |_| {});
+        session.check(&[
+            (candle(0, 1), "#1 a BUY 10.00"),
+            (at(62, opened(1)), ""),
+            (at(119, lost(1, 1_000)), ""),
+            (candle(0, 3), "#2 a BUY 20.00"),
+            (at(182, rejected(2)), ""),
+            (candle(0, 5), third),
+        ]);
+    }
+    let mut session =
+        TestSession::new(&[Script::new("a").buys(&[1, 3, 5]).staking(soros(2, IfRefused::Reset))], |_| {});
+    session.check(&[
+        (candle(0, 1), "#1 a BUY 10.00"),
+        (at(62, opened(1)), ""),
+        (at(119, won(1, 800)), ""),
+        (candle(0, 3), "#2 a BUY 18.00"),
+        (at(182, rejected(2)), ""),
+        (candle(0, 5), "#3 a BUY 10.00"),
+    ]);
 }
 
 #[test]

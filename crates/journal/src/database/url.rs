@@ -28,9 +28,6 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-')
 /// The names of a journal's files, beside its own.
 const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
 
-/// How names of database files end.
-const ENDINGS_OF_FILES: [&str; 3] = [".db", ".sqlite", ".sqlite3"];
-
 /// The options of a server's URL that the driver reads.
 const OPTIONS: [&str; 18] = [
     "sslmode",
@@ -119,16 +116,23 @@ impl FromStr for JournalUrl {
                 },
                 Err(error) => wrong(&error.to_string()),
             },
-            _ => {
-                // A text without a scheme may be a password; one that ends like a file is shown.
-                let is_file =
-                    ENDINGS_OF_FILES.iter().any(|ending| text.ends_with(ending)) && !text.contains('@');
-                let hint = if is_file { format!("; write sqlite://{text}") } else { String::new() };
-                let reason = format!("it begins neither with sqlite:// nor with postgres://{hint}");
-                Err(JournalError::InvalidUrl { url: String::new(), reason })
-            }
+            // The name of a file holds no password.
+            "" if is_database_file(text) => Err(JournalError::InvalidUrl {
+                url: format!("{text:?}"),
+                reason: format!("a file is sqlite://{text}"),
+            }),
+            _ => Err(JournalError::InvalidUrl {
+                url: "without a known scheme".to_owned(),
+                reason: "it begins neither with sqlite:// nor with postgres://".to_owned(),
+            }),
         }
     }
+}
+
+/// Returns whether a text is the name of a database file.
+fn is_database_file(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| ["db", "sqlite", "sqlite3"].contains(&extension))
 }
 
 impl fmt::Display for JournalUrl {
@@ -179,7 +183,8 @@ mod tests {
                 "postgres://db/journal?pasword=hunter2",
                 Err("it has the option \"pasword\", which is none of the driver's"),
             ),
-            ("foo.db", Err("it begins neither with sqlite:// nor with postgres://; write sqlite://foo.db")),
+            ("runs/foo.db", Err("a file is sqlite://runs/foo.db")),
+            ("hunter2:x", Err("it begins neither with sqlite:// nor with postgres://")),
             ("hunter2", Err("it begins neither with sqlite:// nor with postgres://")),
         ] {
             let parsed = match JournalUrl::from_str(text) {

@@ -55,6 +55,7 @@ mod reloading;
 mod reported_terms;
 mod resolutions;
 mod second_trades;
+mod stake_troubles;
 #[cfg(test)]
 mod tests;
 mod token;

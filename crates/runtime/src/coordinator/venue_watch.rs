@@ -190,6 +190,7 @@ impl Coordinator {
             .chain(missing)
             .chain(self.stranger_trouble(now))
             .chain(self.stream_trouble())
+            .chain(self.stake_troubles(now))
             .chain(self.settings.shortage.clone())
             .collect()
     }

@@ -238,8 +238,11 @@ fn goes_on(world: &World, end: End, ended: &Ended, counts: &mut Counts) -> Goes 
         },
         Ended::Finished => {}
         // The venue does not answer at the start: it is tried again.
-        Ended::Failed(RuntimeError::Venue { .. } | RuntimeError::UnsupportedInterval { .. })
-            if counts.runs < 100 => {}
+        Ended::Failed(
+            RuntimeError::Venue { .. }
+            | RuntimeError::UnknownSeries { .. }
+            | RuntimeError::UnsupportedInterval { .. },
+        ) if counts.runs < 100 => {}
         Ended::Failed(error) => {
             world.require(false, || format!("a run failed: {error}"));
             return Goes::Over(None);

@@ -110,6 +110,7 @@ impl Cycle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MAX_MONEY;
 
     const QUESTION: RuinQuestion = RuinQuestion {
         balance: 10_000,
@@ -154,15 +155,18 @@ mod tests {
         let third = StakePlan::Martingale { base: 100, factor: 1.5, levels: 4, most_stake: 1_000, step: 100 };
         // 100, 150, 225, 337.
         assert_eq!(stakes(third), [100, 100, 200, 300]);
-        // At payout 80: 100 is wished for; 100 + 80 = 180; of that 100 is staked, + 80 = 260; of that 200, + 160 = 420.
-        assert_eq!(stakes(StakePlan::Soros { base: 100, wins: 3, step: 100 }), [100, 100, 200, 400]);
+        // At payout 80 a win adds to what was staked: 107 stakes 100; 180 stakes 180; 180 + 144 = 324 stakes 320; 320 + 256 = 576.
+        let soros = |most_stake| StakePlan::Soros { base: 107, wins: 3, most_stake, step: 10 };
+        assert_eq!(stakes(soros(MAX_MONEY)), [100, 180, 320, 570]);
+        // At most 205 is 200; 200 + 160 = 360.
+        assert_eq!(stakes(soros(205)), [100, 180, 200, 200]);
     }
 
     #[test]
     fn a_soros_of_two_wins_is_counted_by_hand() {
         // 100, then 180, then 324: each loss costs the base, three wins earn 80 + 144 + 259.2, rounded.
         check(
-            StakePlan::Soros { base: 100, wins: 2, step: 1 },
+            StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 },
             &[(1, 0.5, -100, 100), (2, 0.25, -100, 100), (3, 0.125, -100, 100), (3, 0.125, 483, 100)],
             &[(0, 1.0, 0, 100)],
         );
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_ladder_below_the_smallest_stake_never_starts() {
-        let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2, step: 1 });
+        let cycle = cycle_of(StakePlan::Soros { base: 99, wins: 2, most_stake: MAX_MONEY, step: 1 });
         assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
     }
 

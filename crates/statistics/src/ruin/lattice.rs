@@ -186,6 +186,7 @@ impl Front {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MAX_MONEY;
     use crate::ruin::StakePlan;
 
     const QUESTION: RuinQuestion = RuinQuestion {
@@ -202,7 +203,7 @@ mod tests {
         StakePlan::Martingale { base: 100, factor: 2.0, levels: 3, most_stake: 1_000, step: 1 };
 
     /// A stake of 1 that earns 1 or costs 1.
-    const EVEN: StakePlan = StakePlan::Soros { base: 1, wins: 0, step: 1 };
+    const EVEN: StakePlan = StakePlan::Soros { base: 1, wins: 0, most_stake: MAX_MONEY, step: 1 };
 
     fn cycle_of(question: &RuinQuestion, plan: &StakePlan) -> Cycle {
         Cycle::new(question, &plan.stakes(question).unwrap(), plan).unwrap()

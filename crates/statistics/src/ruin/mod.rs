@@ -243,7 +243,7 @@ mod tests {
     fn a_ladder_of_one_level_is_flat() {
         for (plan, win_probability) in [
             (StakePlan::Martingale { base: 3, factor: 2.0, levels: 1, most_stake: 3, step: 1 }, 0.5),
-            (StakePlan::Soros { base: 3, wins: 0, step: 1 }, 0.45),
+            (StakePlan::Soros { base: 3, wins: 0, most_stake: MAX_MONEY, step: 1 }, 0.45),
         ] {
             let question = RuinQuestion { balance: 100, win_probability, ..QUESTION };
             let flat = ruin(&question, &StakePlan::Flat { stake: 3 }).unwrap();
@@ -277,7 +277,7 @@ mod tests {
         assert_near(lost(14), 0.5_f64.powi(9), "14");
         assert_near(lost(15), 0.0, "15");
         assert_eq!(lost(18), 0.0, "15 for ten losses, and a ladder more");
-        let soros = StakePlan::Soros { base: 1, wins: 2, step: 1 };
+        let soros = StakePlan::Soros { base: 1, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { balance: 11, horizon_trades: 10, ..QUESTION };
         assert_eq!(ruin(&question, &soros).unwrap().probability(), 0.0);
     }
@@ -306,7 +306,10 @@ mod tests {
             probability(&poor, StakePlan::Kelly { fraction: 1.0, believed_win_probability: 0.5, step: 1 }),
             0.0
         );
-        assert_eq!(probability(&poor, StakePlan::Soros { base: 1, wins: 2, step: 1 }), 1.0);
+        assert_eq!(
+            probability(&poor, StakePlan::Soros { base: 1, wins: 2, most_stake: MAX_MONEY, step: 1 }),
+            1.0
+        );
     }
 
     #[test]
@@ -333,8 +336,8 @@ mod tests {
             StakePlan::Martingale { base: 1, factor: f64::NAN, levels: 2, most_stake: 1, step: 1 },
             StakePlan::Martingale { base: 1, factor: 2.0, levels: 0, most_stake: 1, step: 1 },
             StakePlan::Martingale { base: 1, factor: 2.0, levels: 64, most_stake: u64::MAX, step: 1 },
-            StakePlan::Soros { base: 1_000_000, wins: 64, step: 1 },
-            StakePlan::Soros { base: 1, wins: 65, step: 1 },
+            StakePlan::Soros { base: 1_000_000, wins: 64, most_stake: MAX_MONEY, step: 1 },
+            StakePlan::Soros { base: 1, wins: 65, most_stake: MAX_MONEY, step: 1 },
         ] {
             assert!(ruin(&QUESTION, &plan).is_err(), "{plan:?}");
         }

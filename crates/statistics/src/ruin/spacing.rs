@@ -151,6 +151,7 @@ fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MAX_MONEY;
     use crate::ruin::StakePlan;
 
     const QUESTION: RuinQuestion = RuinQuestion {
@@ -215,7 +216,7 @@ mod tests {
     /// which none tells a balance that pays a stake from one that does not.
     #[test]
     fn a_lattice_has_four_points_of_a_stake_and_ends_where_ruin_does() {
-        let plan = StakePlan::Soros { base: 1_000, wins: 10, step: 1 };
+        let plan = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { balance: 200_000, horizon_trades: 1_000, ..QUESTION };
         let cycle = cycle_of(&question, &plan);
         let Lattice { spacing, is_exact, top } = Lattice::of(&question, &cycle).unwrap();

@@ -41,13 +41,15 @@ pub enum StakePlan {
         /// The step of stakes, at least 1.
         step: u64,
     },
-    /// After a win its profit is added to the stake; after so many wins in a row, or a loss, it starts anew.
+    /// After a win its profit is added to what was staked; after so many wins in a row, or a loss, it starts again.
     Soros {
         /// The stake of the first level.
         base: u64,
         /// How many wins in a row are staked again, at most 64.
         wins: u32,
-        /// The step of stakes, at least 1; what a stake was rounded down by counts for the next one.
+        /// No stake is larger.
+        most_stake: u64,
+        /// The step of stakes, at least 1; stakes are rounded down to it.
         step: u64,
     },
 }
@@ -75,8 +77,8 @@ impl StakePlan {
                 }
                 stake(base).and(stake(most_stake)).and(stake(rounding))
             }
-            Self::Soros { base, wins, step: rounding } => {
-                check_levels(wins, 0).and(stake(base)).and(stake(rounding))
+            Self::Soros { base, wins, most_stake, step: rounding } => {
+                check_levels(wins, 0).and(stake(base)).and(stake(most_stake)).and(stake(rounding))
             }
         }
     }
@@ -111,10 +113,10 @@ impl StakePlan {
                 .map(|stake| stake.min(most_stake))
                 .map(|stake| stake - stake % step)
                 .collect(),
-            Self::Soros { base, wins, step } => {
-                let placed = |wanted: u64| wanted - wanted % step;
-                let next = |wanted: &u64| Some(wanted.saturating_add(question.profit(placed(*wanted))));
-                std::iter::successors(Some(base), next).map(placed).take(wins as usize + 1).collect()
+            Self::Soros { base, wins, most_stake, step } => {
+                let placed = |wanted: u64| wanted.min(most_stake) - wanted.min(most_stake) % step;
+                let next = |stake: &u64| Some(placed(stake.saturating_add(question.profit(*stake))));
+                std::iter::successors(Some(placed(base)), next).take(wins as usize + 1).collect()
             }
         };
         let total = stakes.iter().fold(0_u64, |sum, stake| sum.saturating_add(*stake));
@@ -145,7 +147,7 @@ mod tests {
     }
 
     fn soros(base: u64, wins: u32) -> StakePlan {
-        StakePlan::Soros { base, wins, step: 1 }
+        StakePlan::Soros { base, wins, most_stake: MAX_MONEY, step: 1 }
     }
 
     #[test]

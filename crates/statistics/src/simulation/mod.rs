@@ -8,6 +8,8 @@ mod verdict_rates;
 
 pub use block_bootstrap::{BlockBootstrap, BlockLength, best_block_length};
 pub(crate) use dice::Dice;
-pub use ruin_paths::{MoneyStop, RuinTrials, Stops, WalletLimits, simulate_limited_ruin, simulate_ruin};
+pub use ruin_paths::{
+    MoneyStop, OversizedStake, RuinTrials, Stops, WalletLimits, simulate_limited_ruin, simulate_ruin,
+};
 pub use trade_stream::{StreamEvent, TradeDependence, TradeStream};
 pub use verdict_rates::{PathRange, VerdictRates};

@@ -49,8 +49,24 @@ pub struct WalletLimits {
     pub drawdown_fraction: f64,
     /// No trade after so many losses in a row, 0 for no limit.
     pub loss_streak: u32,
-    /// No trade whose stake is a larger share of the balance, 0 for no limit.
+    /// Largest stake as a share of the balance, 0 for no limit.
     pub stake_fraction: f64,
+    /// Largest stake in the smallest unit, 0 for no limit.
+    pub most_stake: u64,
+    /// What becomes of a larger stake.
+    pub oversized: OversizedStake,
+}
+
+/// What becomes of a stake above the largest one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OversizedStake {
+    /// It is not placed, which ends the trading.
+    #[default]
+    Refused,
+    /// The largest one is staked.
+    Capped,
+    /// A ladder starts again.
+    Restarts,
 }
 
 impl MoneyStop {
@@ -97,6 +113,13 @@ struct Wallet {
 }
 
 impl WalletLimits {
+    /// Returns the largest stake of a balance, `u64::MAX` without a limit.
+    fn largest_stake(&self, balance: u64) -> u64 {
+        let share = (self.stake_fraction > 0.0).then(|| scaled_down(balance, self.stake_fraction));
+        let amount = (self.most_stake > 0).then_some(self.most_stake);
+        [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
+    }
+
     /// Whether a stake is placed, today or tomorrow; else a limit has ended it for good.
     fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
@@ -105,6 +128,7 @@ impl WalletLimits {
         if (self.loss_streak > 0 && wallet.losses >= self.loss_streak)
             || is_beyond(peak - balance.saturating_sub(stake).min(peak), self.drawdown_fraction, peak)
             || is_beyond(stake, self.stake_fraction, balance)
+            || (self.most_stake > 0 && stake > self.most_stake)
             || !self.ends.allow(Span { began: first, balance }, stake)
         {
             return false;
@@ -199,7 +223,16 @@ pub fn simulate_limited_ruin(
             if limits.is_reached(&wallet) {
                 return (End::Reached, lowest);
             }
-            let stake = next_stake(plan, &stakes, level, share, wallet.balance);
+            let mut stake = next_stake(plan, &stakes, level, share, wallet.balance);
+            let most = limits.largest_stake(wallet.balance);
+            match limits.oversized {
+                OversizedStake::Capped if stake > most => stake = most - most % step_of(plan),
+                OversizedStake::Restarts if stake > most && level > 0 => {
+                    level = 0;
+                    stake = next_stake(plan, &stakes, level, share, wallet.balance);
+                }
+                OversizedStake::Refused | OversizedStake::Capped | OversizedStake::Restarts => {}
+            }
             if !is_placed(stake, wallet.balance) {
                 return (End::Ruined, lowest);
             }
@@ -259,6 +292,16 @@ fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balanc
     }
 }
 
+const fn step_of(plan: &StakePlan) -> u64 {
+    match *plan {
+        StakePlan::Flat { .. } => 1,
+        StakePlan::Share { step, .. }
+        | StakePlan::Kelly { step, .. }
+        | StakePlan::Martingale { step, .. }
+        | StakePlan::Soros { step, .. } => step,
+    }
+}
+
 const fn next_level(plan: &StakePlan, level: usize, is_won: bool) -> usize {
     match *plan {
         StakePlan::Flat { .. } | StakePlan::Share { .. } | StakePlan::Kelly { .. } => 0,
@@ -282,7 +325,7 @@ const fn next_level(plan: &StakePlan, level: usize, is_won: bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ruin;
+    use crate::{MAX_MONEY, ruin};
 
     /// Balance 1,000.00 at payout 85, smallest stake 1.00.
     fn question(balance: u64, win_probability: f64, draw_share: f64, horizon_trades: u32) -> RuinQuestion {
@@ -299,8 +342,8 @@ mod tests {
             StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 7, most_stake: 6_000, step: 1 };
         let recover =
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
-        let soros = StakePlan::Soros { base: 6_000, wins: 3, step: 1 };
-        let long_soros = StakePlan::Soros { base: 1_000, wins: 10, step: 1 };
+        let soros = StakePlan::Soros { base: 6_000, wins: 3, most_stake: MAX_MONEY, step: 1 };
+        let long_soros = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
         let short =
             StakePlan::Martingale { base: 1_000, factor: 2.0, levels: 4, most_stake: 20_000, step: 1 };
         let share = StakePlan::Share { fraction: 0.1, step: 1 };
@@ -316,7 +359,10 @@ mod tests {
             // On lattices of many cents, some of them within many trades.
             (long_soros, question(200_000, 0.5, 0.0, 1_000)),
             (long_soros, question(200_000, 0.54, 0.0, 1_000)),
-            (StakePlan::Soros { base: 1_000, wins: 3, step: 1 }, question(150_000, 0.54, 0.0, 3_000)),
+            (
+                StakePlan::Soros { base: 1_000, wins: 3, most_stake: MAX_MONEY, step: 1 },
+                question(150_000, 0.54, 0.0, 3_000),
+            ),
             (short, question(100_000, 0.54, 0.0, 3_000)),
             (share, question(20_000, 0.5, 0.0, 250)),
             (kelly, question(5_000, 0.54, 0.0, 250)),
@@ -428,6 +474,31 @@ mod tests {
             assert_eq!(ruined, 0.0, "{limits:?}");
             assert!((stopped - expected).abs() < 3.0 * 0.0079 + f64::EPSILON, "{limits:?}: {stopped}");
         }
+    }
+
+    #[test]
+    fn a_soros_above_the_largest_stake_stops_is_capped_or_restarts() {
+        // At even odds 10, 20, 40. Above 25 the third stake: of four paths of two trades WW alone asks for it.
+        let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
+        let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
+        let with = |oversized| {
+            let limits = WalletLimits { most_stake: 25, oversized, ..WalletLimits::default() };
+            shares(&question, &plan, &limits)
+        };
+        let [ruined, stopped] = with(OversizedStake::Refused);
+        assert_eq!(ruined, 0.0);
+        assert!((stopped - 0.25).abs() < 3.0 * 0.0069, "{stopped}");
+        assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
+        assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
+        // What is staked in place of 40: of a balance of 10 after three wins (10 + 10 + 20 + x) it is seen in the next ruin.
+        let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
+        let reached = |oversized, target: u64| {
+            let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };
+            let limits = WalletLimits { most_stake: 25, oversized, ends, ..WalletLimits::default() };
+            simulate_limited_ruin(&poor, &plan, &limits, (11, 10)).unwrap().reached
+        };
+        assert_eq!([reached(OversizedStake::Capped, 55), reached(OversizedStake::Capped, 56)], [10, 0]);
+        assert_eq!([reached(OversizedStake::Restarts, 40), reached(OversizedStake::Restarts, 41)], [10, 0]);
     }
 
     #[test]

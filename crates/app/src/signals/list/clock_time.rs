@@ -2,7 +2,7 @@
 
 use super::cell::zone_words;
 use candlewick_sdk::Millis;
-use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike as _, Weekday};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike, Weekday};
 use chrono_tz::Tz;
 
 /// Times of day, with the letter of 14h35 taken out.
@@ -30,12 +30,18 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
         return None;
     }
     let time = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(&colon, form).ok())?;
-    // A leap second is not a time at which a candle closes.
-    let time = Some(time).filter(|time| time.nanosecond() < 1_000_000_000)?;
+    if is_leap_second(&time) {
+        return None;
+    }
     let Some(half) = half else { return Some(time) };
     // 12 AM is midnight, 12 PM noon.
     let hour = Some(time.hour()).filter(|hour| (1..=12).contains(hour))?;
     time.with_hour(hour % 12 + half)
+}
+
+/// Returns whether a time is second 60 of a minute, which no venue's clock shows.
+pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
+    time.nanosecond() >= 1_000_000_000
 }
 
 /// A time of day that comes again. On the day whose night leaves it out there is none; where it comes twice, the first is it.
@@ -183,6 +189,7 @@ mod tests {
             ("0:10 AM", None),
             ("24:00", None),
             ("23:59:60", None),
+            ("11:59:60 PM", None),
             ("14h", None),
             ("10:5", None),
             ("10:05:7", None),

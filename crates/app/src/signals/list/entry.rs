@@ -1,7 +1,7 @@
 //! The file: an entry a line, behind a first line that names the columns or without one.
 
 use super::cell::{zone_of, zone_words};
-use super::clock_time::{ClockTime, WeekDays, time_of_day};
+use super::clock_time::{ClockTime, WeekDays, is_leap_second, time_of_day};
 use super::columns::{Cells, ListBots, NamedColumns, names_meant, words};
 use super::date::{ListDate, WrittenDate, order_of};
 use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, entry_lines, named_lines, shown_lines};
@@ -355,13 +355,16 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
         };
     }
     let local = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    if let Some(local) = local.filter(|local| local.nanosecond() < 1_000_000_000) {
+    if let Some(local) = local.filter(|local| !is_leap_second(local)) {
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(|| {
             format!("there is no {text} in {zone}: the clock is put forward over it that night")
         })?;
         return Ok(When::Once(Millis::new(moment.timestamp_millis())));
     }
-    let zoned = || DateTime::parse_from_rfc3339(text).is_ok() || text.ends_with(['Z', 'z']);
+    let zoned = || match DateTime::parse_from_rfc3339(text) {
+        Ok(time) => !is_leap_second(&time),
+        Err(_) => text.ends_with(['Z', 'z']),
+    };
     parse_time(text).filter(|_| zoned()).map(When::Once).ok_or_else(|| {
         format!(
             "{text:?} is no time: use 10:30 (each day), 2026-01-05 10:30 (in the zone), 2026-01-05T10:30:00Z, or milliseconds since 1970"

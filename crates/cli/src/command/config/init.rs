@@ -10,7 +10,8 @@ use candlewick_app::AppError;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::{notices_of_stakes, problems_of};
 use candlewick_app::suggestion::suggest;
-use candlewick_history::{asset_type_of, known_market};
+use candlewick_app::usual_spelling;
+use candlewick_history::{AssetType, asset_type_of, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
@@ -68,7 +69,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
     let payout = percent(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
-    let asset_type = symbol.parse().map_or("crypto", |symbol| asset_type_of(symbol).as_str());
+    let asset_type = symbol.parse().map_or(AssetType::Crypto, asset_type_to_write).as_str();
     let name = format!("{}-{strategy}", symbol.to_lowercase());
     let params = rules.params();
     let text = filled(
@@ -106,6 +107,23 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         "{shown} is written. Next:{}\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}",
         rules.next(&shown.to_string())
     ))
+}
+
+/// Returns the symbol in the spelling of venues, and says so if it was typed in another one.
+fn written_symbol(typed: &str) -> Result<String, Failure> {
+    let usual = usual_spelling(typed);
+    if usual != typed {
+        print(&format!("The symbol is written {usual}, in the spelling of most venues."))?;
+    }
+    Ok(usual)
+}
+
+/// Returns the asset type of a symbol. More pairs are forex than a configuration assumes that says nothing.
+fn asset_type_to_write(symbol: Symbol) -> AssetType {
+    match asset_type_of(symbol) {
+        AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
+        known => known,
+    }
 }
 
 /// What was answered, as it was typed.
@@ -173,6 +191,7 @@ impl Answers {
             dialogue.answer(question("symbol", "Symbol", "BTCUSDT"), arguments.symbol.as_ref(), |text| {
                 text.parse::<Symbol>().map(|_| ()).map_err(|error| error.to_string())
             })?;
+        let symbol = written_symbol(&symbol)?;
         let interval = dialogue.answer(
             question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m"),
             arguments.interval.as_ref(),
@@ -349,6 +368,22 @@ mod tests {
         assert_eq!(step("EURUSD").as_deref(), Some("\"EURUSD\" = 0.00001"));
         assert_eq!(step("BTCUSDT").as_deref(), Some("\"BTCUSDT\" = 0.01"));
         assert_eq!(step("WHATEVER"), None);
+    }
+
+    #[test]
+    fn two_currencies_are_forex_however_they_are_typed() {
+        for (typed, symbol, asset_type) in [
+            ("EUR/USD", "EURUSD", "forex"),
+            ("eurusd", "EURUSD", "forex"),
+            ("EUR-USD", "EURUSD", "forex"),
+            ("usd/mxn", "USDMXN", "forex"),
+            ("btc/usdt", "BTCUSDT", "crypto"),
+            ("EURUSD-OTC", "EURUSD-OTC", "otc"),
+        ] {
+            let written = written_symbol(typed).unwrap();
+            assert_eq!(written, symbol);
+            assert_eq!(asset_type_to_write(written.parse().unwrap()).as_str(), asset_type, "{typed}");
+        }
     }
 
     #[test]

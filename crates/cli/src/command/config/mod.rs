@@ -14,7 +14,7 @@ use crate::time_zones::zone_notes;
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
 use candlewick_app::inspection::{
-    demand_of, notes_of, notices_of, notices_of_stakes, problems_of, ruin_of_stakes,
+    demand_of, notes_of, notices_of, notices_of_stakes, outgrown_stakes, problems_of, ruin_of_stakes,
 };
 use clap::Subcommand;
 use serde_json::json;
@@ -84,6 +84,9 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let (ruin, halved) = ruin_of_stakes(&loaded);
     notices.extend(ruin);
     notices.extend(stakes);
+    let outgrown = outgrown_stakes(&loaded);
+    let stopping = outgrown.len();
+    notices.extend(outgrown);
     notices.extend(notes_of(&loaded, context.registry));
     notices.extend(zone_notes(&loaded, context.registry));
     notices.extend(long_parts_of(&loaded, &[], context.registry));
@@ -93,8 +96,8 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let bots = loaded.config.bots.len();
     if context.global.json {
         let document = json!({
-            "sound": idle == 0 && halved == 0, "bots": bots, "idle_bots": idle, "halved_bots": halved, "notices": notices,
-            "requests": requests
+            "sound": idle == 0 && halved == 0 && stopping == 0, "bots": bots, "idle_bots": idle, "halved_bots": halved,
+            "stopping_bots": stopping, "notices": notices, "requests": requests
         });
         return print_json(&document);
     }
@@ -109,6 +112,11 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
         let answer = format!(
             "Every value may stand, but {idle} of {bots} bot{plural} could open no trade (above): raise account.initial_balance, or change \
              the stakes or their limits."
+        );
+        (AnsiColor::Yellow.on_default().bold(), answer)
+    } else if stopping > 0 {
+        let answer = format!(
+            "Every value may stand, but {stopping} of {bots} bot{plural} opens no trade once its stake is above max_stake (above)."
         );
         (AnsiColor::Yellow.on_default().bold(), answer)
     } else if halved > 0 {

@@ -210,7 +210,7 @@ impl Asked {
             }));
         }
         let soros = arguments.soros.map(|base| amount(base, "--soros")).transpose()?;
-        Ok(soros.map(|base| StakePlan::Soros { base, wins: arguments.wins, step }))
+        Ok(soros.map(|base| StakePlan::Soros { base, wins: arguments.wins, most_stake: MAX_MONEY, step }))
     }
 }
 

@@ -4,8 +4,10 @@ use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
 use crate::risk::{CountedPayouts, counted_otherwise};
 use crate::session::earlier::position_or_push;
 use crate::session::verdicts::plan_of;
+use crate::stake::Stake;
 use crate::{
-    BotSettings, BotVerdict, Header, IfRefused, Renumbering, SessionNames, SessionSettings, SymbolId,
+    BotSettings, BotVerdict, Header, IfRefused, Renumbering, RiskSettings, SessionNames, SessionSettings,
+    SymbolId,
 };
 use candlewick_sdk::Symbol;
 use serde_json::Value;
@@ -82,6 +84,11 @@ impl Session {
             match place {
                 Some(place) => {
                     let settings = (&before.settings.bots[place], &own.bots[index]);
+                    self.check_ladder_bounds(
+                        &bots[place].stake,
+                        settings,
+                        (&before.settings.risk, &own.risk),
+                    )?;
                     self.carry_bot(index, bots[place].clone(), settings, payouts)?;
                     *self.bots[index].verdict = bots[place].verdict.clone().under(&numbers);
                 }
@@ -180,6 +187,37 @@ impl Session {
         } else {
             format!("bot \"{name}\" has left, and its trades under way go by its entry_delay_s")
         }))
+    }
+
+    /// Where a ladder stands follows from roundings and caps of all its trades, so both have to be the same.
+    fn check_ladder_bounds(
+        &self,
+        kept: &Stake,
+        (bot_before, bot): (&BotSettings, &BotSettings),
+        (before, risk): (&RiskSettings, &RiskSettings),
+    ) -> Result<(), RestoreError> {
+        if !kept.is_ladder() {
+            return Ok(());
+        }
+        let is_moved = |risk: &RiskSettings, bot: &BotSettings| {
+            risk.cap_stakes
+                || (bot.stake.if_refused() == IfRefused::Reset && !bot.stake.enters_without_signal())
+        };
+        let bounds = |risk: &RiskSettings| (risk.max_stake, risk.max_stake_percent, risk.cap_stakes);
+        let is_capped_otherwise = (is_moved(before, bot_before) || is_moved(risk, bot))
+            && (bounds(before) != bounds(risk) || is_moved(before, bot_before) != is_moved(risk, bot));
+        // A changed first stake is rounded otherwise, too.
+        let is_rounded_otherwise = kept.holds_profits()
+            && (before.stake_step != risk.stake_step
+                || (!risk.stake_step.is_zero() && bot_before.stake != bot.stake));
+        let problem = if is_capped_otherwise {
+            "other bounds of its stake, and where its ladder stands follows from them and all its trades"
+        } else if is_rounded_otherwise {
+            "another rounding of its stake, and where its ladder stands follows from it and all its trades"
+        } else {
+            return Ok(());
+        };
+        Err(needs_all(format!("bot \"{}\" has {problem}", bot.name)))
     }
 
     /// What a bot of the same name had, but for its verdict.

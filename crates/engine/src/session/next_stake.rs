@@ -1,0 +1,75 @@
+//! A bot's next stake. One above `max_stake` or `max_stake_percent` is capped, or restarts its ladder, if a setting says so.
+
+use super::Session;
+use crate::BotId;
+use crate::bot::Bot;
+use crate::risk::Probe;
+use crate::stake::Purse;
+use candlewick_sdk::{Millis, Money};
+
+impl Session {
+    /// Returns the next stake of the bot at this moment.
+    pub(super) fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
+        match probe {
+            Probe::Needed => self.limits.minimum_stake(),
+            Probe::NotNeeded => self.fitted(bot, self.limits.step_down(bot.next_stake(self.purse(), at))),
+        }
+    }
+
+    pub(super) fn purse(&self) -> Purse {
+        Purse { free: self.ledger.available(), minimum: self.limits.minimum_stake(), together: self.together }
+    }
+
+    /// Returns `stake`, or what the bot stakes instead of it. What is still too large is refused by a rule.
+    #[inline]
+    fn fitted(&self, bot: &Bot, stake: Money) -> Money {
+        match self.cap_of(bot) {
+            Some(most) if stake > most => self.fitted_below(most, bot, stake),
+            _ => stake,
+        }
+    }
+
+    /// Returns whether the next stake of the bot is above its cap and restarts its ladder.
+    pub(super) fn restarts_ladder(&self, bot: &Bot) -> bool {
+        let next = || self.limits.step_down(bot.stake.next(self.purse()));
+        bot.restarts_ladder() && self.cap_of(bot).is_some_and(|most| next() > most)
+    }
+
+    /// Moves the ladder of a bot, one of whose trades was approved, to the amount that this trade stakes.
+    #[inline]
+    pub(super) fn place_ladder(&mut self, id: BotId) {
+        if self.bots.get(id.index()).is_some_and(|bot| bot.stake.is_ladder()) {
+            self.place_next_stake(id);
+        }
+    }
+
+    #[inline(never)]
+    fn place_next_stake(&mut self, id: BotId) {
+        let bot = &self.bots[id.index()];
+        let (restarts, most) = (self.restarts_ladder(bot), self.cap_of(bot));
+        let most = most.filter(|_| self.limits.caps_stakes());
+        let Self { bots, limits, .. } = self;
+        let stake = &mut bots[id.index()].stake;
+        if restarts {
+            stake.begin_ladder_anew();
+        }
+        stake.place(|next| {
+            let next = limits.step_down(next);
+            most.map_or(next, |most| next.min(most))
+        });
+    }
+
+    /// Returns the bound that changes stakes of the bot, `None` if stakes above their bounds are refused.
+    #[inline]
+    fn cap_of(&self, bot: &Bot) -> Option<Money> {
+        let changes = self.limits.bounds_stakes() && (self.limits.caps_stakes() || bot.restarts_ladder());
+        if changes { self.limits.stake_cap(self.ledger.available()) } else { None }
+    }
+
+    #[inline(never)]
+    fn fitted_below(&self, most: Money, bot: &Bot, stake: Money) -> Money {
+        let first = || self.limits.step_down(bot.stake.first(self.purse()));
+        let stake = if bot.restarts_ladder() { first() } else { stake };
+        if self.limits.caps_stakes() { stake.min(most) } else { stake }
+    }
+}
