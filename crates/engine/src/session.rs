@@ -45,7 +45,7 @@ use crate::{
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, Millis, Money, MoneyScale, Price, Series, Signal, Strategy, Symbol,
+    Candle, LongerCandles, Millis, MoneyScale, Price, Series, Signal, Strategy, Symbol,
 };
 use candlewick_statistics::AlphaBudget;
 use earlier::position_or_push;

@@ -1,6 +1,6 @@
 //! How long the probability of ruin takes: a start that checks its ladders must not be felt.
 
-use candlewick_statistics::{RuinQuestion, StakePlan, ruin};
+use candlewick_statistics::{MAX_MONEY, RuinQuestion, StakePlan, ruin};
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 

@@ -126,7 +126,7 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             let amount = money(*amount);
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }
-        StakeSettings::Soros { amount, wins } => {
+        StakeSettings::Soros { amount, wins, .. } => {
             let won = won_before(session, bot, (decision.at, *amount), scale)?;
             format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
         }

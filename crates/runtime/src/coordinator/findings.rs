@@ -76,8 +76,6 @@ impl Coordinator {
         self.found(Audit::Price, checked, findings, step);
     }
 
-    }
-
     /// What the venue's adapter has met that it does not know.
     pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
         for finding in self.audits.take_unrecognised(names) {
