@@ -66,8 +66,8 @@ impl Segment {
         Self { checkpoint, entries: Vec::new(), began, settlements: 0 }
     }
 
-    const fn is_full(&self, at: Millis) -> bool {
-        self.settlements >= MAX_SETTLEMENTS || at.get() - self.began.get() >= SPAN.get()
+    fn is_full(&self, at: Millis) -> bool {
+        self.settlements >= MAX_SETTLEMENTS || at - self.began >= SPAN
     }
 }
 

@@ -1,6 +1,6 @@
 //! A corrected result: the Session is as if the right result had come first.
 
-use crate::event::{at, cancelled, candle, lost, opened_paying, won};
+use crate::event::{NO_SKEW, at, cancelled, candle, lost, opened_paying, won};
 use crate::script::Script;
 use crate::snapshots::{Step, World, header, session, settings};
 use crate::test_session::TestSession;
@@ -78,6 +78,29 @@ fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
             (candle(0, 5), "#2 a BUY 10.00"),
         ]);
     }
+}
+
+#[test]
+fn a_settlement_can_be_corrected_for_more_than_a_day() {
+    let free_after = |hours: i64| {
+        let mut test = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
+        test.check(&[
+            (candle(0, 1), "#1 a BUY 10.00"),
+            (at(62, opened_paying(1, 80)), ""),
+            (at(125, won(1, 800)), ""),
+        ]);
+        for hour in 1..hours {
+            test.handle(&at(hour * 3_600, NO_SKEW));
+        }
+        test.handle(&at(hours * 3_600, corrected(1, Outcome::Lost, -1_000)));
+        let is_known = test.session.can_correct(IntentId::new(1));
+        (test.session.ledger().free().minor(), test.session.ledger().day_profit().minor(), is_known)
+    };
+    // Of the same day, of days before, and too old.
+    assert_eq!(free_after(1), (999_000, -1_000, true));
+    assert_eq!(free_after(25), (999_000, 0, true));
+    assert_eq!(free_after(49), (999_000, 0, true));
+    assert_eq!(free_after(51), (1_000_800, 0, false));
 }
 
 #[test]
