@@ -189,7 +189,8 @@ impl BotTallies {
     pub(crate) fn correct(&mut self, before: &Settling, after: &Settling) {
         let Some(bot) = self.0.get_mut(before.bot.index()) else { return };
         bot.profit += after.profit - before.profit;
-        *bot.count_of(before.outcome) -= 1;
+        let count = bot.count_of(before.outcome);
+        *count = count.saturating_sub(1);
         *bot.count_of(after.outcome) += 1;
         let is_decided = |outcome| matches!(outcome, Outcome::Won | Outcome::Lost);
         let Some(payout) = before.payout else { return };

@@ -90,7 +90,8 @@ impl BotFigures {
 
     /// Puts the right result of a settled trade in the place of the one that was taken. The interval stays as it was.
     pub(crate) fn correct(&mut self, at: Millis, before: (Outcome, Money), after: (Outcome, Money)) {
-        *self.count_of(before.0) -= 1;
+        let count = self.count_of(before.0);
+        *count = count.saturating_sub(1);
         *self.count_of(after.0) += 1;
         self.profit += after.1 - before.1;
         self.curve.push(at, self.profit);

@@ -73,7 +73,7 @@ impl SettledProfit {
                 format!("trade #{intent} was LOST: profit {profit_text}; stake and payout give {expected}")
             }
             (_, Some(expected), Some(payout)) => {
-                let gross = (profit - stake - expected).minor().abs() <= ROUNDING;
+                let gross = (profit - stake - expected).minor().saturating_abs() <= ROUNDING;
                 let hint = if gross { " (is it the gross amount?)" } else { "" };
                 let expected = scale.format(expected);
                 format!(
