@@ -20,7 +20,7 @@ use candlewick_engine::{Halt, IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ApiState, Blockage, MarketState, Phase, RunState, SignalTally};
+use candlewick_runtime::control::{ApiState, Blockage, MarketState, RunState, SignalTally};
 use candlewick_sdk::{Millis, Money, visible};
 use serde::Serialize;
 use signals::signals_since;

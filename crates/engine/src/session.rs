@@ -44,9 +44,7 @@ use crate::{
     Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
-use candlewick_sdk::{
-    Candle, LongerCandles, Millis, MoneyScale, Price, Series, Signal, Strategy, Symbol,
-};
+use candlewick_sdk::{Candle, LongerCandles, Millis, MoneyScale, Price, Series, Signal, Strategy, Symbol};
 use candlewick_statistics::AlphaBudget;
 use earlier::position_or_push;
 use history::History;

@@ -90,7 +90,12 @@ fn state() -> RunState {
 fn overview() -> Overview {
     Overview {
         state: state(),
-        funds: Funds { free: money(998_000), open_stakes: money(1_000), peak: money(1_000_800), first_wallet: None },
+        funds: Funds {
+            free: money(998_000),
+            open_stakes: money(1_000),
+            peak: money(1_000_800),
+            first_wallet: None,
+        },
         wallet: Some(money(998_000)),
         day_profit: money(-1_000),
         unsettled: vec![trade(3)],
@@ -127,7 +132,12 @@ fn received(notice: Notice) -> Received {
 /// A view that was handed these, after the run began with 10,000.00.
 fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
     let mut view = View::new(facts());
-    let start = Funds { free: money(1_000_000), open_stakes: Money::ZERO, peak: money(1_000_000), first_wallet: None };
+    let start = Funds {
+        free: money(1_000_000),
+        open_stakes: Money::ZERO,
+        peak: money(1_000_000),
+        first_wallet: None,
+    };
     view.on_notice(received(Notice::Begins(start)));
     for notice in notices {
         view.on_notice(received(notice));

@@ -132,7 +132,7 @@ impl Broker for SineBroker {
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
         let now = self.clock.now();
-        Ok(Reply::at(Balances { demo: Some(self.balance(now)), real: None }, now))
+        Ok(Reply::at(Balances { demo: Some(self.balance(now)), ..Balances::default() }, now))
     }
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {

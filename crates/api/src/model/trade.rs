@@ -189,7 +189,7 @@ mod tests {
             "requestTime": 1_795_176_000_500_i64, "openTime": 1_795_176_000_999_i64, "openPrice": 64000.5,
             "openPriceTime": 1_795_176_000_000_i64, "pnl": 8, "closePrice": 64001.25,
             "closeTime": 1_795_176_060_999_i64, "closePriceTime": 1_795_176_060_000_i64, "attemptsToClose": 1,
-            "result": "WON", "tenantFeeAmount": 0.2, "createdAt": "2026-11-20T12:00:00.500Z",
+            "result": "WON", "reverted": false, "tenantFeeAmount": 0.2, "createdAt": "2026-11-20T12:00:00.500Z",
             "updatedAt": "2026-11-20T12:01:04.000Z",
         })
     }
@@ -231,6 +231,7 @@ mod tests {
             from_api_token: Some(true),
             from_copy: Some(false),
             bot_synced: Some(true),
+            reverted: Some(false),
             wallets: vec![WalletEntry {
                 id: "01JWALLET".into(),
                 wallet_type: WalletType::Demo,
@@ -333,7 +334,7 @@ mod tests {
         let drift = UnrecognisedData::new();
         let json = json!({
             "id": "01JT", "status": "FROZEN", "direction": "UP", "closeType": "soon", "payout": [80],
-            "amount": "10.50", "reverted": false, "wallets": [{"id": "w"}],
+            "amount": "10.50", "withBonus": false, "wallets": [{"id": "w"}],
         });
         let trade: TradeRecord = read_record(json, &drift).unwrap();
         assert_eq!(trade.amount, Some(Decimal::new(1_050, 2)));
@@ -344,8 +345,8 @@ mod tests {
             "Trade.closeType=soon",
             "Trade.direction=UP",
             "Trade.payout unreadable",
-            "Trade.reverted",
             "Trade.status=FROZEN",
+            "Trade.withBonus",
             "WalletEntry.type unreadable",
         ];
         assert_eq!(names, expected);

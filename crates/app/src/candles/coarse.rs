@@ -1,6 +1,6 @@
 //! Whether the candles are fine enough for the expiries that they price.
 
-use crate::configuration::{Loaded, Problem, Problems};
+use crate::configuration::{Loaded, Problems};
 use crate::error::AppError;
 use candlewick_engine::{IntentRow, TradeBook};
 use candlewick_records::utc;

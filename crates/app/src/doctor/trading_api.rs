@@ -85,8 +85,7 @@ mod tests {
 
     fn check(demo: Option<&str>, real: Option<&str>, mode: Mode, mark: Mark, part: &str) {
         let amount = |text: &str| text.parse().unwrap();
-        let balances =
-            Balances { demo: demo.map(amount), real: real.map(amount), ..Balances::default() };
+        let balances = Balances { demo: demo.map(amount), real: real.map(amount), ..Balances::default() };
         let mut config = Config::default();
         config.account.mode = mode;
         let finding = judge_balances(&balances, &config);

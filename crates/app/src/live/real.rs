@@ -105,8 +105,12 @@ mod tests {
             risk: RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() },
             bots: vec![bot],
         };
-        let account =
-            Account { user: "user".to_owned(), kind: Kind::Real, balance: Decimal::new(123_450, 3), balances: None };
+        let account = Account {
+            user: "user".to_owned(),
+            kind: Kind::Real,
+            balance: Decimal::new(123_450, 3),
+            balances: None,
+        };
         let text = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",

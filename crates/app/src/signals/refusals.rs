@@ -230,7 +230,6 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
         }
         Rule::OppositeOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_opposite = false"),
         Rule::DuplicateOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_duplicate = false"),
-        Rule::Blackout => "refused: within a blackout of risk.blackouts".to_owned(),
         rule => format!("refused: {}", rule.words()),
     }
 }

@@ -168,9 +168,13 @@ impl Header {
         match wallet.filter(|wallet| *wallet != free) {
             None => format!("{}, {ledger} free", self.wallet),
             Some(wallet) => {
-                let (held, difference) = (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
+                let (held, difference) =
+                    (scale.format(wallet), scale.format((wallet - free).max(free - wallet)));
                 let word = if wallet > free { "more" } else { "less" };
-                format!("{}, {held}; the ledger has {ledger} free, the wallet {difference} {word}", self.wallet)
+                format!(
+                    "{}, {held}; the ledger has {ledger} free, the wallet {difference} {word}",
+                    self.wallet
+                )
             }
         }
     }

@@ -8,8 +8,8 @@ use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalHash, Judgement, Opened,
-    OrderTerms, OutsideSignal, Recorder, RefusalReason, Refused, Rejection, Rule, Settled, StakeSettings, Taken, VenueId,
-    VenueSymbol,
+    OrderTerms, OutsideSignal, Recorder, RefusalReason, Refused, Rejection, Rule, Settled, StakeSettings,
+    Taken, VenueId, VenueSymbol,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{from_str, json};

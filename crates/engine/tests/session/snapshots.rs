@@ -2,8 +2,7 @@
 
 use crate::event::{
     adopted, bare, candle_kind, deposit, difference, minute, not_opened, not_sent, opened_paying, payout,
-    refused,
-    rejected, second_trade, second_trade_settled, settled,
+    refused, rejected, second_trade, second_trade_settled, settled,
 };
 use crate::script::Script;
 use candlewick_engine::{

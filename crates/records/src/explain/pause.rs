@@ -1,9 +1,9 @@
 //! Which pause refused a signal, and until when it lasted.
 
-use crate::refusal::rejection_in;
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::moment::utc;
+use crate::refusal::rejection_in;
 use candlewick_engine::{
     EndedTrade, IntentState, Rejection, RiskSettings, VenueAnswer, pause_after, refusal_pause_after,
 };

@@ -10,7 +10,7 @@ use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{ControlAnswer, ControlOrder, Resolution};
 use candlewick_broker::{BrokerError, TradeReport};
-use candlewick_engine::{Control, IntentId, VenueId};
+use candlewick_engine::{IntentId, VenueId};
 use std::collections::BTreeMap;
 use std::error::Error;
 

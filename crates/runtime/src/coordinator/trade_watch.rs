@@ -81,7 +81,8 @@ impl TradeWatch {
 
     /// Begins to track a trade at `now`; answers when to ask for it first.
     pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
-        let Tracked { venue_id, stake, assumed_close, open_time, close_time, symbol, direction, payout } = trade;
+        let Tracked { venue_id, stake, assumed_close, open_time, close_time, symbol, direction, payout } =
+            trade;
         let open = OpenTrade {
             venue_id,
             stake,

@@ -12,7 +12,7 @@ use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::{CloseType, Direction, Millis};
-use chrono::{DateTime, NaiveDateTime, TimeZone as _, Timelike as _};
+use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
 /// More is no list.

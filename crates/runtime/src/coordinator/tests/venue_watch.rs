@@ -135,7 +135,7 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
         let error = BrokerError::Unavailable { text: "HTTP 503".to_owned() };
         let answer = Input::Answer(Answer::Candles(SeriesId::FIRST, Err(error)));
         news.extend(told(bench.step(answer)).into_iter().map(|text| (second, text)));
-        let balances = Balances { demo: Some(Decimal::from(1_000)), real: None };
+        let balances = Balances { demo: Some(Decimal::from(1_000)), ..Balances::default() };
         bench.on(Input::Answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));
     }
     // The candle of 60 s is late after 180 s; the API was last heard at the start and is silent after 180 s more.
