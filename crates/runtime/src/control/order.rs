@@ -170,8 +170,8 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
     /// How each API of the venue answers; empty before the first answer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub apis: Vec<ApiState>,
+    #[serde(default, skip_serializing_if = "<[ApiState]>::is_empty")]
+    pub apis: Box<[ApiState]>,
     /// What stands between the run and its venue at present, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
@@ -367,7 +367,7 @@ mod tests {
             }),
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
             heard: Some(Millis::new(59_000)),
-            apis: Vec::new(),
+            apis: Box::default(),
             troubles: vec!["the account is banned".to_owned()],
             reloaded: None,
             stale_after_s: None,

@@ -153,7 +153,7 @@ mod tests {
             clock: None,
             audits: std::collections::BTreeMap::new(),
             heard: None,
-            apis: Vec::new(),
+            apis: Box::default(),
             troubles: Vec::new(),
             reloaded: None,
             stale_after_s: None,

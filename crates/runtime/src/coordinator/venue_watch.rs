@@ -155,7 +155,7 @@ impl Coordinator {
     }
 
     /// Returns how each API that was asked answers.
-    pub(super) fn api_states(&self, now: Millis) -> Vec<ApiState> {
+    pub(super) fn api_states(&self, now: Millis) -> Box<[ApiState]> {
         let state = |api| {
             let health = self.venue.health_of(api);
             let is_asked = health.heard.is_some() || health.failing_since.is_some();
