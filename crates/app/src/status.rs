@@ -215,7 +215,7 @@ impl Status {
             let heard = state.heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)));
             format!("{} {heard}", state.api.label())
         };
-        let apis: Vec<String> = bot.apis.iter().map(one).collect();
+        let apis: Vec<String> = bot.api_states().iter().map(one).collect();
         match bot.heard {
             _ if !apis.is_empty() => apis.join("; "),
             // A bot of an earlier version.

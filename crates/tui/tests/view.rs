@@ -77,7 +77,7 @@ fn state() -> RunState {
         clock: None,
         audits: std::collections::BTreeMap::new(),
         heard: Some(NOON - Millis::from_seconds(3)),
-        apis: Box::default(),
+        apis: None,
         troubles: Vec::new(),
         reloaded: None,
         stale_after_s: None,

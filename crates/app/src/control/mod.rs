@@ -141,7 +141,7 @@ mod tests {
             clock: None,
             audits: std::collections::BTreeMap::new(),
             heard: None,
-            apis: Box::default(),
+            apis: None,
             troubles: Vec::new(),
             reloaded: None,
             stale_after_s: None,

@@ -40,6 +40,11 @@ pub struct ApiState {
     pub is_silent: bool,
 }
 
+/// How the APIs of the venue answer that were asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct VenueHealth(pub Vec<ApiState>);
+
 /// A series whose candles are late by more than two intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateSeries {

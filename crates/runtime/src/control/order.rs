@@ -1,6 +1,6 @@
 //! What is ordered, and what is answered.
 
-use super::{ApiState, Blockage, LateSeries, MarketState, VenueApi};
+use super::{ApiState, Blockage, LateSeries, MarketState, VenueApi, VenueHealth};
 use super::{ControlError, NextEntry, SignalOrder, SignalOutcome, SignalTally};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
@@ -169,9 +169,9 @@ pub struct RunState {
     /// Venue time at which the venue last answered anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
-    /// How each API of the venue answers; empty before the first answer.
-    #[serde(default, skip_serializing_if = "<[ApiState]>::is_empty")]
-    pub apis: Box<[ApiState]>,
+    /// How each API of the venue answers, `None` before the first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apis: Option<Box<VenueHealth>>,
     /// What stands between the run and its venue at present, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub troubles: Vec<String>,
@@ -203,9 +203,14 @@ impl RunState {
     /// An API whose requests fail is silent if it has not answered for longer; what is read every minute is stale then.
     pub const SILENT_AFTER: Millis = Millis::from_seconds(180);
 
+    /// Returns how each API of the venue answers; empty before the first answer.
+    pub fn api_states(&self) -> &[ApiState] {
+        self.apis.as_ref().map_or(&[], |health| &health.0)
+    }
+
     /// Returns whether requests to an API fail and it has not answered for a while.
     pub fn is_silent(&self, api: VenueApi) -> bool {
-        self.apis.iter().any(|state| state.api == api && state.is_silent)
+        self.api_states().iter().any(|state| state.api == api && state.is_silent)
     }
 
     /// Describes what keeps the run from hearing its venue: silent APIs and late candles. Empty if it is healthy.
@@ -367,7 +372,7 @@ mod tests {
             }),
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
             heard: Some(Millis::new(59_000)),
-            apis: Box::default(),
+            apis: None,
             troubles: vec!["the account is banned".to_owned()],
             reloaded: None,
             stale_after_s: None,

@@ -80,7 +80,7 @@ impl Coordinator {
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
             heard: self.heard(),
-            apis: self.api_states(now),
+            apis: self.venue_health(now),
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),
             stale_after_s: self.settings.stale_after_s,

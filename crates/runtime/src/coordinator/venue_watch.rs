@@ -5,7 +5,7 @@ use super::agenda::Job;
 use super::command::{Ask, Step};
 use super::input::{Answer, RequestId};
 use crate::audit::WalletState;
-use crate::control::{ApiState, RunState, VenueApi, describe_late, silence};
+use crate::control::{ApiState, RunState, VenueApi, VenueHealth, describe_late, silence};
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
@@ -154,14 +154,15 @@ impl Coordinator {
         self.venue.trading.heard.max(self.venue.prices.heard)
     }
 
-    /// Returns how each API that was asked answers.
-    pub(super) fn api_states(&self, now: Millis) -> Box<[ApiState]> {
+    /// Returns how each API that was asked answers, `None` before the first answer.
+    pub(super) fn venue_health(&self, now: Millis) -> Option<Box<VenueHealth>> {
         let state = |api| {
             let health = self.venue.health_of(api);
             let is_asked = health.heard.is_some() || health.failing_since.is_some();
             is_asked.then(|| ApiState { api, heard: health.heard, is_silent: health.is_silent(now) })
         };
-        VenueApi::ALL.into_iter().filter_map(state).collect()
+        let states: Vec<ApiState> = VenueApi::ALL.into_iter().filter_map(state).collect();
+        (!states.is_empty()).then(|| Box::new(VenueHealth(states)))
     }
 
     /// Returns whether requests to an API fail and it has not answered for a while.
