@@ -114,7 +114,7 @@ fn of_orders() -> Vec<Lie> {
                 record["direction"] = json!(if record["direction"] == "BUY" { "SELL" } else { "BUY" });
             }
         }),
-        lie("takes real money", "account is real, asked for was demo", |place, _, record| {
+        lie("takes real money", "REAL MONEY: 10.00 was staked on the real account", |place, _, record| {
             if place == Taken {
                 record["isDemo"] = json!(false);
             }
@@ -195,7 +195,7 @@ fn of_times() -> Vec<Lie> {
         ),
         lie(
             "opens at 9223372036854775807",
-            "cannot have the time 9223372036854775807",
+            "is listed with the time 9223372036854775807",
             |place, _, record| {
                 if is_shown(place) {
                     record["openTime"] = json!(i64::MAX);

@@ -232,7 +232,7 @@ fn candle(open_time: i64, length: i64) -> Value {
 
 fn open(count: usize, order: &Value) -> Value {
     let opened = now() / 1_000 * 1_000 + 999;
-    json!({ "id": format!("01J{count:04}{HOSTILE}{TOKEN}"), "userId": "U", "isDemo": true, "fromApiToken": true,
+    json!({ "id": format!("01J{count:04}{HOSTILE}{TOKEN}"), "userId": format!("U{TOKEN}"), "isDemo": true, "fromApiToken": true,
         "symbol": order["symbol"], "amount": order["amount"], "direction": order["direction"],
         "closeType": order["closeType"], "expirationType": "TIME_FIXED", "payout": 80.0, "pnl": 0.0, "result": "PENDING",
         "requestTime": now(), "openTime": opened, "openPrice": price(opened), "closeTime": opened + 5_000, "closePrice": 0.0 })
