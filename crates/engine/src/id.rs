@@ -60,9 +60,7 @@ impl IntentId {
         self.0
     }
 
-    /// Returns the id after it.
-    #[must_use]
-    pub const fn next(self) -> Self {
+    pub(crate) const fn next(self) -> Self {
         Self(self.0 + 1)
     }
 }

@@ -13,8 +13,8 @@ use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Payout
 /// How long after twice its duration a trade may close, and before its decision be asked for, for clocks that differ: any
 /// other time is nonsense.
 const TIME_SLACK: Millis = Millis::HOUR;
-/// How much later than by its expiry a trade may close: a venue may round.
-const CLOSE_SLACK: Millis = Millis::from_seconds(5);
+/// How much later than by its expiry a trade may close before its close time is not believed.
+const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
     /// A report without what its trade cannot have: impossible times are reckoned by our own clock then, so that no trade is

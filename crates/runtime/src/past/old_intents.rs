@@ -93,10 +93,11 @@ pub(super) struct OldFilter {
     shown: usize,
     /// Whether the last intent of all parts was met: it says how far they are numbered.
     has_last: bool,
-    /// Intents of the part before which are left out: it may be the next one that has them as they stood before.
-    gone: BTreeSet<IntentId>,
-    /// Intents that a later part has again although it is not the next one, and whether they are left out: an intent that is over may be
-    /// corrected or be in doubt again much later.
+    /// Intents of the part that was taken last, and whether they are left out: it may be the next one that has them as they
+    /// stood before.
+    following: BTreeMap<IntentId, bool>,
+    /// Intents that a later part has again although it is not the next one, and whether they are left out: an intent that
+    /// is over may be corrected, or be in doubt again, much later.
     again: BTreeMap<IntentId, bool>,
     kept: Kept,
     old: OldIntents,
@@ -168,7 +169,7 @@ impl OldFilter {
             unclear: last.iter().filter_map(|intent| Unclear::of(intent, at, remembered)).collect(),
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
-            gone: BTreeSet::new(),
+            following: BTreeMap::new(),
             again: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
             kept,
             old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
@@ -177,47 +178,34 @@ impl OldFilter {
 
     /// Those of a part, which is this entry, that stay.
     pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
-        let mut gone = BTreeSet::new();
+        let mut taken = BTreeMap::new();
         let mut kept: Vec<KeptIntent> = Vec::new();
         // The intents that are new in a part are numbered without holes and stand last.
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
-            let id = row.approved.intent();
-            is_new &= next.is_none_or(|next| id.next() == next);
+            let (id, is_corrected) = (row.approved.intent(), intent.is_corrected());
+            is_new &= next.is_none_or(|next: IntentId| id.number() + 1 == next.number());
             next = Some(id);
-            let is_left = match self.again.get(&id) {
-                // It is counted already.
-                Some(is_left) => *is_left,
-                None => {
-                    let is_left = self.gone.contains(&id) || self.counts_as_left(seq, &intent, &row);
-                    if intent.is_corrected() || !is_new {
-                        self.again.insert(id, is_left);
-                    }
-                    is_left
-                }
-            };
-            self.has_last |= !is_left;
-            if is_left {
-                gone.insert(id);
-            } else {
+            let known = self.again.get(&id).or_else(|| self.following.get(&id)).copied();
+            let is_left =
+                known.unwrap_or_else(|| self.has_last && seq <= self.held_to && self.is_old(&intent));
+            if known.is_none() && is_left {
+                self.leave(&intent, &row);
+            }
+            if !is_left {
+                self.has_last = true;
+                self.shown += usize::from(known.is_none() && row.settled_at.is_some());
                 kept.push(intent);
             }
+            taken.insert(id, is_left);
+            if !is_new || is_corrected {
+                self.again.insert(id, is_left);
+            }
         }
-        self.gone = gone;
+        self.following = taken;
         kept.reverse();
         kept
-    }
-
-    /// Counts an intent that is met for the first time; returns whether it is left out.
-    fn counts_as_left(&mut self, seq: u64, intent: &KeptIntent, row: &IntentRow) -> bool {
-        let is_left = self.has_last && seq <= self.held_to && self.is_old(intent);
-        if is_left {
-            self.leave(intent, row);
-        } else {
-            self.shown += usize::from(row.settled_at.is_some());
-        }
-        is_left
     }
 
     fn is_old(&self, intent: &KeptIntent) -> bool {

@@ -135,10 +135,8 @@ async fn details_are_told_once_and_not_with_every_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_venues_time_of_an_answer_counts_unless_it_is_nonsense() {
-    for (arrival, handled) in
-        [(MINUTE + 1_500, MINUTE + 1_500), (MINUTE - 20, MINUTE - 20), (90 * MINUTE, MINUTE)]
-    {
+async fn the_venues_time_of_an_answer_counts() {
+    for (arrival, handled) in [(MINUTE + 1_500, MINUTE + 1_500), (MINUTE - 20, MINUTE - 20)] {
         let ran = trade(|stage| {
             let script = accepted(stage).arriving(stage.at(arrival));
             script.ending(stage.at(CLOSE), Outcome::Won, 8)
