@@ -192,10 +192,7 @@ impl Session {
             EventKind::Adopted(opened) => self.on_adopted(opened, event.at),
             EventKind::Reinstated(terms) => self.on_reinstated(terms),
             EventKind::NotOpened { intent, reserved_until } => self.on_not_opened(*intent, *reserved_until),
-            EventKind::Deposit { amount } => {
-                self.ledger.deposit(*amount);
-                self.deposit_in_session(*amount);
-            }
+            EventKind::Deposit { amount } => self.deposit(*amount),
             EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 self.leave_out_by_number(*intent);

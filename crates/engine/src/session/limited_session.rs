@@ -35,8 +35,9 @@ impl Session {
         }
     }
 
-    /// Money that no trade explains moves the equity with which it began.
-    pub(super) fn deposit_in_session(&mut self, amount: Money) {
+    /// Books money that no trade explains. It moves the equity with which the session began.
+    pub(super) fn deposit(&mut self, amount: Money) {
+        self.ledger.deposit(amount);
         if self.limits.session.is_on() {
             self.state.session_mut().equity += amount;
         }

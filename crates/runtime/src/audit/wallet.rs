@@ -111,8 +111,8 @@ pub(crate) struct Reading<'a> {
 /// What trades under way may have put into the wallet, beyond the ledger's free balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnderWayMoney {
-    /// Amounts, each of which may be in the wallet.
-    pub(crate) amounts: Vec<Money>,
+    /// What each trade may have put into the wallet: one of these amounts, or nothing.
+    pub(crate) amounts: Vec<Vec<Money>>,
     /// Whether it may be any amount, as while an intent is in doubt.
     pub(crate) is_unknown: bool,
 }
@@ -293,7 +293,8 @@ impl WalletAudit {
 
     /// Money that our trades moved since then, or may move.
     fn moved_since(&self, since: Millis, reading: &Reading<'_>) -> Money {
-        let under_way = reading.under_way.amounts.iter().copied();
+        let largest = |amounts: &Vec<Money>| amounts.iter().copied().max();
+        let under_way = reading.under_way.amounts.iter().filter_map(largest);
         self.changes_since(since).chain(under_way).map(size).sum()
     }
 

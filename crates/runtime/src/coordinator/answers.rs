@@ -124,7 +124,7 @@ impl Coordinator {
             Answer::Subscription(symbol, answer) => self.on_subscription(symbol, answer, step),
             Answer::Trade(intent, answer) => self.on_trade(intent, answer, step),
             Answer::Trades(listing) => self.on_trades(listing, step),
-            Answer::BalancesAfterTrades(answer) => self.on_balances_after_trades(answer.ok(), step),
+            Answer::BalancesAfterTrades(answer) => self.on_balances_after_trades(answer.ok().as_ref(), step),
             Answer::Balances(answer) => self.on_balances(answer, step),
             Answer::User(answer) => self.on_user(answer, step),
             Answer::SettlementPrice(answer) => self.on_settlement_price(answer, step),

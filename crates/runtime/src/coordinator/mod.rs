@@ -165,17 +165,8 @@ pub struct CoordinatorParts {
 impl Coordinator {
     /// A run of these parts, at `now`.
     pub fn new(parts: CoordinatorParts, now: Millis) -> Self {
-        let CoordinatorParts {
-            settings,
-            header,
-            account,
-            session,
-            priced,
-            mut past,
-            is_simulated,
-            until,
-            ..
-        } = parts;
+        let CoordinatorParts { settings, header, account, session, priced, mut past, .. } = parts;
+        let CoordinatorParts { is_simulated, until, balances, .. } = parts;
         let halt = past.halt();
         let waiting = if is_simulated { Waiting::StandsStill } else { Waiting::GoesOn };
         Self {
@@ -202,7 +193,7 @@ impl Coordinator {
             request_times: open_answer::RequestTimes::default(),
             refused_prices: price_age::RefusedPrices::default(),
             refused_at: None,
-            wallet: WalletWatch::new(parts.balances),
+            wallet: WalletWatch::new(balances),
             token_refused: None,
             told: Told::default(),
             runs_before: past.runs,

@@ -114,7 +114,7 @@ impl Coordinator {
 
     pub(super) fn on_balances_after_trades(
         &mut self,
-        balances: Option<Reply<Balances>>,
+        balances: Option<&Reply<Balances>>,
         step: &mut Step<'_>,
     ) {
         let Some(listing) = self.doubts.take_listing() else { return };
@@ -124,7 +124,7 @@ impl Coordinator {
         self.audit_listed_terms(&listing, step);
         self.look_for_missing(&listing, step);
         self.look_at_other_accounts(&listing, step);
-        let wallet = balances.as_ref().and_then(|reply| self.wallet_amount(reply, step));
+        let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
         let has_stood = self.audits.wallet.has_stood(now, self.doubts.list_lag());
         let known = (opening.as_slice(), self.skew.uncertainty(), has_stood);
@@ -144,7 +144,7 @@ impl Coordinator {
         }
         self.strangers.end_look(is_whole);
         self.follow_second_trades(&listing, step);
-        if let Some(reply) = &balances {
+        if let Some(reply) = balances {
             self.audit_wallet_after_trades(reply, step);
         }
         if is_whole {

@@ -251,12 +251,12 @@ impl Coordinator {
             let stake = row.approved.stake();
             match row.state {
                 IntentState::Open => {
-                    money.amounts.push(stake);
-                    money.amounts.extend(row.payout.map(|payout| stake.profit_at(payout)));
+                    let won = row.payout.map(|payout| stake + stake.profit_at(payout));
+                    money.amounts.push([stake].into_iter().chain(won).collect());
                     money.is_unknown |= row.payout.is_none();
                 }
                 IntentState::InFlight | IntentState::InDoubt => {
-                    money.amounts.push(stake);
+                    money.amounts.push(vec![stake]);
                     money.is_unknown = true;
                 }
                 IntentState::Settled

@@ -184,7 +184,7 @@ impl Plan {
         let follows = self.habits.withholding == Withholding::Both;
         let list_lag_ms = if follows { self.settings.list_lag_ms } else { 0 };
         let lag_ms = u32::try_from(self.habits.wallet_lag_ms).unwrap_or_default() + list_lag_ms;
-        self.settings.wallet_lag_ms = self.settings.wallet_lag_ms.max(lag_ms);
+        self.settings.wallet_lag_ms += lag_ms;
         self
     }
 

@@ -1,8 +1,10 @@
 //! The differences that a reading may mean.
 
 use super::UnderWayMoney;
-use crate::resolver::sums_of;
 use candlewick_sdk::Money;
+
+/// With more sums every amount is explained.
+const MAX_SUMS: usize = 4_096;
 
 /// A reading minus the ledger's free balance, with what may be in it.
 #[derive(Debug)]
@@ -18,11 +20,15 @@ pub(super) struct Possible {
 impl Possible {
     /// Builds the differences of a reading that may lack `unshown` and contain what is under way.
     pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &UnderWayMoney) -> Self {
-        let all: Vec<Money> = unshown.chain(under_way.amounts.iter().copied()).collect();
-        let bound = |amount: fn(Money, Money) -> Money| all.iter().map(|one| amount(*one, Money::ZERO)).sum();
+        let unshown: Vec<[Money; 1]> = unshown.map(|amount| [amount]).collect();
+        let choices =
+            || unshown.iter().map(|one| one.as_slice()).chain(under_way.amounts.iter().map(Vec::as_slice));
+        let bound = |amount: fn(Money, Money) -> Money| {
+            choices().map(|choice| choice.iter().copied().fold(Money::ZERO, amount)).sum()
+        };
         Self {
             raw,
-            sums: sums_of(&all),
+            sums: sums_of_choices(choices()),
             least: bound(Money::min),
             greatest: (!under_way.is_unknown).then(|| bound(Money::max)),
         }
@@ -54,6 +60,22 @@ impl Possible {
         };
         self.raw - explained
     }
+}
+
+/// The sums of none or one of each choice, ascending; `None` if there are too many.
+fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
+    let mut sums = vec![Money::ZERO];
+    for choice in choices {
+        let more: Vec<Money> =
+            choice.iter().flat_map(|amount| sums.iter().map(move |sum| *sum + *amount)).collect();
+        sums.extend(more);
+        sums.sort_unstable();
+        sums.dedup();
+        if sums.len() > MAX_SUMS {
+            return None;
+        }
+    }
+    Some(sums)
 }
 
 /// The sum that is nearest to the wanted one; of two the smaller.

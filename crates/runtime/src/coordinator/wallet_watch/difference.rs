@@ -1,6 +1,7 @@
 //! A difference between wallet and ledger: recorded, named, booked or halted at.
 
 use super::Coordinator;
+use crate::audit::UnderWayMoney;
 use crate::coordinator::command::Step;
 use candlewick_engine::{Control, EventKind, IntentRow};
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -55,13 +56,13 @@ impl Coordinator {
             }
             return;
         }
-        let mut text = self.describe_difference(difference);
+        let text = self.describe_difference(difference);
         if is_too_large {
             let percent = self.settings.max_unexplained_percent;
-            text.push_str(&format!(
-                "; that is more than {percent} % of the equity (runtime.max_unexplained_percent): `candlewick resume` \
-                 books it as a deposit or withdrawal"
-            ));
+            let text = format!(
+                "{text}; that is more than {percent} % of the equity (runtime.max_unexplained_percent): `candlewick \
+                 resume` books it as a deposit or withdrawal"
+            );
             self.wallet.named = Some((text.clone(), difference));
             self.wallet.is_halting = true;
             return self.halt_or_alarm(text, step);
@@ -155,8 +156,9 @@ impl Coordinator {
     /// goes on. Other wallets are those of the account from here on.
     pub(in crate::coordinator) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
-        let is_accepted = std::mem::take(&mut self.wallet.is_halting)
-            || self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
+        let has_lasted = self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
+        let is_quiet = self.under_way_money() == UnderWayMoney::default();
+        let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         // The Session books what it knows of, which one reading may have changed.
         self.record_difference(if is_accepted { difference } else { Money::ZERO }, step);
         if is_accepted {
