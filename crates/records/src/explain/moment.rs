@@ -125,10 +125,9 @@ pub async fn read_moment(
         let mut moment = BotMoment::of(bot, run, &lines)?.with_limit(contents, risk.as_ref());
         if let (true, Some((_, at)), Some(risk)) =
             (moment.rule == Some(Rule::RefusedByVenue.as_str()), moment.judged, &risk)
+            && let Some(pause) = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
         {
-            if let Some(pause) = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await? {
-                moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
-            }
+            moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
         }
         let later = reader.sound_lines_between(from, time + reach_of(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
