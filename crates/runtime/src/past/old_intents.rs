@@ -251,7 +251,10 @@ impl OldFilter {
     }
 
     /// What is known of those that were left out.
-    pub(super) fn finish(self) -> OldIntents {
+    pub(super) fn finish(mut self) -> OldIntents {
+        // One that was taken back stands in a later part than its neighbors.
+        self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
+        self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
         self.old
     }
 }
