@@ -21,6 +21,8 @@ const LIST_LAGS: Millis = Millis::from_seconds(605);
 const CLOCK_OFF: Millis = Millis::from_seconds(240);
 /// For how long at least a trade is looked for that was taken as not opened.
 const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
+/// Tolerance for the times of an answer to an open, beside the error of the clock.
+const TOLERANCE: Millis = Millis::from_seconds(90);
 /// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
 /// What it may bring at most, in stakes.
@@ -69,6 +71,10 @@ impl Alarms {
                 if of_another || world.has_said(|text| text.ends_with(&second)) {
                     let names = vec![format!("intent {intent} is in doubt")];
                     return vec![Due { names, words: vec!["which is another intent's"], is_halting: false }];
+                }
+                if is_old(world, &reply.value, now) {
+                    let names = vec![format!("intent {intent} is in doubt")];
+                    return vec![Due { names, words: vec!["trade"], is_halting: false }];
                 }
                 let mut due = of_terms(*intent, &asked, &reply.value);
                 due.extend(of_times(&reply.value, now));
@@ -135,6 +141,14 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
     .filter(|(is_other, ..)| *is_other)
     .map(|(_, words, is_halting)| Due { names: about(intent), words: vec![words], is_halting })
     .collect()
+}
+
+/// Returns whether an answer is about a request of another time, by times that a trade can have.
+fn is_old(world: &World, report: &TradeReport, now: Millis) -> bool {
+    let tolerance = TOLERANCE + world.most_shown_off();
+    let times = [report.request_time, report.open_time];
+    let is_off = |at: &Millis| at.abs_diff(now) > tolerance && at.abs_diff(now) < Millis::HOUR;
+    world.plan.lies.money().is_some() && times.iter().flatten().any(is_off)
 }
 
 /// A report with a time that its trade cannot have.

@@ -3,7 +3,9 @@
 
 use crate::alarms::{self, Alarms};
 use crate::fuse::{Crash, Fuse};
+use crate::lies;
 use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
+use crate::money_lies::MoneyLie;
 use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
@@ -385,19 +387,23 @@ impl Process<'_> {
         let outcome = match state {
             RequestState::Underway => unknown(),
             _ if is_unanswered || answer > patience => unknown(),
+            RequestState::Accepted(place) if self.denial_of(place).is_some() => match self.denial_of(place) {
+                Some(MoneyLie::UnsentTaken) => OpenOutcome::NotSent { reason: "as it happens".to_owned() },
+                _ => rejected(),
+            },
             RequestState::Accepted(place) => {
                 let report = Box::new(crate::records::opened(self.world, place));
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }
-            RequestState::Rejected => OpenOutcome::Rejected(Rejection {
-                reason: RejectionReason::Other,
-                text: "no".to_owned(),
-                venue_time: None,
-            }),
+            RequestState::Rejected => rejected(),
         };
         let answer = answer.min(patience);
         self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
+    }
+
+    fn denial_of(&self, place: usize) -> Option<MoneyLie> {
+        lies::denial_of(&self.world.truth().trades[place])
     }
 
     fn make_durable(&mut self, purpose: Purpose) {
@@ -434,6 +440,14 @@ impl Process<'_> {
             Purpose::Close => Input::JournalClosed(result),
         });
     }
+}
+
+fn rejected() -> OpenOutcome {
+    OpenOutcome::Rejected(Rejection {
+        reason: RejectionReason::Other,
+        text: "no".to_owned(),
+        venue_time: None,
+    })
 }
 
 fn unavailable() -> JournalError {

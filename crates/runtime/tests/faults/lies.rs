@@ -27,6 +27,7 @@
 //! be is said by then, and where money differs the run is halted, for that reason. `schedule.rs` reckons at the end.
 
 use crate::dice::mix;
+use crate::money_lies::{self, MoneyLie, MoneyLies};
 use crate::truth::{Trade, Truth};
 use crate::world::World;
 use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
@@ -130,6 +131,8 @@ pub(crate) enum Lie {
     Reopens,
     /// Another trade of the same request.
     OpensTwice,
+    /// See `money_lies.rs`.
+    OfMoney(MoneyLie),
 }
 
 use BadTime::{Endless, Microseconds, Negative, YearsAhead};
@@ -194,6 +197,8 @@ pub(crate) struct Lies {
     /// Readings of the wallet in a thousand.
     wallet: u64,
     pub(crate) is_halting: bool,
+    /// The schedule's lies about money; then it has no others.
+    money: Option<MoneyLies>,
 }
 
 /// Where a record is shown.
@@ -209,10 +214,17 @@ impl Lies {
         let word = mix([seed, 1_789, 1]);
         let share = [100, 300, 1_000][(word >> 8) as usize % 3];
         let wallet = [0, 0, 100][(word >> 16) as usize % 3];
+        let money = MoneyLies::draw(seed);
         match word % 4 {
-            0 | 1 => Self { seed, share: 0, wallet: 0, is_halting: false },
-            kind => Self { seed, share, wallet, is_halting: kind == 3 },
+            _ if money.is_some() => Self { seed, share, wallet: 0, is_halting: true, money },
+            0 | 1 => Self { seed, share: 0, wallet: 0, is_halting: false, money },
+            kind => Self { seed, share, wallet, is_halting: kind == 3, money },
         }
+    }
+
+    /// Returns the schedule's lies about money, `None` if it has none.
+    pub(crate) const fn money(&self) -> Option<&MoneyLies> {
+        self.money.as_ref()
     }
 
     pub(crate) const fn has_any(&self) -> bool {
@@ -224,6 +236,9 @@ impl Lies {
         let word = mix([self.seed, ticket, 1_790]);
         if word % 1_000 >= self.share {
             return None;
+        }
+        if let Some(money) = &self.money {
+            return Some(Lie::OfMoney(money.pick(word >> 16)));
         }
         if self.is_halting && mix([self.seed, ticket, 1_792]).is_multiple_of(OPENS_TWICE_ONE_IN) {
             return Some(Lie::OpensTwice);
@@ -240,6 +255,9 @@ impl Lies {
 
     /// A reading of the wallets as it is shown.
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+        if let Some(money) = &self.money {
+            return money.shown(reading, balances);
+        }
         let word = mix([self.seed, reading, 1_791]);
         if word % 1_000 >= self.wallet {
             return balances;
@@ -256,6 +274,11 @@ impl Lies {
 impl Lie {
     const fn is_of_the_list(self) -> bool {
         matches!(self, Self::ListedOtherwise | Self::ListedProfit | Self::ListedTwice | Self::Reopens)
+    }
+
+    /// Returns the lie about money that it is.
+    pub(crate) const fn of_money(self) -> Option<MoneyLie> {
+        if let Self::OfMoney(lie) = self { Some(lie) } else { None }
     }
 
     /// Whether the venue takes another trade than was asked for.
@@ -350,6 +373,7 @@ impl Lie {
             EndsWith(Impossible::LossOfMore) => (Outcome::Lost, -stake * 3),
             EndsWith(Impossible::DrawThatEarns) => (Outcome::Draw, stake),
             Self::EndsBeside if outcome == Outcome::Won => (outcome, profit - 1),
+            Self::OfMoney(lie) => lie.ended((outcome, profit), stake),
             _ => (outcome, profit),
         }
     }
@@ -358,6 +382,13 @@ impl Lie {
 /// The record of a trade as the venue shows it in a place.
 pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
     let Some(lie) = trade.lie else { return report };
+    if let Lie::OfMoney(lie) = lie {
+        money_lies::change_record(lie, trade, &mut report, now);
+        if place == Place::ById {
+            money_lies::change_own_record(lie, trade, &mut report, now);
+        }
+        return report;
+    }
     match (lie, place) {
         (Answers(term), Place::Answer) => answer_otherwise(term, trade, &mut report),
         (Lie::AnswersAhead, Place::Answer) => {
@@ -401,9 +432,20 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
     report
 }
 
+/// Returns the lie by which the order of a trade was denied.
+pub(crate) fn denial_of(trade: &Trade) -> Option<MoneyLie> {
+    trade.lie.and_then(Lie::of_money).filter(|lie| lie.is_denied())
+}
+
 /// Whether the record by its id is of another trade at a moment.
 pub(crate) fn is_mistaken(trade: &Trade, now: Millis) -> bool {
     matches!(trade.lie, Some(RecordOfAnother(_))) && now < trade.told_at + MISTAKEN_FOR
+}
+
+/// Returns whether an intent durably knows the trade as its own.
+pub(crate) fn is_known(world: &World, trade: &Trade) -> bool {
+    let disk = world.disk();
+    trade.intent.is_some_and(|intent| disk.answered.get(&intent).is_some_and(|id| *id == trade.id))
 }
 
 /// Whether the venue has no such trade any more: one that was known, and whose end was not.
@@ -480,6 +522,14 @@ pub(crate) fn answer(
             truth.trades.iter().rev().find(|other| is_stranger(trade, other)).cloned()
         }
         Some(Lie::AnswersUnknownId) => return TradeReport { id: UNKNOWN_ID.to_owned(), ..honest },
+        Some(Lie::OfMoney(MoneyLie::AnswersOldTrade)) => {
+            return truth.old_trade_like(trade).map_or(honest, record_of);
+        }
+        Some(Lie::OfMoney(lie)) => {
+            let mut report = honest;
+            money_lies::change_answer(lie, &mut report, truth.request_before(trade));
+            return report;
+        }
         _ => None,
     };
     match other {

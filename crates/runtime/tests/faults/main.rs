@@ -19,6 +19,8 @@ mod plan;
 mod time;
 // What outlives a process.
 mod lies;
+mod money_lies;
+mod trade;
 mod truth;
 mod world;
 // What a process meets.
@@ -30,11 +32,13 @@ mod garbage;
 mod ledger;
 mod limits;
 mod memory_journal;
+mod money_checks;
 mod network;
 mod others;
 mod questions;
 mod records;
 mod recovery;
+mod refusals;
 mod stream;
 mod watcher;
 // How it goes on.

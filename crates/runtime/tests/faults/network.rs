@@ -5,6 +5,7 @@ use crate::body;
 use crate::dice::Dice;
 use crate::garbage;
 use crate::lies::{self, Lie};
+use crate::money_lies::MoneyLie;
 use crate::others::{self, Reach};
 use crate::plan::{Habits, Withholding};
 use crate::records;
@@ -297,7 +298,14 @@ impl ModelNetwork {
         let answered = match state {
             RequestState::Underway => return lost(),
             _ if way.is_unanswered => garbage::of_open(&mut self.world.dice()),
-            RequestState::Accepted(place) => Ok(Answered::Soundly(body::Page::ok(&self.reply(place)))),
+            RequestState::Accepted(place) => {
+                let denial = lies::denial_of(&self.world.truth().trades[place]);
+                match denial {
+                    Some(MoneyLie::UnsentTaken) => Err(NoAnswer::NotConnected("as it happens".to_owned())),
+                    Some(_) => Ok(Answered::Soundly(garbage::rejection(&mut self.world.dice()))),
+                    None => Ok(Answered::Soundly(body::Page::ok(&self.reply(place)))),
+                }
+            }
             RequestState::Rejected => Ok(Answered::Soundly(garbage::rejection(&mut self.world.dice()))),
         };
         let answered = answered.map(|answered| self.carried(answered));

@@ -3,6 +3,7 @@
 use crate::delays::with_delays;
 use crate::dice::{Dice, mix};
 use crate::lies::Lies;
+use crate::money_lies::with_money_lies;
 use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
 use candlewick_runtime::RuntimeSettings;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -174,7 +175,7 @@ impl Plan {
             Withholding::List if is_refunding => plan.with_refunds(),
             _ => plan,
         };
-        (with_delays(plan.with_wallet_lag()), dice)
+        (with_delays(with_money_lies(plan.with_wallet_lag())), dice)
     }
 }
 

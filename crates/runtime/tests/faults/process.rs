@@ -341,7 +341,8 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
         let missing = truth.unaccounted(world, &seen.accounts());
         missing.len() <= seen.unnamed && missing.iter().all(|trade| trade.intent.is_none())
     };
-    has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for()
+    let is_right = || !seen.has_misbooked(world, &truth);
+    has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right()
 }
 
 /// A person looks at the venue's own pages and says what became of an intent.

@@ -1,7 +1,8 @@
 //! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
 
 use crate::dice::{Dice, mix};
-use crate::lies::{self, Place};
+use crate::lies::{self, Lie, Place};
+use crate::money_lies;
 use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
 use crate::world::World;
@@ -111,6 +112,9 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     let habits = &world.plan.habits;
     let now = world.time.now();
     let mut row = lies::shown(trade, full(habits, trade, now), Place::List, now);
+    if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
+        money_lies::change_row(lie, trade, &mut row);
+    }
     let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
     if (word % 1_000) as i64 >= habits.sparse {
         return row;
@@ -161,6 +165,9 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
         };
         Some(PriceAnswer::Record(PriceRecord { time, prices, recorded_time: None }))
     };
+    if let Some(offset) = world.plan.lies.money().and_then(|lies| lies.price_offset(second)) {
+        return record(second + offset, money_lies::STALE_FACTOR);
+    }
     if !is_odd {
         return record(second, 1.0);
     }

@@ -6,6 +6,7 @@ use crate::direct;
 use crate::fuse::Crash;
 use crate::ledger;
 use crate::lies::Lie;
+use crate::money_checks;
 use crate::plan::Plan;
 use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
 use crate::recovery::recover;
@@ -365,6 +366,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     ledger::reckon(world, &session, (past.book(), &truth));
+    money_checks::reckon(world, (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_claimed =
             |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);

@@ -2,90 +2,29 @@
 
 use crate::dice::{Dice, mix};
 use crate::lies::{Lie, Lies};
+use crate::money_lies::{self, MoneyLie};
 use crate::plan::{BALANCE, Habits, Plan, Withholding};
+pub(crate) use crate::trade::{Request, Revision, Sender, Trade, Twin, price};
+use crate::trade::{end_of, moments, to_minor};
 use crate::world::World;
 use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
-use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Trades are named by this and their number, from 1.
 const ID_PREFIX: &str = "trade-";
 
-/// Who asks for a trade.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sender {
-    /// We, for an intent.
-    Intent(u64),
-    /// Another program with a token.
-    Program,
-    /// A person at the venue's own pages.
-    Person,
-    /// The venue, which makes another trade of an intent's one request.
-    Venue(u64),
-}
-
-/// An accepted trade.
-#[derive(Clone, Debug)]
-pub(crate) struct Trade {
-    pub(crate) id: String,
-    /// The intent whose request it came from; none of a stranger's.
-    pub(crate) intent: Option<u64>,
-    /// The intent of whose one request the venue made it as well, by a lie.
-    pub(crate) second_of: Option<u64>,
-    /// What the venue took.
-    pub(crate) order: OpenOrder,
-    /// What the venue does or says of it that is not so.
-    pub(crate) lie: Option<Lie>,
+/// A movement of the wallet.
+struct Change {
+    /// From when on the wallet shows it.
+    shown_from: Millis,
     /// In minor units.
-    pub(crate) stake: i64,
-    pub(crate) payout: Decimal,
-    pub(crate) request_time: Millis,
-    pub(crate) open_time: Millis,
-    pub(crate) close_time: Millis,
-    pub(crate) open_price: f64,
-    pub(crate) close_price: f64,
-    pub(crate) outcome: Outcome,
-    /// In minor units.
-    pub(crate) profit: i64,
-    /// From when on its money is in the wallet.
-    pub(crate) settles_at: Millis,
-    /// From when on anybody says how it ended.
-    pub(crate) told_at: Millis,
-    /// From when on it is listed.
-    pub(crate) listed_from: Millis,
-    /// Whether a token asked for it, or a person at the venue's own pages.
-    pub(crate) is_by_token: bool,
-    /// Whether a person who was asked about an intent has seen it.
-    pub(crate) is_shown: bool,
-    pub(crate) is_settled: bool,
-    /// Whether it passed, as another program's, for what the venue took of a request of ours.
-    pub(crate) is_taken_for_ours: bool,
-}
-
-/// A request that leaves.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) sender: Sender,
-    pub(crate) order: OpenOrder,
-    /// How long before its arrival the venue stamps it.
-    pub(crate) stamped_ago: Millis,
-    /// From when on its trade is listed, unless that is before its arrival.
-    pub(crate) listed_from: Millis,
-    /// Another program asks for the same as soon as this is accepted.
-    pub(crate) twin: Option<Twin>,
-    /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
-    pub(crate) is_clear: bool,
-}
-
-/// A trade of another program, equal to ours in every respect.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Twin {
-    /// How long after ours it is asked for.
-    pub(crate) after: Millis,
-    /// How long before ours it is listed.
-    pub(crate) listed_before: Millis,
+    by: i64,
+    /// Index of its trade.
+    trade: usize,
+    /// Whether no record explains it.
+    is_hidden: bool,
 }
 
 /// A request on its way.
@@ -119,8 +58,10 @@ pub(crate) struct Accounts<'a> {
 /// All of it.
 pub(crate) struct Truth {
     seed: u64,
+    epoch: Millis,
     lies: Lies,
     is_short_by_id: bool,
+    only_acknowledges: bool,
     /// For how long a trade's money is in the wallet before anybody says how it ended.
     told_late: Millis,
     called_off_one_in: u64,
@@ -129,6 +70,8 @@ pub(crate) struct Truth {
     pub(crate) trades: Vec<Trade>,
     /// The places of those that are not settled, by when they are.
     unsettled: BTreeSet<(Millis, usize)>,
+    /// Pending revisions, by time and index of the trade.
+    revisions: BTreeSet<(Millis, usize)>,
     /// The place of the trade of each intent that has one.
     by_intent: BTreeMap<u64, usize>,
     arrivals: BTreeMap<(Millis, u64), Arrival>,
@@ -136,8 +79,7 @@ pub(crate) struct Truth {
     tickets: u64,
     /// What is in the wallet, in minor units.
     balance: i64,
-    /// What the wallet's changes were, from when on it shows them, and of which trade they are.
-    changes: Vec<(Millis, i64, usize)>,
+    changes: Vec<Change>,
     /// Whether the wallet shows a trade no sooner than the list does.
     is_wallet_listed: bool,
     /// What strangers' trades did to the wallet so far.
@@ -148,71 +90,20 @@ pub(crate) struct Truth {
     followed: BTreeSet<u64>,
 }
 
-impl Trade {
-    /// Whether this trade of another program has passed for one of ours, which is of its pair and account then.
-    pub(crate) fn passes_for(&self, ours: &Self) -> bool {
-        let (order, asked) = (&self.order, &ours.order);
-        self.is_taken_for_ours && order.symbol == asked.symbol && order.account == asked.account
-    }
-
-    /// Whether nobody can have asked for it but another program, while ours was in use.
-    pub(crate) fn is_alarming(&self, since: Millis) -> bool {
-        let is_theirs = self.intent.is_none() && self.is_by_token && self.order.account == Account::Demo;
-        is_theirs && !self.is_shown && self.request_time >= since
-    }
-
-    /// Whether the venue took it, unlike what was asked for, from the real wallet.
-    pub(crate) fn is_of_real_money(&self) -> bool {
-        self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
-    }
-
-    /// Whether it is settled for the program too, or was reported if it is another's, or another passed for it.
-    fn is_accounted_for(
-        &self,
-        accounts: &Accounts<'_>,
-        (is_passed_for, is_named): (bool, bool),
-        since: Millis,
-    ) -> bool {
-        let is_reported = accounts.reported.contains(&self.id);
-        match self.intent {
-            Some(_) if self.is_of_real_money() => is_named || self.request_time < since,
-            Some(_) if is_passed_for => is_reported || self.request_time < since,
-            Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && accounts.open.contains(&intent) => {
-                true
-            }
-            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
-            Some(intent) => accounts.settled.contains(&intent) || is_reported || self.request_time < since,
-            None => !self.is_alarming(since) || is_reported || self.is_taken_for_ours,
-        }
-    }
-}
-
-impl Request {
-    /// One that is stamped when it arrives and listed at once.
-    pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
-        let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
-        Self { sender, order, stamped_ago, listed_from, twin: None, is_clear: false }
-    }
-
-    const fn intent(&self) -> Option<u64> {
-        match self.sender {
-            Sender::Intent(number) => Some(number),
-            Sender::Program | Sender::Person | Sender::Venue(_) => None,
-        }
-    }
-}
-
 impl Truth {
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             seed: plan.seed,
+            epoch: plan.epoch,
             lies: plan.lies,
             is_short_by_id: plan.habits.is_short_by_id,
+            only_acknowledges: plan.habits.only_acknowledges,
             told_late: plan.told_late,
             called_off_one_in: plan.called_off_one_in,
             readings: 0,
             trades: Vec::new(),
             unsettled: BTreeSet::new(),
+            revisions: BTreeSet::new(),
             by_intent: BTreeMap::new(),
             arrivals: BTreeMap::new(),
             states: BTreeMap::new(),
@@ -281,6 +172,11 @@ impl Truth {
     /// Lets happen what has happened by `now`.
     pub(crate) fn advance(&mut self, now: Millis) {
         loop {
+            let due = self.revisions.first().copied().filter(|(at, _)| *at <= now);
+            if let Some((at, place)) = due {
+                self.revisions.remove(&(at, place));
+                self.revise(place);
+            }
             let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
             let end = self.unsettled.first().copied();
             match (arrival, end) {
@@ -298,6 +194,9 @@ impl Truth {
         let is_alone = intent.is_some() && request.twin.is_none();
         let lie = Some(()).filter(|()| is_alone).and_then(|()| self.lies.about(ticket, self.is_short_by_id));
         let lie = lie.filter(|lie| *lie != Lie::OpensTwice || request.is_clear);
+        let is_short = (self.is_short_by_id, self.only_acknowledges);
+        let is_tellable = |lie: &MoneyLie| lie.is_tellable(&request.order, is_short);
+        let lie = lie.filter(|lie| lie.of_money().as_ref().is_none_or(is_tellable));
         let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_rejected || self.balance < stake) {
@@ -326,6 +225,10 @@ impl Truth {
         let is_called_off = mix([self.seed, ticket, 7]).is_multiple_of(self.called_off_one_in);
         let end = end_of(&order, payout, prices, is_called_off);
         let (outcome, profit) = lie.map_or(end, |lie| lie.ended(end, stake));
+        let told_at = close_time + settles_late + self.told_late;
+        let of_money = lie.and_then(Lie::of_money);
+        let revision = of_money.and_then(|lie| lie.revision(outcome, (stake, payout), told_at));
+        let withheld = of_money.map(|lie| lie.withheld((outcome, profit), stake)).unwrap_or_default();
         let trade = Trade {
             id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
             intent,
@@ -340,8 +243,11 @@ impl Truth {
             close_price: prices[1],
             outcome,
             profit,
+            revision,
+            former: None,
+            withheld,
             settles_at: close_time + settles_late,
-            told_at: close_time + settles_late + self.told_late,
+            told_at,
             listed_from,
             is_by_token: request.sender != Sender::Person,
             is_shown: false,
@@ -350,11 +256,59 @@ impl Truth {
             order,
         };
         self.change_balance(at, -stake, (&trade, self.trades.len()));
+        self.withhold(at, withheld.0, (&trade, self.trades.len()));
         self.unsettled.insert((trade.settles_at, self.trades.len()));
         if let Some(intent) = intent {
             self.by_intent.entry(intent).or_insert(self.trades.len());
         }
         self.trades.push(trade);
+        if of_money == Some(MoneyLie::AnswersOldTrade) {
+            self.add_old_trade();
+        }
+    }
+
+    /// Adds a trade like the last one that was over before the schedule began.
+    fn add_old_trade(&mut self) {
+        let Some(last) = self.trades.last() else { return };
+        let since = last.request_time - (self.epoch - money_lies::OLD);
+        let old = Trade {
+            id: format!("{ID_PREFIX}{:04}", self.trades.len() + 1),
+            intent: None,
+            lie: None,
+            revision: None,
+            withheld: (0, 0),
+            request_time: last.request_time - since,
+            open_time: last.open_time - since,
+            close_time: last.close_time - since,
+            settles_at: last.settles_at - since,
+            told_at: last.told_at - since,
+            listed_from: Millis::ZERO,
+            is_settled: true,
+            ..last.clone()
+        };
+        self.trades.push(old);
+    }
+
+    /// Returns the old trade on the terms of a trade.
+    pub(crate) fn old_trade_like(&self, trade: &Trade) -> Option<&Trade> {
+        let is_old = |other: &&Trade| other.request_time < self.epoch && other.order == trade.order;
+        self.trades.iter().rev().find(is_old)
+    }
+
+    /// Returns the request time of our trade before this one.
+    pub(crate) fn request_before(&self, trade: &Trade) -> Option<Millis> {
+        let ours = self.trades.iter().filter(|other| other.intent.is_some() && other.id != trade.id);
+        ours.map(|other| other.request_time).filter(|at| *at <= trade.request_time).max()
+    }
+
+    fn revise(&mut self, place: usize) {
+        let trade = &mut self.trades[place];
+        let Some(revision) = trade.revision else { return };
+        let former = (trade.outcome, trade.profit);
+        (trade.outcome, trade.profit) = (revision.outcome, revision.profit);
+        trade.former = Some(former);
+        let trade = trade.clone();
+        self.change_balance(revision.at, revision.profit - former.1, (&trade, place));
     }
 
     fn settle(&mut self, place: usize) {
@@ -363,6 +317,22 @@ impl Truth {
         self.unsettled.remove(&(trade.settles_at, place));
         let trade = trade.clone();
         self.change_balance(trade.settles_at, trade.stake + trade.profit, (&trade, place));
+        self.withhold(trade.settles_at, trade.withheld.1, (&trade, place));
+        self.revisions.extend(trade.revision.map(|revision| (revision.at, place)));
+    }
+
+    /// Takes money off the wallet that no record explains.
+    fn withhold(&mut self, at: Millis, amount: i64, (trade, place): (&Trade, usize)) {
+        if amount != 0 {
+            self.balance -= amount;
+            let shown_from = self.shown_from(at, trade);
+            self.changes.push(Change { shown_from, by: -amount, trade: place, is_hidden: true });
+        }
+    }
+
+    /// Returns the sum of the movements that no record explains, in minor units.
+    pub(crate) fn hidden(&self) -> i64 {
+        self.changes.iter().filter(|change| change.is_hidden).map(|change| change.by).sum()
     }
 
     fn change_balance(&mut self, at: Millis, by: i64, (trade, place): (&Trade, usize)) {
@@ -374,7 +344,7 @@ impl Truth {
             self.by_strangers += by;
         }
         self.balance += by;
-        self.changes.push((shown_from, by, place));
+        self.changes.push(Change { shown_from, by, trade: place, is_hidden: false });
     }
 
     /// From when on the wallet shows what a trade did at a moment, unless it lags besides.
@@ -389,12 +359,15 @@ impl Truth {
 
     /// All that the wallet ever showed as what some trades did.
     pub(crate) fn shown_by(&self, is_one: impl Fn(&Trade) -> bool) -> BTreeSet<i64> {
-        let mut changes: Vec<_> =
-            self.changes.iter().filter(|(.., place)| is_one(&self.trades[*place])).collect();
-        changes.sort_by_key(|(shown_from, ..)| *shown_from);
+        let mut changes: Vec<_> = self
+            .changes
+            .iter()
+            .filter(|change| change.is_hidden || is_one(&self.trades[change.trade]))
+            .collect();
+        changes.sort_by_key(|change| change.shown_from);
         let mut shown = 0;
-        let sums = changes.iter().map(|(_, by, _)| {
-            shown += by;
+        let sums = changes.iter().map(|change| {
+            shown += change.by;
             shown
         });
         sums.chain([0]).collect()
@@ -402,8 +375,8 @@ impl Truth {
 
     /// What some trades did that the wallet showed only after a moment.
     pub(crate) fn not_shown(&self, at: Millis, is_one: impl Fn(&Trade) -> bool) -> Vec<i64> {
-        let changes = self.changes.iter().filter(|(since, ..)| *since > at);
-        changes.filter(|(.., place)| is_one(&self.trades[*place])).map(|(_, by, _)| *by).collect()
+        let changes = self.changes.iter().filter(|change| change.shown_from > at && !change.is_hidden);
+        changes.filter(|change| is_one(&self.trades[change.trade])).map(|change| change.by).collect()
     }
 
     /// Another reading of the wallets; its number.
@@ -414,7 +387,8 @@ impl Truth {
 
     /// What the wallet showed at a moment.
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
-        BALANCE + self.changes.iter().filter(|(since, ..)| *since <= at).map(|(_, by, _)| by).sum::<i64>()
+        let shown = self.changes.iter().filter(|change| change.shown_from <= at);
+        BALANCE + shown.map(|change| change.by).sum::<i64>()
     }
 
     /// A person who was asked about an intent sees what there is on its symbol.
@@ -468,52 +442,6 @@ impl Truth {
 
     /// Whether nothing is on its way or open.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.arrivals.is_empty() && self.unsettled.is_empty()
+        self.arrivals.is_empty() && self.unsettled.is_empty() && self.revisions.is_empty()
     }
-}
-
-/// When a trade opens and closes (`observed: expiry`).
-fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
-    let duration = order.close_type.duration();
-    let open = at.floor_to(Millis::SECOND) + Millis::new(999);
-    let close = match order.expiration_type {
-        ExpirationType::CandleClose => {
-            let close = open.floor_to(duration) + duration;
-            let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
-            if close - open <= cutoff { close + duration } else { close }
-        }
-        ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => open + duration,
-    };
-    (open, close)
-}
-
-/// How a trade ends, and with what profit in minor units.
-fn end_of(order: &OpenOrder, payout: Decimal, prices: [f64; 2], is_called_off: bool) -> (Outcome, i64) {
-    let [open_price, close_price] = prices;
-    let outcome = match order.direction {
-        _ if is_called_off => Outcome::Cancelled,
-        _ if open_price == close_price => Outcome::Draw,
-        Direction::Buy if close_price > open_price => Outcome::Won,
-        Direction::Sell if close_price < open_price => Outcome::Won,
-        Direction::Buy | Direction::Sell => Outcome::Lost,
-    };
-    let profit = match outcome {
-        Outcome::Won => {
-            let exact = order.amount * payout / Decimal::ONE_HUNDRED;
-            to_minor(exact.round_dp_with_strategy(2, RoundingStrategy::MidpointNearestEven))
-        }
-        Outcome::Lost => -to_minor(order.amount),
-        Outcome::Draw | Outcome::Cancelled => 0,
-    };
-    (outcome, profit)
-}
-
-/// Five prices, so that draws happen.
-pub(crate) fn price(seed: u64, symbol: Symbol, at: Millis) -> f64 {
-    let key = symbol.as_str().bytes().fold(0, |key, byte| key * 31 + u64::from(byte));
-    100.0 + (mix([seed, key, at.floor_to(Millis::SECOND).get() as u64]) % 5) as f64
-}
-
-fn to_minor(amount: Decimal) -> i64 {
-    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap_or(0)
 }

@@ -4,8 +4,10 @@ use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::{Lie, MISSING};
 use crate::limits;
+use crate::money_checks::{check_day_loss, check_deposit, check_settled_in_time, is_bookable, is_misbooked};
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
+use crate::refusals::Refusals;
 use crate::truth::{Accounts, Trade, Truth};
 use crate::world::World;
 use candlewick_broker::Account;
@@ -57,6 +59,8 @@ pub(crate) struct Seen {
     /// Intents whose trades the venue does not have any more, as a person was told.
     pub(crate) missing: BTreeSet<u64>,
     pub(crate) settled: BTreeSet<u64>,
+    /// Booked results of settled intents, with the profit in minor units.
+    booked: BTreeMap<u64, (Outcome, i64)>,
     /// Trades that were reported as explained by no intent.
     pub(crate) reported: BTreeSet<String>,
     /// How many more were counted without their names: the next run names them.
@@ -93,6 +97,7 @@ impl Seen {
         Self {
             doubts: of_state(IntentState::InDoubt).map(|number| (number, now)).collect(),
             settled: of_state(IntentState::Settled).collect(),
+            booked: past.book().rows().iter().filter_map(result_of).collect(),
             open: of_state(IntentState::Open).collect(),
             reported: past.unexplained().iter().cloned().collect(),
             // Nothing is known before the first event.
@@ -107,6 +112,13 @@ impl Seen {
         Accounts { settled: &self.settled, open: &self.open, reported: &self.reported }
     }
 
+    /// Returns whether a trade is booked with a wrong result that nobody was told about.
+    pub(crate) fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
+        self.booked.iter().any(|(intent, booked)| {
+            truth.of_intent(*intent).is_some_and(|trade| is_misbooked(world, trade, *booked))
+        })
+    }
+
     /// Whether every intent is over, as far as is known.
     pub(crate) const fn is_over(&self) -> bool {
         self.unfinished == 0 && self.open_stakes == 0
@@ -116,10 +128,13 @@ impl Seen {
 /// Watches one run. It folds the trades of its own, from the notices that it receives.
 pub(crate) struct Watcher {
     world: Arc<World>,
+    /// Start of the run.
+    began: Millis,
     seen: Arc<Mutex<Seen>>,
     book: TradeBook,
     handed: crate::stream::Handed,
     tally: Tally,
+    refusals: Refusals,
 }
 
 impl Watcher {
@@ -131,7 +146,8 @@ impl Watcher {
         let mut book = TradeBook::default();
         book.append(past.book());
         let (world, tally) = (Arc::clone(world), Tally::of(world, &book));
-        Self { world, seen, book, handed: crate::stream::Handed::default(), tally }
+        let (began, handed) = (world.time.now(), crate::stream::Handed::default());
+        Self { world, began, seen, book, handed, tally, refusals: Refusals::default() }
     }
 
     /// Takes a notice, as soon as it is given.
@@ -150,12 +166,15 @@ impl Watcher {
                 }
                 self.world.log(|| format!("{:?} -> {actions:?}", event.kind));
                 self.tally.take(&event.kind, &self.book);
+                self.refusals.take(&event, &self.book);
                 self.check_second(&event, &mut seen);
                 self.check_event(&event, &mut seen);
                 for action in &actions {
                     if let Action::Open(approved) = action {
                         limits::check_open(&self.world, approved, (&self.book, funds));
                         self.tally.check(&self.world, approved, &self.book);
+                        check_day_loss(&self.world, approved, self.began);
+                        self.refusals.check(&self.world, approved, event.received);
                     }
                 }
                 seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();
@@ -242,6 +261,11 @@ impl Watcher {
     }
 }
 
+/// Returns the intent and the result of a settled row.
+fn result_of(row: &IntentRow) -> Option<(u64, (Outcome, i64))> {
+    Some((row.approved.intent().number(), (row.outcome?, row.profit.minor())))
+}
+
 pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
     matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
 }
@@ -252,6 +276,7 @@ impl Watcher {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
             EventKind::Control { control: Control::Resume } => seen.is_halted = false,
             EventKind::Skew { offset } => self.check_offset(*offset),
+            EventKind::Deposit { amount } => check_deposit(&self.world, *amount, seen.is_halted),
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
@@ -275,6 +300,7 @@ impl Watcher {
                     names.remove(&intent.number());
                 }
                 seen.settled.insert(intent.number());
+                seen.booked.insert(intent.number(), (*outcome, profit.minor()));
                 self.check_settled(*intent, (*outcome, profit.minor()));
             }
             _ => {}
@@ -447,9 +473,15 @@ impl Watcher {
             return self.world.require(false, || format!("intent {intent} settled without a trade"));
         };
         let truth = self.world.truth();
-        let real = truth.find(id.as_str()).map(|trade| (trade.outcome, trade.profit));
-        self.world
-            .require(real == Some(booked), || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
+        let trade = truth.find(id.as_str());
+        if let Some(trade) = trade {
+            check_settled_in_time(&self.world, trade, self.began);
+        }
+        let real = trade.map(|trade| (trade.outcome, trade.profit));
+        let is_bookable = trade.is_some_and(|trade| is_bookable(trade, booked));
+        self.world.require(real == Some(booked) || is_bookable, || {
+            format!("intent {intent} ended {booked:?}, {id} {real:?}")
+        });
     }
 
     /// Every doubt ends, or a person is asked about it, within the rules' time.

@@ -1,0 +1,174 @@
+//! Checks of lies about money (`money_lies.rs`), against the venue's truth.
+
+use crate::lies::Lie;
+use crate::money_lies::{MoneyLie, MoneyLies, bookable};
+use crate::truth::{Trade, Truth};
+use crate::world::World;
+use candlewick_engine::{Approved, IntentRow, IntentState, TradeBook};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+use candlewick_sdk::{Millis, Money, Outcome};
+
+/// Time that a run has to notice a loss, unless it halts.
+const NOTICED_AFTER: Millis = Millis::from_seconds(600);
+/// Time between the report of a result and its settlement, while a run goes on.
+const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
+
+/// A movement of the wallet that only a false balance can be, in minor units.
+const LARGE: i64 = 50_000;
+
+/// Returns whether the run halted, or was halted already, because of a trade.
+pub(crate) fn has_halted_about(world: &World, trade: &Trade) -> bool {
+    let Some(intent) = trade.intent else { return false };
+    let is_halt = |text: &str| text.starts_with("halted: ") || text.starts_with(crate::alarms::WHILE_HALTED);
+    world.has_said(|text| is_halt(text) && names(text, intent, &trade.id))
+}
+
+/// Returns whether a text is about an intent or its trade.
+pub(crate) fn names(text: &str, intent: u64, id: &str) -> bool {
+    let has_number = |prefix: &str| {
+        let name = format!("{prefix}{intent}");
+        text.match_indices(&name).any(|(at, _)| {
+            let next = text[at + name.len()..].chars().next();
+            next.is_none_or(|next| !next.is_ascii_digit())
+        })
+    };
+    has_number("intent ") || has_number("#") || text.contains(id)
+}
+
+/// Holds a trade that was just approved to the loss limit of the day, by the wallet: a loss that the venue shows for long
+/// enough counts, whatever its records say.
+pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) {
+    let (now, plan) = (world.time.now(), &world.plan);
+    let limit = to_minor(plan.risk.daily_loss_limit);
+    let has_outage = plan.habits.list_outage != (Millis::ZERO, Millis::ZERO);
+    let is_one_day = plan.epoch.floor_to(Millis::DAY) == now.floor_to(Millis::DAY);
+    let is_checked = limit > 0 && plan.lies.money().is_some() && !has_outage && is_one_day;
+    if !is_checked || world.is_far_off() || now - began < NOTICED_AFTER {
+        return;
+    }
+    let truth = world.truth();
+    let ours = truth.trades.iter().filter(|trade| trade.intent.is_some());
+    let brought: i64 = ours.map(|trade| least_loss(world, trade, now - NOTICED_AFTER)).sum();
+    let stake = approved.stake().minor();
+    world.require(brought - stake >= -limit, || {
+        format!("intent {}: the wallet lost {} today, the limit is {limit}", approved.intent(), -brought)
+    });
+}
+
+/// Returns the smallest loss, or the largest win, that a run may count for a trade, in minor units.
+fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
+    let hidden = if trade.settles_at <= noticed { trade.withheld.0 + trade.withheld.1 } else { 0 };
+    let former = trade.former.map(|(_, profit)| profit);
+    let bookable = trade.lie.and_then(Lie::of_money).and_then(|lie| bookable(lie, trade));
+    let results = [Some(trade.profit), former, bookable.map(|(_, profit)| profit)];
+    let most = results.into_iter().flatten().max().unwrap_or_default();
+    let last_told = trade.revision.map_or(trade.told_at, |revision| revision.at.max(trade.told_at));
+    if last_told <= noticed && !has_halted_about(world, trade) { trade.profit - hidden } else { most.max(0) }
+}
+
+/// Checks a settlement against what the venue says or said.
+pub(crate) fn is_bookable(trade: &Trade, booked: (Outcome, i64)) -> bool {
+    let lie = trade.lie.and_then(Lie::of_money);
+    lie.and_then(|lie| bookable(lie, trade)) == Some(booked) || trade.former == Some(booked)
+}
+
+/// Checks that a trade whose close time is reported too late settles at its real close.
+pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis) {
+    let habits = &world.plan.habits;
+    let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
+    let waited = world.time.now() - trade.told_at.max(began);
+    let is_late = trade.lie.and_then(Lie::of_money) == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
+    world.require(!is_late || has_outage, || {
+        format!("{} settled {} ms after its result was known", trade.id, waited.get())
+    });
+}
+
+/// Checks that a balance from nowhere is not booked by a run that goes on.
+pub(crate) fn check_deposit(world: &World, amount: Money, is_halted: bool) {
+    let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
+    let is_large = amount.minor().abs() > LARGE;
+    world.require(!has_false_wallet || !is_large || is_halted, || {
+        format!("{} was booked as moved, and the run went on", amount.minor())
+    });
+}
+
+/// Returns what a trade that was booked otherwise than it ended has in the ledger, in minor units.
+pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i64 {
+    let is_of_money = trade.lie.and_then(Lie::of_money).is_some();
+    let is_excused = is_of_money && trade.profit != row.profit.minor() && has_halted_about(world, trade);
+    if is_excused { row.profit.minor() } else { trade.profit }
+}
+
+/// Returns whether a result is booked that is not the trade's, and nobody was told.
+pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
+    let is_of_money = trade.lie.and_then(Lie::of_money).is_some();
+    is_of_money && booked != (trade.outcome, trade.profit) && !has_halted_about(world, trade)
+}
+
+/// Holds the journal to every lie about money, once all is over.
+pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
+    if world.plan.lies.money().is_none() {
+        return;
+    }
+    for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
+        let intent = row.approved.intent().number();
+        let Some(trade) = truth.of_intent(intent) else { continue };
+        let Some(lie) = trade.lie.and_then(Lie::of_money) else { continue };
+        let booked = row.outcome.map(|outcome| (outcome, row.profit.minor()));
+        let is_wrong = booked.is_some_and(|booked| is_misbooked(world, trade, booked));
+        world.require(!is_wrong, || {
+            let ended = (trade.outcome, trade.profit);
+            format!(
+                "intent {intent} is booked as {booked:?}, {} ended {ended:?} ({lie:?}), no halt",
+                trade.id
+            )
+        });
+        check_reported(world, row, (lie, trade));
+    }
+    let hidden = truth.hidden();
+    let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
+    world.require(is_said, || format!("the wallet lacks {}, and nobody said so", -hidden));
+}
+
+/// Checks what must have been said of a lie about a settled trade.
+fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trade)) {
+    let has_halted = || has_halted_about(world, trade);
+    let has_said = |words: &str| {
+        let intent = row.approved.intent().number();
+        world.has_said(|text| names(text, intent, &trade.id) && text.contains(words))
+    };
+    let is_won = trade.outcome == Outcome::Won;
+    let is_reported = match lie {
+        MoneyLie::RefusesTaken | MoneyLie::UnsentTaken => !is_denied(world, row) || has_halted(),
+        MoneyLie::ReportsGross => !is_won || has_halted(),
+        MoneyLie::CutsPayout => {
+            let is_kept = row
+                .payout
+                .is_none_or(|payout| Decimal::from_f64_retain(payout.to_percent()) == Some(trade.payout));
+            world.require(is_kept, || {
+                format!("{} was opened at {} %, booked at {:?}", trade.id, trade.payout, row.payout)
+            });
+            !is_won || has_halted()
+        }
+        MoneyLie::RecordedReal => has_halted(),
+        MoneyLie::ListedReal => has_halted(),
+        MoneyLie::ListedOpposite => has_said("direction"),
+        _ => true,
+    };
+    world.require(is_reported, || format!("{} had the lie {lie:?}, and nobody said so", trade.id));
+}
+
+/// Returns whether a refusal, or a missing connection, was recorded for an intent.
+fn is_denied(world: &World, row: &IntentRow) -> bool {
+    let intent = row.approved.intent().number();
+    let is_it = |body: &str| {
+        let event: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+        ["rejected", "not_sent"].iter().any(|kind| event["event"] == **kind) && event["intent"] == intent
+    };
+    world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
+}
+
+fn to_minor(amount: Decimal) -> i64 {
+    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap_or(0)
+}

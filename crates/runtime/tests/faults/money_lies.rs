@@ -1,0 +1,357 @@
+//! Lies about money: a venue whose records contradict each other, or its own wallet. One schedule in three has two kinds of
+//! them, and no other lies. A trade has at most one lie.
+//!
+//! | Lie | Truth | Required |
+//! |---|---|---|
+//! | `RefusesTaken`, `UnsentTaken` | the order was taken; the answer is a refusal, or no connection | the trade is adopted from the list, and the run halts |
+//! | `AnswersOldTrade` | the order; the answer is a trade of 40 minutes before the schedule on the same terms, unknown to every intent | the intent is in doubt and adopts its own trade; the old trade is never claimed |
+//! | `AnswersOldTimes` | the order; only the times of the answer are 40 minutes old | the intent is in doubt and adopts its trade |
+//! | `RepeatsRequestTime` | the order; the answer repeats the request time of an earlier trade | the same where the difference exceeds the tolerance |
+//! | `FirstSays(_)` | the result; for 90 s the trade's own record says another | corrected, or halted |
+//! | `Reverts` | the first result until it is cancelled minutes later; the wallet follows | corrected, or halted |
+//! | `Reruns` | the first result until the trade runs again and ends otherwise; the wallet follows | corrected, or halted |
+//! | `ReportsGross` | a net profit; every record has profit and stake | halted |
+//! | `CutsPayout` | a win at the smaller payout that the last records state | halted; the payout of the open is kept |
+//! | `KeepsWin`, `ChargesFee`, `KeepsStake` | the result; the wallet lacks a win, a fee or the stake of a cancelled trade | named, and counted against the loss limits |
+//! | `ClosesLate` | the order at its times; every record closes an hour later | settled at the real close |
+//! | `ListedReal`, `RecordedReal` | the order; once it is known, the list, or its own record, has real money | halted |
+//! | `ListedOpposite` | the order; once it is known, the list has the other direction | named |
+//! | price records: an hour ahead, a day old | the price of the second | not shown to a strategy |
+//! | wallet: rebased, swapped | the balance | nothing is booked without a halt |
+//!
+//! `money_checks.rs` holds runs and ledgers to this.
+
+use crate::dice::mix;
+use crate::plan::{Habits, Plan, Withholding};
+use crate::truth::{Revision, Trade};
+use candlewick_broker::{Account, Balances, OpenOrder, Progress, Reported, TradeReport};
+use candlewick_engine::RiskSettings;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+use candlewick_sdk::{ExpirationType, Millis, Outcome};
+
+/// One schedule in so many has lies about money.
+const ONE_IN: u64 = 3;
+/// Age of the trade, or of the times, that an answer is about.
+pub(crate) const OLD: Millis = Millis::from_seconds(2_400);
+/// Duration of the first result in a trade's own record.
+const FIRST_WORD: Millis = Millis::from_seconds(90);
+/// Delay between the report of a result and its revision, or the second run of its trade.
+const REVISED_AFTER: Millis = Millis::from_seconds(200);
+/// Duration of a second run.
+const RERUN: Millis = Millis::from_seconds(60);
+/// Delay that late close times have.
+const LATE: Millis = Millis::HOUR;
+/// Payout after a cut, in percent.
+const CUT_PAYOUT: i64 = 60;
+/// Fee that no record states, in minor units.
+const FEE: i64 = 100;
+/// Part of a win that is cut after it was reported, in minor units.
+const CUT: i64 = 100;
+/// Consecutive wallet readings with the same false balance.
+const SPELL: u64 = 40;
+/// False balance, in minor units.
+const REBASED: i64 = 12_345_600;
+/// One price record in so many is of another time, where any is.
+const STALE_ONE_IN: u64 = 10;
+/// Factor of the price in such a record.
+pub(crate) const STALE_FACTOR: f64 = 5.0;
+/// Shortest trading time: hidden losses must be able to exceed a limit.
+const TRADING: Millis = Millis::from_seconds(2_400);
+
+/// A first result that is not the final one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstWord {
+    Cancelled,
+    /// A win for a loss, or a loss for a win.
+    Reversed,
+    /// A win with more profit.
+    Uncut,
+}
+
+/// A lie about the money of one trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MoneyLie {
+    RefusesTaken,
+    UnsentTaken,
+    AnswersOldTrade,
+    AnswersOldTimes,
+    RepeatsRequestTime,
+    FirstSays(FirstWord),
+    Reverts,
+    Reruns,
+    ReportsGross,
+    CutsPayout,
+    KeepsWin,
+    ChargesFee,
+    KeepsStake,
+    ClosesLate,
+    ListedReal,
+    ListedOpposite,
+    RecordedReal,
+}
+
+use MoneyLie::{
+    AnswersOldTimes, AnswersOldTrade, ChargesFee, ClosesLate, CutsPayout, FirstSays, KeepsStake, KeepsWin,
+    ListedOpposite, ListedReal, RecordedReal, RefusesTaken, RepeatsRequestTime, ReportsGross, Reruns,
+    Reverts, UnsentTaken,
+};
+
+const KINDS: [MoneyLie; 19] = [
+    RefusesTaken,
+    UnsentTaken,
+    AnswersOldTrade,
+    AnswersOldTimes,
+    RepeatsRequestTime,
+    FirstSays(FirstWord::Cancelled),
+    FirstSays(FirstWord::Reversed),
+    FirstSays(FirstWord::Uncut),
+    Reverts,
+    Reruns,
+    ReportsGross,
+    CutsPayout,
+    KeepsWin,
+    ChargesFee,
+    KeepsStake,
+    ClosesLate,
+    ListedReal,
+    ListedOpposite,
+    RecordedReal,
+];
+
+/// Lies about money of one schedule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MoneyLies {
+    seed: u64,
+    kinds: [MoneyLie; 2],
+    wallet: Option<FalseWallet>,
+    /// Whether some price records are of another time.
+    has_stale_prices: bool,
+}
+
+/// A balance that is not the wallet's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FalseWallet {
+    Rebased,
+    /// The balance of the other account.
+    Swapped,
+}
+
+impl MoneyLies {
+    /// Draws those of a schedule, independently of all other dice.
+    pub(crate) fn draw(seed: u64) -> Option<Self> {
+        let kinds = [2, 3].map(|key| KINDS[(mix([seed, 4_001, key]) >> 8) as usize % KINDS.len()]);
+        let wallet = match mix([seed, 4_001, 4]) % 12 {
+            0 => Some(FalseWallet::Rebased),
+            1 => Some(FalseWallet::Swapped),
+            _ => None,
+        };
+        let has_stale_prices = mix([seed, 4_001, 6]).is_multiple_of(2);
+        let lies = Self { seed, kinds, wallet, has_stale_prices };
+        mix([seed, 4_001, 1]).is_multiple_of(ONE_IN).then_some(lies)
+    }
+
+    /// Returns how far off the time of the price record of a second is: an hour ahead, or a day old.
+    pub(crate) fn price_offset(&self, second: Millis) -> Option<Millis> {
+        let word = mix([self.seed, 4_001, second.get() as u64]);
+        let offset = if (word >> 8).is_multiple_of(2) { Millis::HOUR } else { Millis::ZERO - Millis::DAY };
+        (self.has_stale_prices && word.is_multiple_of(STALE_ONE_IN)).then_some(offset)
+    }
+
+    /// Returns one of the two kinds for a trade, by a random word.
+    pub(crate) const fn pick(&self, word: u64) -> MoneyLie {
+        self.kinds[word as usize % 2]
+    }
+
+    /// Returns whether some wallet readings are false.
+    pub(crate) const fn has_false_wallet(&self) -> bool {
+        self.wallet.is_some()
+    }
+
+    /// Returns the balances as a reading shows them: false for whole spells of readings.
+    pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+        match self.wallet {
+            Some(wallet) if reading / SPELL % 3 == 1 => match wallet {
+                FalseWallet::Rebased => Balances { demo: Some(Decimal::new(REBASED, 2)), ..balances },
+                FalseWallet::Swapped => Balances { demo: balances.real, real: balances.demo },
+            },
+            _ => balances,
+        }
+    }
+}
+
+/// Adapts the plan of a schedule with lies about money: no strangers and sound clocks, so that every difference is a lie; a
+/// loss limit, and time to exceed it.
+pub(crate) fn with_money_lies(plan: Plan) -> Plan {
+    if plan.lies.money().is_none() {
+        return plan;
+    }
+    let Plan { risk, settings, habits, trading, seed, .. } = plan;
+    let limit = [30, 60, 100][(mix([seed, 4_001, 5]) >> 8) as usize % 3];
+    let risk = RiskSettings {
+        max_trades_per_day: 0,
+        max_trades_per_hour: 0,
+        daily_loss_limit: Decimal::from(limit),
+        ..risk
+    };
+    let habits = Habits {
+        has_strangers: false,
+        company: 0,
+        withholding: Withholding::Nothing,
+        has_wild_clocks: false,
+        clock_jumps: 0,
+        odd_prices: 0,
+        list_lag_ms: habits.list_lag_ms.min(i64::from(settings.list_lag_ms)),
+        ..habits
+    };
+    Plan { risk, settings, habits, trading: trading.max(TRADING), ..plan }
+}
+
+impl MoneyLie {
+    /// Returns whether it can be told under these habits of a trade with these terms.
+    pub(crate) fn is_tellable(
+        self,
+        order: &OpenOrder,
+        (is_short_by_id, only_acknowledges): (bool, bool),
+    ) -> bool {
+        match self {
+            // Only the list states results, or a difference between the two would be a matter of luck.
+            FirstSays(_) | ListedReal | ListedOpposite | RecordedReal => !is_short_by_id,
+            // A bare identifier has no terms and no times.
+            AnswersOldTrade | AnswersOldTimes | RepeatsRequestTime => !only_acknowledges,
+            // The close of a candle is the venue's to say.
+            ClosesLate => order.expiration_type != ExpirationType::CandleClose,
+            _ => true,
+        }
+    }
+
+    /// Returns how a trade ends, with the profit in minor units.
+    pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
+        match (self, outcome) {
+            (CutsPayout, Outcome::Won) => (outcome, stake * CUT_PAYOUT / 100),
+            (FirstSays(FirstWord::Uncut), Outcome::Won) => (outcome, profit - CUT),
+            (KeepsStake, _) => (Outcome::Cancelled, 0),
+            _ => (outcome, profit),
+        }
+    }
+
+    /// Returns what the wallet lacks from the open on, and from the settlement on, in minor units.
+    pub(crate) fn withheld(self, (outcome, profit): (Outcome, i64), stake: i64) -> (i64, i64) {
+        match self {
+            ChargesFee => (FEE, 0),
+            KeepsWin if outcome == Outcome::Won => (0, profit),
+            KeepsStake => (0, stake),
+            _ => (0, 0),
+        }
+    }
+
+    /// Returns the later result of a trade whose first one was true.
+    pub(crate) fn revision(
+        self,
+        outcome: Outcome,
+        (stake, payout): (i64, Decimal),
+        told_at: Millis,
+    ) -> Option<Revision> {
+        match self {
+            Reverts if outcome != Outcome::Cancelled => {
+                Some(Revision { at: told_at + REVISED_AFTER, outcome: Outcome::Cancelled, profit: 0 })
+            }
+            Reruns => {
+                let (outcome, profit) = reversed(outcome, (stake, payout));
+                Some(Revision { at: told_at + REVISED_AFTER + RERUN, outcome, profit })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a refusal, or a missing connection, is the answer to an order that was taken.
+    pub(crate) const fn is_denied(self) -> bool {
+        matches!(self, RefusesTaken | UnsentTaken)
+    }
+}
+
+/// Returns the opposite result.
+fn reversed(outcome: Outcome, (stake, payout): (i64, Decimal)) -> (Outcome, i64) {
+    match outcome {
+        Outcome::Lost => (Outcome::Won, stake * payout.to_i64().unwrap_or(0) / 100),
+        Outcome::Won | Outcome::Draw | Outcome::Cancelled => (Outcome::Lost, -stake),
+    }
+}
+
+/// Returns the first result of a trade's own record, if it is false.
+fn first_word(word: FirstWord, trade: &Trade) -> Option<(Outcome, i64)> {
+    match (word, trade.outcome) {
+        (FirstWord::Cancelled, Outcome::Cancelled) => None,
+        (FirstWord::Cancelled, _) => Some((Outcome::Cancelled, 0)),
+        (FirstWord::Reversed, _) => Some(reversed(trade.outcome, (trade.stake, trade.payout))),
+        (FirstWord::Uncut, Outcome::Won) => Some((Outcome::Won, trade.profit + CUT)),
+        (FirstWord::Uncut, _) => None,
+    }
+}
+
+/// Returns the results that may be booked before the true one is known.
+pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
+    match lie {
+        FirstSays(word) => first_word(word, trade),
+        ReportsGross if trade.outcome == Outcome::Won => Some((Outcome::Won, trade.profit + trade.stake)),
+        _ => trade.former,
+    }
+}
+
+/// Changes an answer to an open.
+pub(crate) fn change_answer(lie: MoneyLie, report: &mut TradeReport, before: Option<Millis>) {
+    match lie {
+        AnswersOldTimes => {
+            for time in [
+                &mut report.request_time,
+                &mut report.created_time,
+                &mut report.open_time,
+                &mut report.close_time,
+            ] {
+                *time = time.map(|right| right - OLD);
+            }
+        }
+        RepeatsRequestTime => report.request_time = before.or(report.request_time),
+        _ => {}
+    }
+}
+
+/// Changes what every record of a trade says.
+pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
+    let is_over = report.progress.outcome().is_some();
+    match lie {
+        ReportsGross if trade.outcome == Outcome::Won => {
+            report.profit = report.profit.map(|profit| profit + Decimal::new(trade.stake, 2));
+        }
+        CutsPayout if is_over => {
+            report.payout = candlewick_sdk::Payout::from_percent(Decimal::from(CUT_PAYOUT)).ok();
+        }
+        ClosesLate => report.close_time = report.close_time.map(|right| right + LATE),
+        Reruns if (trade.told_at + REVISED_AFTER..trade.told_at + REVISED_AFTER + RERUN).contains(&now) => {
+            (report.progress, report.profit) = (Progress::Running, None);
+        }
+        _ => {}
+    }
+}
+
+/// Changes the record by a trade's id.
+pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, now: Millis) {
+    match lie {
+        FirstSays(word) if report.progress.outcome().is_some() && now < trade.told_at + FIRST_WORD => {
+            let Some((outcome, profit)) = first_word(word, trade) else { return };
+            report.progress = Progress::Over(outcome);
+            report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
+        }
+        RecordedReal => report.account = Some(Account::Real),
+        _ => {}
+    }
+}
+
+/// Changes the list's row of a trade whose identifier is known.
+pub(crate) fn change_row(lie: MoneyLie, trade: &Trade, report: &mut TradeReport) {
+    match lie {
+        ListedReal => report.account = Some(Account::Real),
+        ListedOpposite => report.direction = Some(Reported::Known(trade.order.direction.opposite())),
+        _ => {}
+    }
+}

@@ -1,0 +1,204 @@
+//! Requests and trades as the venue has them, and the rules by which trades end.
+
+use crate::dice::mix;
+use crate::lies::Lie;
+use crate::truth::Accounts;
+use candlewick_broker::{Account, OpenOrder};
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+use candlewick_sdk::rust_decimal::{Decimal, RoundingStrategy};
+use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome, Symbol};
+
+/// Who asks for a trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// We, for an intent.
+    Intent(u64),
+    /// Another program with a token.
+    Program,
+    /// A person at the venue's own pages.
+    Person,
+    /// The venue, which makes another trade of an intent's one request.
+    Venue(u64),
+}
+
+/// An accepted trade.
+#[derive(Clone, Debug)]
+pub(crate) struct Trade {
+    pub(crate) id: String,
+    /// The intent whose request it came from; none of a stranger's.
+    pub(crate) intent: Option<u64>,
+    /// The intent of whose one request the venue made it as well, by a lie.
+    pub(crate) second_of: Option<u64>,
+    /// What the venue took.
+    pub(crate) order: OpenOrder,
+    /// What the venue does or says of it that is not so.
+    pub(crate) lie: Option<Lie>,
+    /// In minor units.
+    pub(crate) stake: i64,
+    pub(crate) payout: Decimal,
+    pub(crate) request_time: Millis,
+    pub(crate) open_time: Millis,
+    pub(crate) close_time: Millis,
+    pub(crate) open_price: f64,
+    pub(crate) close_price: f64,
+    pub(crate) outcome: Outcome,
+    /// In minor units.
+    pub(crate) profit: i64,
+    /// A later result that replaces this one.
+    pub(crate) revision: Option<Revision>,
+    /// The result before a revision.
+    pub(crate) former: Option<(Outcome, i64)>,
+    /// What the wallet lacks by a lie, since the open and since the settlement, in minor units.
+    pub(crate) withheld: (i64, i64),
+    /// From when on its money is in the wallet.
+    pub(crate) settles_at: Millis,
+    /// From when on anybody says how it ended.
+    pub(crate) told_at: Millis,
+    /// From when on it is listed.
+    pub(crate) listed_from: Millis,
+    /// Whether a token asked for it, or a person at the venue's own pages.
+    pub(crate) is_by_token: bool,
+    /// Whether a person who was asked about an intent has seen it.
+    pub(crate) is_shown: bool,
+    pub(crate) is_settled: bool,
+    /// Whether it passed, as another program's, for what the venue took of a request of ours.
+    pub(crate) is_taken_for_ours: bool,
+}
+
+/// A result that replaces an earlier one, with the money in the wallet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Revision {
+    pub(crate) at: Millis,
+    pub(crate) outcome: Outcome,
+    /// In minor units.
+    pub(crate) profit: i64,
+}
+
+/// A request that leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) sender: Sender,
+    pub(crate) order: OpenOrder,
+    /// How long before its arrival the venue stamps it.
+    pub(crate) stamped_ago: Millis,
+    /// From when on its trade is listed, unless that is before its arrival.
+    pub(crate) listed_from: Millis,
+    /// Another program asks for the same as soon as this is accepted.
+    pub(crate) twin: Option<Twin>,
+    /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
+    pub(crate) is_clear: bool,
+}
+
+/// A trade of another program, equal to ours in every respect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Twin {
+    /// How long after ours it is asked for.
+    pub(crate) after: Millis,
+    /// How long before ours it is listed.
+    pub(crate) listed_before: Millis,
+}
+
+impl Trade {
+    /// Whether this trade of another program has passed for one of ours, which is of its pair and account then.
+    pub(crate) fn passes_for(&self, ours: &Self) -> bool {
+        let (order, asked) = (&self.order, &ours.order);
+        self.is_taken_for_ours && order.symbol == asked.symbol && order.account == asked.account
+    }
+
+    /// Whether nobody can have asked for it but another program, while ours was in use.
+    pub(crate) fn is_alarming(&self, since: Millis) -> bool {
+        let is_theirs = self.intent.is_none() && self.is_by_token && self.order.account == Account::Demo;
+        is_theirs && !self.is_shown && self.request_time >= since
+    }
+
+    /// Whether the venue took it, unlike what was asked for, from the real wallet.
+    pub(crate) fn is_of_real_money(&self) -> bool {
+        self.lie.is_some_and(Lie::is_unlike_asked) && self.order.account == Account::Real
+    }
+
+    /// Whether it is settled for the program too, or was reported if it is another's, or another passed for it.
+    pub(crate) fn is_accounted_for(
+        &self,
+        accounts: &Accounts<'_>,
+        (is_passed_for, is_named): (bool, bool),
+        since: Millis,
+    ) -> bool {
+        let is_reported = accounts.reported.contains(&self.id);
+        match self.intent {
+            Some(_) if self.is_of_real_money() => is_named || self.request_time < since,
+            Some(_) if is_passed_for => is_reported || self.request_time < since,
+            Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && accounts.open.contains(&intent) => {
+                true
+            }
+            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
+            Some(intent) => accounts.settled.contains(&intent) || is_reported || self.request_time < since,
+            None => !self.is_alarming(since) || is_reported || self.is_taken_for_ours,
+        }
+    }
+}
+
+impl Request {
+    /// One that is stamped when it arrives and listed at once.
+    pub(crate) const fn new(sender: Sender, order: OpenOrder) -> Self {
+        let (stamped_ago, listed_from) = (Millis::ZERO, Millis::ZERO);
+        Self { sender, order, stamped_ago, listed_from, twin: None, is_clear: false }
+    }
+
+    pub(crate) const fn intent(&self) -> Option<u64> {
+        match self.sender {
+            Sender::Intent(number) => Some(number),
+            Sender::Program | Sender::Person | Sender::Venue(_) => None,
+        }
+    }
+}
+
+/// When a trade opens and closes (`observed: expiry`).
+pub(crate) fn moments(order: &OpenOrder, at: Millis) -> (Millis, Millis) {
+    let duration = order.close_type.duration();
+    let open = at.floor_to(Millis::SECOND) + Millis::new(999);
+    let close = match order.expiration_type {
+        ExpirationType::CandleClose => {
+            let close = open.floor_to(duration) + duration;
+            let cutoff = if duration >= Millis::MINUTE { Millis::from_seconds(30) } else { Millis::ZERO };
+            if close - open <= cutoff { close + duration } else { close }
+        }
+        ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => open + duration,
+    };
+    (open, close)
+}
+
+/// How a trade ends, and with what profit in minor units.
+pub(crate) fn end_of(
+    order: &OpenOrder,
+    payout: Decimal,
+    prices: [f64; 2],
+    is_called_off: bool,
+) -> (Outcome, i64) {
+    let [open_price, close_price] = prices;
+    let outcome = match order.direction {
+        _ if is_called_off => Outcome::Cancelled,
+        _ if open_price == close_price => Outcome::Draw,
+        Direction::Buy if close_price > open_price => Outcome::Won,
+        Direction::Sell if close_price < open_price => Outcome::Won,
+        Direction::Buy | Direction::Sell => Outcome::Lost,
+    };
+    let profit = match outcome {
+        Outcome::Won => {
+            let exact = order.amount * payout / Decimal::ONE_HUNDRED;
+            to_minor(exact.round_dp_with_strategy(2, RoundingStrategy::MidpointNearestEven))
+        }
+        Outcome::Lost => -to_minor(order.amount),
+        Outcome::Draw | Outcome::Cancelled => 0,
+    };
+    (outcome, profit)
+}
+
+/// Five prices, so that draws happen.
+pub(crate) fn price(seed: u64, symbol: Symbol, at: Millis) -> f64 {
+    let key = symbol.as_str().bytes().fold(0, |key, byte| key * 31 + u64::from(byte));
+    100.0 + (mix([seed, key, at.floor_to(Millis::SECOND).get() as u64]) % 5) as f64
+}
+
+pub(crate) fn to_minor(amount: Decimal) -> i64 {
+    (amount * Decimal::ONE_HUNDRED).to_i64().unwrap_or(0)
+}
