@@ -1,5 +1,6 @@
 //! Many schedules on all cores.
 
+use crate::lies::Lies;
 use crate::schedule::{Counts, Played, play};
 use crate::world::Logging;
 use candlewick_broker::clock::Stopwatch;
@@ -91,8 +92,9 @@ impl ManySchedules {
             }
             let _ = write!(
                 text,
-                "\nseed {seed}: {}\n  CANDLEWICK_FAULT_SEED={seed} cargo test -p candlewick-runtime --test faults\n",
-                broken.join("\n    ")
+                "\nseed {seed}: {}\n  {:?}\n  CANDLEWICK_FAULT_SEED={seed} cargo test -p candlewick-runtime --test faults\n",
+                broken.join("\n    "),
+                Lies::of(seed)
             );
         }
         text

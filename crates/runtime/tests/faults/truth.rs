@@ -8,8 +8,8 @@ pub(crate) use crate::trade::{Request, Revision, Sender, Trade, Twin, price};
 use crate::trade::{end_of, moments, to_minor};
 use crate::world::World;
 use candlewick_broker::{Account, OpenOrder};
-use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::Millis;
+use candlewick_sdk::rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Trades are named by this and their number, from 1.

@@ -4,7 +4,7 @@ use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::{Lie, MISSING};
 use crate::limits;
-use crate::money_checks::{check_day_loss, check_deposit, check_settled_in_time, is_bookable, is_misbooked};
+use crate::money_checks::{check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit};
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
 use crate::refusals::Refusals;
@@ -15,7 +15,7 @@ use candlewick_engine::{
     Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Settled, TradeBook,
 };
 use candlewick_runtime::{Notice, Past};
-use candlewick_sdk::{Millis, Outcome};
+use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -73,6 +73,8 @@ pub(crate) struct Seen {
     pub(crate) open_stakes: i64,
     /// Whether nothing is opened before a person has looked.
     pub(crate) is_halted: bool,
+    /// A movement that only a false balance can be: the run halts next.
+    large_deposit: Option<Money>,
     /// What has to follow the news of a second trade.
     second_due: Option<SecondDue>,
 }
@@ -272,11 +274,17 @@ pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
 
 impl Watcher {
     fn check_event(&self, event: &Event, seen: &mut Seen) {
+        if let Some(amount) = seen.large_deposit.take() {
+            let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
+            self.world.require(seen.is_halted || is_halt, || {
+                format!("{} was booked as moved, and the run went on", amount.minor())
+            });
+        }
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,
             EventKind::Control { control: Control::Resume } => seen.is_halted = false,
             EventKind::Skew { offset } => self.check_offset(*offset),
-            EventKind::Deposit { amount } => check_deposit(&self.world, *amount, seen.is_halted),
+            EventKind::Deposit { amount } => seen.large_deposit = large_deposit(&self.world, *amount),
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
