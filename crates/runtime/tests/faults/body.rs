@@ -125,9 +125,11 @@ fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
 pub(crate) fn trade(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
     let (status, result) = words(&report.progress);
+    let is_cancelled = report.progress.outcome() == Some(Outcome::Cancelled) && !report.is_by_status;
+    let result = if is_cancelled { Some("CANCELLED") } else { result };
     let payout = report.payout.map(|payout| json!(payout.to_percent()));
     let payout = payout.or_else(|| report.impossible_payout.map(number));
-    json!({
+    let mut record = json!({
         "id": report.id,
         "status": status,
         "result": result,
@@ -146,7 +148,11 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
         "isDemo": report.account.map(|account| account == Account::Demo),
         "fromApiToken": report.from_token,
         "createdAt": moment(report.created_time),
-    })
+    });
+    if report.is_reverted {
+        record["reverted"] = json!(true);
+    }
+    record
 }
 
 /// The short projection, which never says how a trade ended.

@@ -2,6 +2,7 @@
 //! true time; each is an input, and what the coordinator commands is carried out here. It may end between any two commands.
 
 use crate::alarms::{self, Alarms};
+use crate::dice::mix;
 use crate::fuse::{Crash, Fuse};
 use crate::lies;
 use crate::memory_journal::{CrashingJournal, Durability, Unfinished};
@@ -389,14 +390,14 @@ impl Process<'_> {
             _ if is_unanswered || answer > patience => unknown(),
             RequestState::Accepted(place) if self.denial_of(place).is_some() => match self.denial_of(place) {
                 Some(MoneyLie::UnsentTaken) => OpenOutcome::NotSent { reason: "as it happens".to_owned() },
-                _ => rejected(),
+                _ => rejected(ticket),
             },
             RequestState::Accepted(place) => {
                 let report = Box::new(crate::records::opened(self.world, place));
                 let now = self.clock.now();
                 OpenOutcome::Opened(Reply::at(report, now))
             }
-            RequestState::Rejected => rejected(),
+            RequestState::Rejected => rejected(ticket),
         };
         let answer = answer.min(patience);
         self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
@@ -442,9 +443,17 @@ impl Process<'_> {
     }
 }
 
-fn rejected() -> OpenOutcome {
+/// The venue refuses the request of a ticket, for one of these reasons.
+fn rejected(ticket: u64) -> OpenOutcome {
+    let reasons = [
+        RejectionReason::Other,
+        RejectionReason::SymbolInactive,
+        RejectionReason::TradesPerMinute,
+        RejectionReason::NoPrice,
+        RejectionReason::Credentials,
+    ];
     OpenOutcome::Rejected(Rejection {
-        reason: RejectionReason::Other,
+        reason: reasons[mix([ticket, 4_003, 1]) as usize % reasons.len()],
         text: "no".to_owned(),
         venue_time: None,
     })

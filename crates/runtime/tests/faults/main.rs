@@ -7,7 +7,7 @@
 //! intent; no limit exceeded; every profit the venue's; doubts end in time; the ledger is the wallet.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
-//! `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
+//! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay. `cargo faults` runs a million.
 
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Failures after which no more schedules are begun.
-const ENOUGH: usize = 5;
+/// Default number of failures after which no more schedules are played.
+const ENOUGH: u64 = 5;
 
 /// What came of all of them.
 pub(crate) struct ManySchedules {
@@ -26,11 +26,12 @@ impl ManySchedules {
         let watch = Stopwatch::start();
         let next = AtomicU64::new(seeds.start);
         let gathered = Mutex::new((Counts::default(), Vec::new()));
+        let enough = crate::number("CANDLEWICK_FAULT_ENOUGH").unwrap_or(ENOUGH) as usize;
         let work = || {
             let mut counts = Counts::default();
             loop {
                 let seed = next.fetch_add(1, Relaxed);
-                if seed >= seeds.end || gathered.lock().unwrap().1.len() >= ENOUGH {
+                if seed >= seeds.end || gathered.lock().unwrap().1.len() >= enough {
                     break;
                 }
                 let played = play_caught(seed, logging);

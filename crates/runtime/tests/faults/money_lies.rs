@@ -289,9 +289,16 @@ fn first_word(word: FirstWord, trade: &Trade) -> Option<(Outcome, i64)> {
     }
 }
 
+/// Returns whether a cancelled trade has a status only, and no result.
+pub(crate) fn is_by_status(trade: &Trade) -> bool {
+    trade.told_at.get() % 2 == 0
+}
+
 /// Returns the results that may be booked before the true one is known.
 pub(crate) fn bookable(lie: MoneyLie, trade: &Trade) -> Option<(Outcome, i64)> {
     match lie {
+        // The list has the trade and its result.
+        FirstSays(FirstWord::Cancelled) if is_by_status(trade) && trade.listed_from <= trade.told_at => None,
         FirstSays(word) => first_word(word, trade),
         ReportsGross if trade.outcome == Outcome::Won => Some((Outcome::Won, trade.profit + trade.stake)),
         _ => trade.former,
@@ -326,6 +333,7 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
         CutsPayout if is_over => {
             report.payout = candlewick_sdk::Payout::from_percent(Decimal::from(CUT_PAYOUT)).ok();
         }
+        Reverts if trade.former.is_some() => report.is_reverted = true,
         ClosesLate => report.close_time = report.close_time.map(|right| right + LATE),
         Reruns if (trade.told_at + REVISED_AFTER..trade.told_at + REVISED_AFTER + RERUN).contains(&now) => {
             (report.progress, report.profit) = (Progress::Running, None);
@@ -341,6 +349,7 @@ pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut Trade
             let Some((outcome, profit)) = first_word(word, trade) else { return };
             report.progress = Progress::Over(outcome);
             report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
+            report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
         }
         RecordedReal => report.account = Some(Account::Real),
         _ => {}

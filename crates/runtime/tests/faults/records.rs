@@ -208,6 +208,7 @@ fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
         return report;
     }
     report.progress = Progress::Over(trade.outcome);
+    report.is_by_status = trade.outcome == Outcome::Cancelled && money_lies::is_by_status(trade);
     // The venue does not say what a trade that was called off brought.
     report.profit = (trade.outcome != Outcome::Cancelled).then(|| Decimal::new(trade.profit, 2));
     report.close_price = Some(trade.close_price);

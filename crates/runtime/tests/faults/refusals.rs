@@ -1,46 +1,64 @@
-//! Refusals by the venue: no signal asks again at once.
+//! Pauses after refusals by the venue, counted from the events only (`domain 4`, `RefusedByVenue`).
 
 use crate::world::World;
-use candlewick_engine::{Approved, Event, EventKind, SymbolId, TradeBook};
+use candlewick_engine::{Approved, Control, Event, EventKind, RefusalReason, Rejection, SymbolId, TradeBook};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Shortest pause after a first refusal.
-const FIRST_PAUSE: Millis = Millis::from_seconds(5);
+/// Pause after a first refusal (`refused_by_venue_pause_s`). Each further refusal doubles it.
+const FIRST_PAUSE: Millis = Millis::MINUTE;
+/// Longest pause.
+const MAX_PAUSE: Millis = Millis::HOUR;
+/// Reasons that concern the account; any other concerns its symbol.
+const OF_ACCOUNT: [RefusalReason; 5] = [
+    RefusalReason::TradesPerMinute,
+    RefusalReason::TradesPerDay,
+    RefusalReason::PendingLimit,
+    RefusalReason::InsufficientBalance,
+    RefusalReason::AccountRestricted,
+];
 
-/// Refusals of one run, by symbol.
+/// Refusals of one run since the last accepted order, by symbol and reason.
 #[derive(Default)]
 pub(crate) struct Refusals {
-    /// Refusals since the last success, and the time of the last one.
-    symbols: BTreeMap<SymbolId, (u32, Millis)>,
+    /// Number of refusals, and the time of the last one.
+    entries: BTreeMap<(Option<SymbolId>, RefusalReason), (u32, Millis)>,
 }
 
 impl Refusals {
     /// Counts an event.
     pub(crate) fn take(&mut self, event: &Event, book: &TradeBook) {
-        let symbol = |intent| book.row(intent).map(|row| row.approved.symbol());
         match &event.kind {
-            EventKind::Rejected { intent, .. } => {
-                let Some(symbol) = symbol(*intent) else { return };
-                let (count, at) = self.symbols.entry(symbol).or_default();
-                (*count, *at) = (*count + 1, event.received);
+            EventKind::Rejected { intent, rejection: Rejection::Refused { reason, .. } } => {
+                let Some(row) = book.row(*intent) else { return };
+                let symbol = (!OF_ACCOUNT.contains(reason)).then_some(row.approved.symbol());
+                let (count, last) = self.entries.entry((symbol, *reason)).or_insert((0, Millis::ZERO));
+                // Orders that were in flight together count once.
+                *count += u32::from(row.approved.decision_time() >= *last);
+                *last = event.at.max(*last);
             }
             EventKind::Opened(opened) | EventKind::Adopted(opened) => {
-                if let Some(symbol) = symbol(opened.intent) {
-                    self.symbols.remove(&symbol);
-                }
+                let Some(row) = book.row(opened.intent) else { return };
+                let (symbol, decided) = (row.approved.symbol(), row.approved.decision_time());
+                self.entries.retain(|(refused, _), (_, last)| {
+                    *last > decided || refused.is_some_and(|refused| refused != symbol)
+                });
             }
+            EventKind::Control { control: Control::Resume } => self.entries.clear(),
             _ => {}
         }
     }
 
-    /// Checks that an approved trade respects the pause of its symbol.
-    pub(crate) fn check(&self, world: &World, approved: &Approved, now: Millis) {
-        let Some((count, at)) = self.symbols.get(&approved.symbol()) else { return };
-        let is_paused = now - *at < FIRST_PAUSE && world.plan.habits.clock_jumps == 0;
-        world.require(!is_paused, || {
-            let waited = (now - *at).get();
-            format!("intent {} came {waited} ms after refusal {count} of its symbol", approved.intent())
-        });
+    /// Checks that an approved trade respects all pauses.
+    pub(crate) fn check(&self, world: &World, approved: &Approved) {
+        for ((symbol, reason), (count, last)) in &self.entries {
+            let is_meant = symbol.is_none_or(|symbol| symbol == approved.symbol());
+            let doubled = FIRST_PAUSE * (1 << (count.max(&1) - 1).min(6));
+            let is_over = approved.decision_time() >= *last + doubled.min(MAX_PAUSE);
+            world.require(!is_meant || is_over, || {
+                let waited = (approved.decision_time() - *last).get();
+                format!("intent {} came {waited} ms after refusal {count}: {reason}", approved.intent())
+            });
+        }
     }
 }

@@ -176,7 +176,7 @@ impl Watcher {
                         limits::check_open(&self.world, approved, (&self.book, funds));
                         self.tally.check(&self.world, approved, &self.book);
                         check_day_loss(&self.world, approved, self.began);
-                        self.refusals.check(&self.world, approved, event.received);
+                        self.refusals.check(&self.world, approved);
                     }
                 }
                 seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();
