@@ -13,6 +13,7 @@ use candlewick_engine::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Outcome};
+use std::collections::BTreeMap;
 
 /// One schedule in so many has a bot with a delay.
 const DELAYED_ONE_IN: u64 = 4;
@@ -87,6 +88,10 @@ pub(crate) struct Tally {
     may_give_up: Vec<bool>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
     profits: Vec<i64>,
+    /// Results of each bot's trades in the order of their settlements, corrected ones included.
+    results: Vec<Vec<(IntentId, Outcome)>>,
+    /// Profits of the trades that settled in this session, in minor units.
+    session: BTreeMap<IntentId, i64>,
 }
 
 impl Tally {
@@ -100,18 +105,26 @@ impl Tally {
             last: vec![None; count],
             may_give_up,
             profits: vec![0; count],
+            results: vec![Vec::new(); count],
+            session: BTreeMap::new(),
         };
         for stored in &world.disk().lines {
-            if !stored.line.body.contains("\"settled") {
+            if !["\"settled", "\"correction\""].iter().any(|name| stored.line.body.contains(name)) {
                 continue;
             }
             let event: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
-            if !["settled", "settled_by_person"].iter().any(|name| event["event"] == *name) {
+            let kind = event["event"].as_str().unwrap_or_default();
+            if !["settled", "settled_by_person", "correction"].contains(&kind) {
                 continue;
             }
             let outcome = serde_json::from_value(event["outcome"].clone()).unwrap();
             let intent = IntentId::new(event["intent"].as_u64().unwrap());
-            tally.climb(bot_of(book, intent), intent, outcome);
+            let bot = bot_of(book, intent);
+            if kind == "correction" {
+                tally.correct(bot, intent, outcome);
+            } else {
+                tally.climb(bot, intent, outcome);
+            }
         }
         for (level, may_give_up) in tally.levels.iter_mut().zip(&tally.may_give_up) {
             if *may_give_up {
@@ -129,31 +142,46 @@ impl Tally {
                 let bot = bot_of(book, *intent);
                 self.climb(bot, *intent, *outcome);
                 self.profits[bot] += profit.minor();
+                self.session.insert(*intent, profit.minor());
             }
-            EventKind::Correction { intent, profit, .. } => {
-                // Where its ladder stands follows from the order of all its trades.
+            EventKind::Correction { intent, outcome, profit } => {
                 let bot = bot_of(book, *intent);
-                let first = book.correction(*intent).map_or(*profit, |first| first.profit);
-                (self.levels[bot], self.may_give_up[bot]) = (None, true);
-                self.profits[bot] += (*profit - first).minor();
+                self.correct(bot, *intent, *outcome);
+                // A trade of an earlier session stays one.
+                if let Some(known) = self.session.get_mut(intent) {
+                    self.profits[bot] += profit.minor() - *known;
+                    *known = profit.minor();
+                }
             }
             EventKind::SecondTradeSettled { intent, profit, .. } => {
                 self.profits[bot_of(book, *intent)] += profit.minor();
             }
-            EventKind::Control { control: Control::Resume } => self.profits.fill(0),
+            EventKind::Control { control: Control::Resume } => {
+                self.profits.fill(0);
+                self.session.clear();
+            }
             _ => {}
         }
     }
 
+    /// Replaces a result. The ladder is where it would be if the right one had come first.
+    fn correct(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
+        for result in self.results[bot].iter_mut().filter(|(known, _)| *known == intent) {
+            result.1 = outcome;
+        }
+        let results = self.results[bot].iter();
+        let level = results.fold(0, |level, (_, outcome)| next_level(level, *outcome));
+        // A ladder that may be given up was perhaps given up in between.
+        self.levels[bot] = (!self.may_give_up[bot]).then_some(level);
+    }
+
     fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
+        self.results[bot].push((intent, outcome));
         if outcome == Outcome::Lost && self.may_give_up[bot] && self.last[bot] != Some(intent) {
             self.levels[bot] = None;
         }
-        self.levels[bot] = match outcome {
-            Outcome::Won => Some(0),
-            Outcome::Lost => self.levels[bot].map(|level| (level + 1) % LEVELS),
-            Outcome::Draw | Outcome::Cancelled => self.levels[bot],
-        };
+        let won = (outcome == Outcome::Won).then_some(0);
+        self.levels[bot] = self.levels[bot].map(|level| next_level(level, outcome)).or(won);
     }
 
     /// A trade that was just approved, and is in the book already, is on its level and within the session. A ladder that may be given up is on
@@ -200,6 +228,15 @@ impl Tally {
                 format!("intent {}: {profit} in the session and {at_stake} at stake", approved.intent())
             });
         }
+    }
+}
+
+/// Returns the level of a ladder after a result.
+const fn next_level(level: usize, outcome: Outcome) -> usize {
+    match outcome {
+        Outcome::Won => 0,
+        Outcome::Lost => (level + 1) % LEVELS,
+        Outcome::Draw | Outcome::Cancelled => level,
     }
 }
 

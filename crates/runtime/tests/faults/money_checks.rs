@@ -7,7 +7,7 @@ use crate::world::World;
 use candlewick_engine::{Approved, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_sdk::{Millis, Money, Outcome, Payout};
 
 /// Time that a run has to notice a loss, unless it halts.
 const NOTICED_AFTER: Millis = Millis::from_seconds(600);
@@ -139,13 +139,11 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
     let is_reported = match lie {
         MoneyLie::RefusesTaken | MoneyLie::UnsentTaken => !is_denied(world, row) || has_halted(),
         MoneyLie::ReportsGross => !is_won || has_halted(),
-        MoneyLie::CutsPayout => {
-            let is_kept = row
-                .payout
-                .is_none_or(|payout| Decimal::from_f64_retain(payout.to_percent()) == Some(trade.payout));
-            world.require(is_kept, || {
-                format!("{} was opened at {} %, booked at {:?}", trade.id, trade.payout, row.payout)
-            });
+        // A trade whose open became known after its end has had one payout only.
+        MoneyLie::CutsPayout if knows_payout(world, row, trade) => {
+            let booked = row.payout.map(Payout::to_percent);
+            let is_kept = booked.is_none_or(|booked| Decimal::from_f64_retain(booked) == Some(trade.payout));
+            world.require(is_kept, || format!("{} opened at {} %, booked at {booked:?}", trade.id, trade.payout));
             !is_won || has_halted()
         }
         MoneyLie::RecordedReal => has_halted(),
@@ -154,6 +152,18 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         _ => true,
     };
     world.require(is_reported, || format!("{} had the lie {lie:?}, and nobody said so", trade.id));
+}
+
+/// Returns whether the payout of the open was known before the end of the trade.
+fn knows_payout(world: &World, row: &IntentRow, trade: &Trade) -> bool {
+    let (intent, agreed) = (row.approved.intent().number(), Payout::from_percent(trade.payout).ok());
+    let is_it = |body: &str| {
+        let event: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+        let is_open = ["opened", "adopted"].iter().any(|kind| event["event"] == **kind);
+        let payout = serde_json::from_value(event["payout"].clone()).ok();
+        is_open && event["intent"] == intent && payout.is_some() && payout == agreed
+    };
+    world.disk().lines.iter().any(|stored| is_it(&stored.line.body))
 }
 
 /// Returns whether a refusal, or a missing connection, was recorded for an intent.

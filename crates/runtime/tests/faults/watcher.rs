@@ -204,7 +204,9 @@ impl Watcher {
         self.world.log(|| text.to_owned());
         self.world.note_said(text);
         // Nobody is halted twice: whoever resumes was told of it.
-        if seen.is_halted && [" differs: ", " is to pay "].iter().any(|words| text.contains(words)) {
+        let is_money = self.world.plan.lies.money().is_some() && !text.ends_with("both are read again");
+        let is_halting = is_money || [" differs: ", " is to pay "].iter().any(|words| text.contains(words));
+        if seen.is_halted && is_halting {
             self.world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
         let is_told = text.contains("by no intent: does another program trade this wallet?");
