@@ -3,7 +3,7 @@
 
 use crate::records::{Page as TradePage, UNKNOWN_RESULT};
 use candlewick_broker::{
-    Account, Balances, CandleRow, OpenOrder, PriceRecord, Progress, Reported, TradeReport,
+    Account, Balances, CandleRow, OpenOrder, PriceRecord, Progress, Reported, TradeReport, WalletName,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, Outcome, Symbol};
@@ -149,6 +149,12 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
         "fromApiToken": report.from_token,
         "createdAt": moment(report.created_time),
     });
+    if let Some(paid) = report.funding.paid {
+        record["wallets"] = json!([{ "id": "w-1", "type": "DEMO", "amount": number(paid), "balance": 1_000 }]);
+    }
+    if !report.funding.fee.is_zero() {
+        record["tenantFeeAmount"] = number(report.funding.fee).into();
+    }
     if report.is_reverted {
         record["reverted"] = json!(true);
     }
@@ -160,13 +166,21 @@ pub(crate) fn short(report: &TradeReport) -> Value {
     json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
 }
 
-/// Two demo wallets and one of real money.
+/// The wallets by name; the demo wallet is two.
 pub(crate) fn wallets(balances: &Balances) -> Value {
-    let wallet = |id: &str, kind: &str, balance: Decimal| json!({ "id": id, "type": kind, "balance": number(balance) });
+    let record = |name: &WalletName, balance: Decimal| {
+        json!({
+            "id": name.id, "type": name.type_name, "balance": number(balance), "userId": name.user,
+            "currency": name.currency,
+        })
+    };
     let part = Decimal::from(5);
-    let demo = balances.demo.map(|demo| [wallet("w-1", "DEMO", demo - part), wallet("w-3", "DEMO", part)]);
-    let real = balances.real.map(|real| wallet("w-2", "REAL", real));
-    demo.into_iter().flatten().chain(real).collect()
+    let records = balances.wallets.iter().filter_map(|name| {
+        let balance = balances.of(name.account?)?;
+        let second = WalletName { id: format!("{}-2", name.id), ..name.clone() };
+        Some([record(name, balance - part), record(&second, part)])
+    });
+    records.flatten().collect()
 }
 
 /// A price record.

@@ -55,8 +55,8 @@ fn check_deposits(
     (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
     // A false balance may be booked by a run that is halted because of it.
-    let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
-    if world.is_far_off() || (has_false_wallet && world.halts() > 0) {
+    let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
+    if world.is_far_off() || (is_rebased && world.halts() > 0) {
         return;
     }
     let claimed: BTreeSet<String> =

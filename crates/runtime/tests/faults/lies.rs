@@ -352,8 +352,15 @@ impl Lie {
 
     /// What the venue takes instead of what was ordered.
     pub(crate) fn taken(self, order: &OpenOrder) -> OpenOrder {
-        let Self::Takes(term) = self else { return order.clone() };
         let mut taken = order.clone();
+        let term = match self {
+            Self::Takes(term) => term,
+            Self::OfMoney(lie) => {
+                taken.amount = lie.paid(order.amount);
+                return taken;
+            }
+            _ => return taken,
+        };
         match term {
             Term::Amount => taken.amount *= Decimal::from(5),
             Term::Symbol => taken.symbol = OTHER_SYMBOL.parse().unwrap(),

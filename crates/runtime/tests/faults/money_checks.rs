@@ -4,7 +4,7 @@ use crate::lies::Lie;
 use crate::money_lies::{MoneyLie, MoneyLies, bookable};
 use crate::truth::{Trade, Truth};
 use crate::world::World;
-use candlewick_engine::{Approved, IntentRow, IntentState, TradeBook};
+use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, TradeBook};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
@@ -86,8 +86,8 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
 
 /// Returns a movement that only a false balance can be.
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
-    let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
-    (has_false_wallet && amount.minor().abs() > LARGE).then_some(amount)
+    let has_lies = world.plan.lies.money().is_some();
+    (has_lies && amount.minor().abs() > LARGE).then_some(amount)
 }
 
 /// Returns what a trade that was booked otherwise than it ended has in the ledger, in minor units.
@@ -104,7 +104,7 @@ pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64))
 }
 
 /// Holds the journal to every lie about money, once all is over.
-pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
+pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
     if world.plan.lies.money().is_none() {
         return;
     }
@@ -123,6 +123,15 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
         });
         check_reported(world, row, (lie, trade));
     }
+    let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings());
+    let has_halted = world.halts() > 0 || !world.plan.lies.money().is_some_and(has_shown);
+    world.require(has_halted, || "the wallet was false, and no run halted".to_owned());
+    let covered = ledger.free() + ledger.difference();
+    let is_compared = !world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
+    world.require(!is_compared || covered.minor() == truth.balance(), || {
+        let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
+        format!("the wallet holds {}, the ledger has {free} and a difference of {difference}", truth.balance())
+    });
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
     world.require(is_said, || format!("the wallet lacks {}, and nobody said so", -hidden));
@@ -146,6 +155,8 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
             world.require(is_kept, || format!("{} opened at {} %, booked at {booked:?}", trade.id, trade.payout));
             !is_won || has_halted()
         }
+        MoneyLie::StakesMore => !matches!(trade.outcome, Outcome::Won | Outcome::Lost) || has_halted(),
+        MoneyLie::NamesFee => has_halted(),
         MoneyLie::RecordedReal => has_halted(),
         MoneyLie::ListedReal => has_halted(),
         MoneyLie::ListedOpposite => has_said("direction"),

@@ -13,11 +13,13 @@
 //! | `ReportsGross` | a net profit; every record has profit and stake | halted |
 //! | `CutsPayout` | a win at the smaller payout that the last records state | halted; the payout of the open is kept |
 //! | `KeepsWin`, `ChargesFee`, `KeepsStake` | the result; the wallet lacks a win, a fee or the stake of a cancelled trade | named, and counted against the loss limits |
+//! | `StakesMore` | six times the amount is staked, as the wallets of every record say; their `amount` is the ordered one | the larger counts, and the run halts |
+//! | `NamesFee` | every record states a fee, and the wallet lacks it | halted |
 //! | `ClosesLate` | the order at its times; every record closes an hour later | settled at the real close |
 //! | `ListedReal`, `RecordedReal` | the order; once it is known, the list, or its own record, has real money | halted |
 //! | `ListedOpposite` | the order; once it is known, the list has the other direction | named |
 //! | price records: an hour ahead, a day old | the price of the second | not shown to a strategy |
-//! | wallet: rebased, swapped | the balance | nothing is booked without a halt |
+//! | wallet: rebased, types swapped, other user, currency or id | the wallet | halted, and nothing is booked without a halt |
 //!
 //! `money_checks.rs` holds runs and ledgers to this.
 
@@ -46,6 +48,8 @@ const LATE: Millis = Millis::HOUR;
 const CUT_PAYOUT: i64 = 60;
 /// Fee that no record states, in minor units.
 const FEE: i64 = 100;
+/// Stake that the wallets of a record pay, in amounts that it states.
+const TIMES: i64 = 6;
 /// Part of a win that is cut after it was reported, in minor units.
 const CUT: i64 = 100;
 /// Consecutive wallet readings with the same false balance.
@@ -89,15 +93,17 @@ pub(crate) enum MoneyLie {
     ListedReal,
     ListedOpposite,
     RecordedReal,
+    StakesMore,
+    NamesFee,
 }
 
 use MoneyLie::{
     AnswersOldTimes, AnswersOldTrade, ChargesFee, ClosesLate, CutsPayout, FirstSays, KeepsStake, KeepsWin,
-    ListedOpposite, ListedReal, RecordedReal, RefusesTaken, RepeatsRequestTime, ReportsGross, Reruns,
-    Reverts, UnsentTaken,
+    ListedOpposite, ListedReal, NamesFee, RecordedReal, RefusesTaken, RepeatsRequestTime, ReportsGross,
+    Reruns, Reverts, StakesMore, UnsentTaken,
 };
 
-const KINDS: [MoneyLie; 19] = [
+const KINDS: [MoneyLie; 21] = [
     RefusesTaken,
     UnsentTaken,
     AnswersOldTrade,
@@ -117,6 +123,8 @@ const KINDS: [MoneyLie; 19] = [
     ListedReal,
     ListedOpposite,
     RecordedReal,
+    StakesMore,
+    NamesFee,
 ];
 
 /// Lies about money of one schedule.
@@ -133,17 +141,22 @@ pub(crate) struct MoneyLies {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FalseWallet {
     Rebased,
-    /// The balance of the other account.
+    /// The types of both wallets are swapped.
     Swapped,
+    OtherUser,
+    OtherCurrency,
+    OtherId,
 }
 
 impl MoneyLies {
     /// Draws those of a schedule, independently of all other dice.
     pub(crate) fn draw(seed: u64) -> Option<Self> {
         let kinds = [2, 3].map(|key| KINDS[(mix([seed, 4_001, key]) >> 8) as usize % KINDS.len()]);
+        let other = [FalseWallet::OtherUser, FalseWallet::OtherCurrency, FalseWallet::OtherId];
         let wallet = match mix([seed, 4_001, 4]) % 12 {
             0 => Some(FalseWallet::Rebased),
             1 => Some(FalseWallet::Swapped),
+            2 => Some(other[(mix([seed, 4_001, 7]) >> 8) as usize % other.len()]),
             _ => None,
         };
         let has_stale_prices = mix([seed, 4_001, 6]).is_multiple_of(2);
@@ -163,20 +176,43 @@ impl MoneyLies {
         self.kinds[word as usize % 2]
     }
 
-    /// Returns whether some wallet readings are false.
+    /// Returns whether so many readings include false ones that a run must have noticed.
+    pub(crate) const fn has_shown_false_wallet(&self, readings: u64) -> bool {
+        self.wallet.is_some() && readings > SPELL * 2
+    }
+
     pub(crate) const fn has_false_wallet(&self) -> bool {
         self.wallet.is_some()
     }
 
+    /// Returns whether the wallet is the right one with a false balance.
+    pub(crate) fn is_rebased(&self) -> bool {
+        self.wallet == Some(FalseWallet::Rebased)
+    }
+
     /// Returns the balances as a reading shows them: false for whole spells of readings.
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
-        match self.wallet {
-            Some(wallet) if reading / SPELL % 3 == 1 => match wallet {
-                FalseWallet::Rebased => Balances { demo: Some(Decimal::new(REBASED, 2)), ..balances },
-                FalseWallet::Swapped => Balances { demo: balances.real, real: balances.demo },
-            },
-            _ => balances,
+        let Some(wallet) = self.wallet.filter(|_| reading / SPELL % 3 == 1) else { return balances };
+        let mut shown = balances;
+        match wallet {
+            FalseWallet::Rebased => shown.demo = Some(Decimal::new(REBASED, 2)),
+            FalseWallet::Swapped => {
+                std::mem::swap(&mut shown.demo, &mut shown.real);
+                for wallet in &mut shown.wallets {
+                    let is_demo = wallet.account == Some(Account::Demo);
+                    wallet.account = Some(if is_demo { Account::Real } else { Account::Demo });
+                    wallet.type_name = (if is_demo { "REAL" } else { "DEMO" }).to_owned();
+                }
+            }
+            FalseWallet::OtherUser => {
+                shown.wallets.iter_mut().for_each(|wallet| wallet.user = Some("user-2".to_owned()));
+            }
+            FalseWallet::OtherCurrency => {
+                shown.wallets.iter_mut().for_each(|wallet| wallet.currency = Some("JPY".to_owned()));
+            }
+            FalseWallet::OtherId => shown.wallets.iter_mut().for_each(|wallet| wallet.id.insert(0, 'x')),
         }
+        shown
     }
 }
 
@@ -225,6 +261,11 @@ impl MoneyLie {
         }
     }
 
+    /// Returns the stake that the wallets pay for an amount.
+    pub(crate) fn paid(self, amount: Decimal) -> Decimal {
+        if self == StakesMore { amount * Decimal::from(TIMES) } else { amount }
+    }
+
     /// Returns how a trade ends, with the profit in minor units.
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match (self, outcome) {
@@ -238,7 +279,7 @@ impl MoneyLie {
     /// Returns what the wallet lacks from the open on, and from the settlement on, in minor units.
     pub(crate) fn withheld(self, (outcome, profit): (Outcome, i64), stake: i64) -> (i64, i64) {
         match self {
-            ChargesFee => (FEE, 0),
+            ChargesFee | NamesFee => (FEE, 0),
             KeepsWin if outcome == Outcome::Won => (0, profit),
             KeepsStake => (0, stake),
             _ => (0, 0),
@@ -334,6 +375,11 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
             report.payout = candlewick_sdk::Payout::from_percent(Decimal::from(CUT_PAYOUT)).ok();
         }
         Reverts if trade.former.is_some() => report.is_reverted = true,
+        StakesMore => {
+            report.funding.paid = Some(trade.order.amount);
+            report.amount = report.amount.map(|amount| amount / Decimal::from(TIMES));
+        }
+        NamesFee => report.funding.fee = Decimal::new(FEE, 2),
         ClosesLate => report.close_time = report.close_time.map(|right| right + LATE),
         Reruns if (trade.told_at + REVISED_AFTER..trade.told_at + REVISED_AFTER + RERUN).contains(&now) => {
             (report.progress, report.profit) = (Progress::Running, None);

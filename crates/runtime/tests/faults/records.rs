@@ -3,10 +3,13 @@
 use crate::dice::{Dice, mix};
 use crate::lies::{self, Lie, Place};
 use crate::money_lies;
+use crate::network::USER;
 use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
 use crate::world::World;
-use candlewick_broker::{Balances, CandleRow, PriceAnswer, PriceRecord, Progress, Reported, TradeReport};
+use candlewick_broker::{
+    Account, Balances, CandleRow, PriceAnswer, PriceRecord, Progress, Reported, TradeReport, WalletName,
+};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv, Outcome, Payout, Symbol};
 
@@ -21,10 +24,20 @@ pub(crate) fn balances(world: &World) -> Balances {
     let mut truth = world.truth();
     let demo = Decimal::new(truth.balance_at(seen), 2);
     let reading = truth.next_reading();
-    world.plan.lies.shown(
-        reading,
-        Balances { demo: Some(demo), real: Some(Decimal::new(77_700, 2)), ..Balances::default() },
-    )
+    let name = |id: &str, account, type_name: &str| WalletName {
+        id: id.to_owned(),
+        user: Some(USER.to_owned()),
+        account: Some(account),
+        type_name: type_name.to_owned(),
+        currency: Some("USD".to_owned()),
+    };
+    let balances = Balances {
+        demo: Some(demo),
+        real: Some(Decimal::new(77_700, 2)),
+        bonus: None,
+        wallets: vec![name("w-1", Account::Demo, "DEMO"), name("w-2", Account::Real, "REAL")],
+    };
+    world.plan.lies.shown(reading, balances)
 }
 
 /// A page of the venue's list.

@@ -366,7 +366,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     ledger::reckon(world, &session, (past.book(), &truth));
-    money_checks::reckon(world, (past.book(), &truth));
+    money_checks::reckon(world, session.ledger(), (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_claimed =
             |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);

@@ -385,6 +385,16 @@ impl Truth {
         self.readings
     }
 
+    /// Returns what is in the wallet, in minor units.
+    pub(crate) const fn balance(&self) -> i64 {
+        self.balance
+    }
+
+    /// Returns the number of readings of the wallets so far.
+    pub(crate) const fn readings(&self) -> u64 {
+        self.readings
+    }
+
     /// What the wallet showed at a moment.
     pub(crate) fn balance_at(&self, at: Millis) -> i64 {
         let shown = self.changes.iter().filter(|change| change.shown_from <= at);
