@@ -103,7 +103,7 @@ use MoneyLie::{
     Reruns, Reverts, StakesMore, UnsentTaken,
 };
 
-const KINDS: [MoneyLie; 21] = [
+const KINDS: [MoneyLie; 19] = [
     RefusesTaken,
     UnsentTaken,
     AnswersOldTrade,
@@ -123,9 +123,9 @@ const KINDS: [MoneyLie; 21] = [
     ListedReal,
     ListedOpposite,
     RecordedReal,
-    StakesMore,
-    NamesFee,
 ];
+/// One of these schedules in so many has a lie about how stakes are paid.
+const FUNDED_ONE_IN: u64 = 10;
 
 /// Lies about money of one schedule.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +151,11 @@ enum FalseWallet {
 impl MoneyLies {
     /// Draws those of a schedule, independently of all other dice.
     pub(crate) fn draw(seed: u64) -> Option<Self> {
-        let kinds = [2, 3].map(|key| KINDS[(mix([seed, 4_001, key]) >> 8) as usize % KINDS.len()]);
+        let mut kinds = [2, 3].map(|key| KINDS[(mix([seed, 4_001, key]) >> 8) as usize % KINDS.len()]);
+        let word = mix([seed, 4_001, 8]);
+        if word.is_multiple_of(FUNDED_ONE_IN) {
+            kinds[0] = [StakesMore, NamesFee][(word >> 8) as usize % 2];
+        }
         let other = [FalseWallet::OtherUser, FalseWallet::OtherCurrency, FalseWallet::OtherId];
         let wallet = match mix([seed, 4_001, 4]) % 12 {
             0 => Some(FalseWallet::Rebased),
