@@ -150,7 +150,8 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
         "createdAt": moment(report.created_time),
     });
     if let Some(paid) = report.funding.paid {
-        record["wallets"] = json!([{ "id": "w-1", "type": "DEMO", "amount": number(paid), "balance": 1_000 }]);
+        record["wallets"] =
+            json!([{ "id": "w-1", "type": "DEMO", "amount": number(paid), "balance": 1_000 }]);
     }
     if !report.funding.fee.is_zero() {
         record["tenantFeeAmount"] = number(report.funding.fee).into();

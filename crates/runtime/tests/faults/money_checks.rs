@@ -130,7 +130,10 @@ pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook,
     let is_compared = !world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
     world.require(!is_compared || covered.minor() == truth.balance(), || {
         let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
-        format!("the wallet holds {}, the ledger has {free} and a difference of {difference}", truth.balance())
+        format!(
+            "the wallet holds {}, the ledger has {free} and a difference of {difference}",
+            truth.balance()
+        )
     });
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
@@ -152,13 +155,13 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         MoneyLie::CutsPayout if knows_payout(world, row, trade) => {
             let booked = row.payout.map(Payout::to_percent);
             let is_kept = booked.is_none_or(|booked| Decimal::from_f64_retain(booked) == Some(trade.payout));
-            world.require(is_kept, || format!("{} opened at {} %, booked at {booked:?}", trade.id, trade.payout));
+            world.require(is_kept, || {
+                format!("{} opened at {} %, booked at {booked:?}", trade.id, trade.payout)
+            });
             !is_won || has_halted()
         }
         MoneyLie::StakesMore => !matches!(trade.outcome, Outcome::Won | Outcome::Lost) || has_halted(),
-        MoneyLie::NamesFee => has_halted(),
-        MoneyLie::RecordedReal => has_halted(),
-        MoneyLie::ListedReal => has_halted(),
+        MoneyLie::NamesFee | MoneyLie::RecordedReal | MoneyLie::ListedReal => has_halted(),
         MoneyLie::ListedOpposite => has_said("direction"),
         _ => true,
     };

@@ -208,13 +208,15 @@ impl MoneyLies {
                     wallet.type_name = (if is_demo { "REAL" } else { "DEMO" }).to_owned();
                 }
             }
-            FalseWallet::OtherUser => {
-                shown.wallets.iter_mut().for_each(|wallet| wallet.user = Some("user-2".to_owned()));
+            FalseWallet::OtherUser | FalseWallet::OtherCurrency | FalseWallet::OtherId => {
+                for name in &mut shown.wallets {
+                    match wallet {
+                        FalseWallet::OtherUser => name.user = Some("user-2".to_owned()),
+                        FalseWallet::OtherCurrency => name.currency = Some("JPY".to_owned()),
+                        _ => name.id.insert(0, 'x'),
+                    }
+                }
             }
-            FalseWallet::OtherCurrency => {
-                shown.wallets.iter_mut().for_each(|wallet| wallet.currency = Some("JPY".to_owned()));
-            }
-            FalseWallet::OtherId => shown.wallets.iter_mut().for_each(|wallet| wallet.id.insert(0, 'x')),
         }
         shown
     }
