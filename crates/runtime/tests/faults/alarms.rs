@@ -72,9 +72,10 @@ impl Alarms {
                     let names = vec![format!("intent {intent} is in doubt")];
                     return vec![Due { names, words: vec!["which is another intent's"], is_halting: false }];
                 }
-                if is_old(world, &reply.value, now) {
-                    let names = vec![format!("intent {intent} is in doubt")];
-                    return vec![Due { names, words: vec!["trade"], is_halting: false }];
+                if is_of_another_time(world, &reply.value, now) {
+                    let names = vec![format!("order #{intent} is in doubt"), format!("of order #{intent} repeats")];
+                    let words = vec!["which is from ", "requestTime stands still"];
+                    return vec![Due { names, words, is_halting: false }];
                 }
                 let mut due = of_terms(*intent, &asked, &reply.value);
                 due.extend(of_times(&reply.value, now));
@@ -143,12 +144,11 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
     .collect()
 }
 
-/// Returns whether an answer is about a request of another time, by times that a trade can have.
-fn is_old(world: &World, report: &TradeReport, now: Millis) -> bool {
-    let tolerance = TOLERANCE + world.most_shown_off();
-    let times = [report.request_time, report.open_time];
-    let is_off = |at: &Millis| at.abs_diff(now) > tolerance && at.abs_diff(now) < Millis::HOUR;
-    world.plan.lies.money().is_some() && times.iter().flatten().any(is_off)
+/// Returns whether an answer is about a request of another time.
+fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
+    let tolerance = TOLERANCE + world.most_shown_off() * 3;
+    let times = [report.request_time, report.created_time, report.open_time];
+    times.into_iter().flatten().any(|at| at.abs_diff(now) > tolerance)
 }
 
 /// A report with a time that its trade cannot have.
@@ -187,13 +187,20 @@ fn of_record(
     let Some(outcome) = report.progress.outcome().filter(|_| !is_another) else { return due };
     due.extend(terms);
     if let (Some(profit), Some(trade)) = (report.profit, truth.find(id.as_str())) {
-        due.extend(of_end(intent, outcome, profit, trade));
+        // A payout that the venue cut before it stated one is the agreed one.
+        let payout = tracked.and_then(|row| row.payout).or(report.payout);
+        let payout = payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());
+        due.extend(of_end((intent, payout), (outcome, profit), trade));
     }
     due
 }
 
 /// How a trade ended.
-fn of_end(intent: IntentId, outcome: Outcome, profit: Decimal, trade: &Trade) -> Vec<Due> {
+fn of_end(
+    (intent, payout): (IntentId, Decimal),
+    (outcome, profit): (Outcome, Decimal),
+    trade: &Trade,
+) -> Vec<Due> {
     let profit = MoneyScale::default().rounded(profit).map_or(i64::MAX, Money::minor);
     let is_possible = match outcome {
         Outcome::Won => (0..=trade.stake * MAX_STAKES).contains(&profit),
@@ -201,7 +208,7 @@ fn of_end(intent: IntentId, outcome: Outcome, profit: Decimal, trade: &Trade) ->
         Outcome::Draw | Outcome::Cancelled => profit == 0,
     };
     let expected = MoneyScale::default()
-        .rounded(trade.order.amount * trade.payout / Decimal::ONE_HUNDRED)
+        .rounded(trade.order.amount * payout / Decimal::ONE_HUNDRED)
         .map_or(i64::MAX, Money::minor);
     let is_beside = outcome == Outcome::Won && is_possible && profit != expected;
     let due =

@@ -147,6 +147,7 @@ fn status_of(event: &EventKind) -> Option<(u64, Status)> {
         EventKind::Adopted(opened) | EventKind::Opened(opened) => {
             (opened.intent, opened.venue_id.map_or(Status::Known, Status::Opened))
         }
+        EventKind::Reinstated(terms) => (terms.intent(), Status::Begun),
         EventKind::Settled(settled) => (settled.intent, Status::Settled),
         EventKind::Rejected { intent, .. } | EventKind::NotSent { intent } => (*intent, Status::Known),
         _ => return None,

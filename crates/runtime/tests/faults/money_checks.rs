@@ -1,7 +1,7 @@
 //! Checks of lies about money (`money_lies.rs`), against the venue's truth.
 
 use crate::lies::Lie;
-use crate::money_lies::{MoneyLie, MoneyLies, bookable};
+use crate::money_lies::{MoneyLie, MoneyLies, bookable, is_by_status};
 use crate::truth::{Trade, Truth};
 use crate::world::World;
 use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, TradeBook};
@@ -69,8 +69,12 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
 
 /// Checks a settlement against what the venue says or said.
 pub(crate) fn is_bookable(trade: &Trade, booked: (Outcome, i64)) -> bool {
+    // A list outweighs a cancellation that has a status only.
+    let is_by_list = matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
+    let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.lie.and_then(Lie::of_money);
-    lie.and_then(|lie| bookable(lie, trade)) == Some(booked) || trade.former == Some(booked)
+    let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
+    is_said || is_listed || trade.former == Some(booked)
 }
 
 /// Checks that a trade whose close time is reported too late settles at its real close.

@@ -403,16 +403,15 @@ pub(crate) fn change_own_record(lie: MoneyLie, trade: &Trade, report: &mut Trade
             report.profit = (outcome != Outcome::Cancelled).then(|| Decimal::new(profit, 2));
             report.is_by_status = outcome == Outcome::Cancelled && is_by_status(trade);
         }
-        RecordedReal => report.account = Some(Account::Real),
         _ => {}
     }
 }
 
-/// Changes the list's row of a trade whose identifier is known.
-pub(crate) fn change_row(lie: MoneyLie, trade: &Trade, report: &mut TradeReport) {
-    match lie {
-        ListedReal => report.account = Some(Account::Real),
-        ListedOpposite => report.direction = Some(Reported::Known(trade.order.direction.opposite())),
+/// Changes a record of a trade whose identifier is known: the list's row, or its own record.
+pub(crate) fn change_known(lie: MoneyLie, trade: &Trade, report: &mut TradeReport, is_row: bool) {
+    match (lie, is_row) {
+        (RecordedReal, false) | (ListedReal, true) => report.account = Some(Account::Real),
+        (ListedOpposite, true) => report.direction = Some(Reported::Known(trade.order.direction.opposite())),
         _ => {}
     }
 }

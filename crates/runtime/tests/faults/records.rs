@@ -126,7 +126,7 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     let now = world.time.now();
     let mut row = lies::shown(trade, full(habits, trade, now), Place::List, now);
     if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
-        money_lies::change_row(lie, trade, &mut row);
+        money_lies::change_known(lie, trade, &mut row, true);
     }
     let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
     if (word % 1_000) as i64 >= habits.sparse {
@@ -142,7 +142,11 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
 
 /// What is said of the trade alone.
 pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
-    lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now)
+    let mut report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
+    if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
+        money_lies::change_known(lie, trade, &mut report, false);
+    }
+    report
 }
 
 /// What is said of one that was just opened.

@@ -290,6 +290,9 @@ impl Watcher {
             EventKind::InDoubt { intent } => {
                 seen.doubts.insert(intent.number(), self.world.time.now());
             }
+            EventKind::Reinstated(terms) => {
+                seen.doubts.insert(terms.intent().number(), self.world.time.now());
+            }
             EventKind::Opened(opened) => {
                 seen.open.insert(opened.intent.number());
                 self.check_claim(opened);
