@@ -10,6 +10,7 @@ use crate::money_lies::MoneyLie;
 use crate::network::{ModelNetwork, QUEUED};
 use crate::process::{End, Ended, Look, People, header, new_session, session_settings};
 use crate::questions::{Asking, Came, Progressed};
+use crate::records;
 use crate::recovery::recover;
 use crate::stream::{self, Brought, Flow};
 use crate::time::OffClock;
@@ -114,7 +115,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
         priced: stream::priced(&world.plan),
         is_simulated: false,
         until: None,
-        balances: None,
+        balances: world.plan.lies.money().map(|_| Reply::at(records::balances(world), clock.now())),
         past: Past::default(),
     };
     let flow = Flow::new(world.plan.seed, past.runs);
