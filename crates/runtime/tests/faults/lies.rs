@@ -293,7 +293,13 @@ impl Lie {
 
     /// Whether its trade may be reported as explained by no intent.
     pub(crate) const fn may_be_unexplained(self) -> bool {
-        matches!(self, Self::Takes(_) | Self::AnswersStrangersId | Self::AnswersUnknownId)
+        matches!(
+            self,
+            Self::Takes(_)
+                | Self::AnswersStrangersId
+                | Self::AnswersUnknownId
+                | Self::OfMoney(MoneyLie::RefusesTaken | MoneyLie::UnsentTaken)
+        )
     }
 
     /// Whether its trade may be open for us when all is over.
