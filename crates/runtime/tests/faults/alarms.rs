@@ -73,7 +73,8 @@ impl Alarms {
                     return vec![Due { names, words: vec!["which is another intent's"], is_halting: false }];
                 }
                 if is_of_another_time(world, &reply.value, now) {
-                    let names = vec![format!("order #{intent} is in doubt"), format!("of order #{intent} repeats")];
+                    let names =
+                        vec![format!("order #{intent} is in doubt"), format!("of order #{intent} repeats")];
                     let words = vec!["which is from ", "requestTime stands still"];
                     return vec![Due { names, words, is_halting: false }];
                 }
@@ -189,7 +190,8 @@ fn of_record(
     if let (Some(profit), Some(trade)) = (report.profit, truth.find(id.as_str())) {
         // A payout that the venue cut before it stated one is the agreed one.
         let payout = tracked.and_then(|row| row.payout).or(report.payout);
-        let payout = payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());
+        let payout =
+            payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());
         due.extend(of_end((intent, payout), (outcome, profit), trade));
     }
     due

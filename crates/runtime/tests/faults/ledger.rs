@@ -58,7 +58,8 @@ fn check_deposits(
     // A false balance may be booked by a run that is halted because of it.
     let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
     // So may be what the wallet shows of a result that stays as it was booked.
-    let is_kept = |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
+    let is_kept =
+        |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
     if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
         return;

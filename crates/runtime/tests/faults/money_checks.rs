@@ -70,7 +70,8 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
 /// Checks a settlement against what the venue says or said.
 pub(crate) fn is_bookable(trade: &Trade, booked: (Outcome, i64)) -> bool {
     // A list outweighs a cancellation that has a status only.
-    let is_by_list = matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
+    let is_by_list =
+        matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.lie.and_then(Lie::of_money);
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
