@@ -225,7 +225,7 @@ impl Folder {
             for terms in opened {
                 let intent = terms.intent();
                 let mut life = life(intent, minute, self.ends_in_doubt);
-                if minute % 10 == 2 {
+                if minute % 10 == 2 && minute < 20 {
                     life = vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }];
                     rejected = Some(terms);
                 }
