@@ -1,0 +1,198 @@
+//! Long runs: the price API fails for a while, and money moves while bots trade.
+
+use crate::clock::{instant, now_ms};
+use crate::judge::{Judgement, ledger_faults};
+use crate::lies::Outcome;
+use crate::records::Detail;
+use crate::trader::{Shown, Trader};
+use crate::venue::{Credentials, PriceHealth, Venue};
+use crate::world::World;
+use std::process::Child;
+use std::time::Duration;
+
+/// Two intervals, one more for the first candle that is missing, and a poll of `status`.
+const NOTICED_AFTER_MS: i64 = 10_000 + 5_000 + 4_000;
+/// Two intervals, and a poll of `status`.
+const RECOVERED_AFTER_MS: i64 = 10_000 + 5_000;
+/// Time between two polls of `status`.
+const POLL_PAUSE: Duration = Duration::from_millis(1500);
+/// Two readings of the wallet, and the time they take.
+const REPORTED_AFTER_MS: i64 = 2 * 3_000 + 4_000;
+/// Seconds in which the bots begin to trade.
+const BEGIN_S: u64 = 14;
+
+const OUTCOMES: &[Outcome] = &[Outcome::Won, Outcome::Lost, Outcome::Won, Outcome::Lost, Outcome::Draw];
+
+/// A long run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Night {
+    /// The price API fails in this way, or in both in turn, while the trading API answers.
+    Prices(Option<PriceHealth>),
+    /// Withdrawals and deposits.
+    Movements,
+}
+
+/// What `status` showed at a moment.
+struct Look {
+    at: i64,
+    has_trouble: bool,
+}
+
+impl Night {
+    pub(crate) const ALL: [Self; 3] = [
+        Self::Prices(Some(PriceHealth::Unavailable)),
+        Self::Prices(Some(PriceHealth::Silent)),
+        Self::Movements,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Prices(None) => "night-prices-fail",
+            Self::Prices(Some(PriceHealth::Silent)) => "night-prices-silent",
+            Self::Prices(Some(_)) => "night-prices-503",
+            Self::Movements => "night-movements",
+        }
+    }
+
+    /// Plays it for so many seconds.
+    pub(crate) fn play(self, seconds: u64) -> Judgement {
+        let secret = |kind: &str| format!("{kind}-{}-{}", self.name(), std::process::id());
+        let credentials = Credentials { token: secret("token"), key: secret("key") };
+        let world = World::new(Vec::new(), OUTCOMES, 0);
+        let venue = Venue::start(world, credentials, Detail::Full, Duration::from_millis(30));
+        let stake = (self == Self::Movements).then_some("{ kind = \"share\", percent = 1.0 }");
+        let trader = Trader::new(&venue, &[], stake);
+        let mut child = trader.start(seconds);
+        let mut faults = Vec::new();
+        match self {
+            Self::Prices(way) => faults = prices_fail(&venue, &trader, &mut child, way, seconds),
+            Self::Movements => move_money(&venue, seconds),
+        }
+        let shown = trader.finish(child, seconds);
+        if shown.code != Some(0) {
+            faults.push(format!("ends with {:?}: {:?}", shown.code, shown.halts()));
+        }
+        let world = venue.world();
+        faults.extend(ledger_faults(&world, &shown));
+        if self == Self::Movements {
+            faults.extend(movement_faults(&world, &shown));
+        }
+        let line = format!(
+            "code {:?}, {} trades, {} movements, ledger {}, venue {:.2}",
+            shown.code,
+            world.trades.len(),
+            world.movements.len(),
+            shown.status["balance"],
+            world.wallet(shown.ended_at) as f64 / 100.0,
+        );
+        Judgement { faults, line }
+    }
+}
+
+/// Lengths of well and bad stretches in seconds, in turn.
+fn stretches(seconds: u64) -> Vec<(u64, u64)> {
+    const WELL: [u64; 3] = [60, 120, 90];
+    const BAD: [u64; 5] = [24, 45, 90, 180, 30];
+    if seconds < 300 {
+        return vec![(BEGIN_S, 24)];
+    }
+    let mut total = 0;
+    (0..)
+        .map(|number| (WELL[number % WELL.len()], BAD[number % BAD.len()]))
+        .take_while(|(well, bad)| {
+            total += well + bad;
+            total + 60 < seconds
+        })
+        .collect()
+}
+
+fn prices_fail(
+    venue: &Venue,
+    trader: &Trader,
+    child: &mut Child,
+    way: Option<PriceHealth>,
+    seconds: u64,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, (well, bad)) in stretches(seconds).into_iter().enumerate() {
+        let looks = look_for(trader, child, well);
+        // Of the stretch before, or of the start.
+        let recovered = now_ms() - well as i64 * 1000 + RECOVERED_AFTER_MS.min(well as i64 * 1000 - 3000);
+        if looks.iter().any(|look| look.at > recovered && look.has_trouble) {
+            faults.push(format!("trouble is shown in well stretch {number}"));
+        }
+        let alternating = [PriceHealth::Unavailable, PriceHealth::Silent][number % 2];
+        venue.set_price_health(way.unwrap_or(alternating));
+        let (began, orders) = (now_ms(), venue.world().orders.len());
+        let looks = look_for(trader, child, bad);
+        venue.set_price_health(PriceHealth::Well);
+        let noticed = looks.iter().find(|look| look.has_trouble).map(|look| look.at - began);
+        if noticed.is_none_or(|after| after > NOTICED_AFTER_MS) {
+            faults.push(format!("bad stretch {number} of {bad} s is noticed after {noticed:?} ms"));
+        }
+        let asked = venue.world().orders.len() - orders;
+        if asked > 2 * crate::market::PAIRS.len() {
+            faults.push(format!("{asked} orders without prices in stretch {number}"));
+        }
+    }
+    let looks = look_for(trader, child, RECOVERED_AFTER_MS as u64 / 1000);
+    if looks.last().is_some_and(|look| look.has_trouble) {
+        faults.push("trouble is still shown after the last stretch".to_owned());
+    }
+    faults
+}
+
+/// Polls `status` for so many seconds, or until the run ends.
+fn look_for(trader: &Trader, child: &mut Child, seconds: u64) -> Vec<Look> {
+    let end = instant() + Duration::from_secs(seconds);
+    let mut looks = Vec::new();
+    while instant() < end && child.try_wait().is_ok_and(|status| status.is_none()) {
+        let at = now_ms();
+        let (code, status, _) = trader.ask(&["status", "--running"]);
+        let troubles = status["bot"]["troubles"].as_array().is_some_and(|troubles| !troubles.is_empty());
+        looks.push(Look { at, has_trouble: code != 0 || troubles });
+        std::thread::sleep(POLL_PAUSE.min(end.saturating_duration_since(instant())));
+    }
+    looks
+}
+
+/// Deposits and withdraws in turn.
+fn move_money(venue: &Venue, seconds: u64) {
+    const CENTS: [i64; 5] = [-30_000, 20_000, -25_050, -10_001, 40_000];
+    const PAUSES_S: [u64; 3] = [45, 80, 61];
+    let pause = |number: usize| if seconds < 300 { 11 } else { PAUSES_S[number % PAUSES_S.len()] };
+    let end = instant() + Duration::from_secs(seconds - BEGIN_S);
+    std::thread::sleep(Duration::from_secs(BEGIN_S));
+    for number in 0.. {
+        if instant() > end {
+            break;
+        }
+        venue.world().movements.push((now_ms(), CENTS[number % CENTS.len()]));
+        std::thread::sleep(Duration::from_secs(pause(number)));
+    }
+}
+
+fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
+    let mut faults = Vec::new();
+    let deposits = shown.events.iter().filter(|event| event["event"] == "deposit");
+    let deposits: Vec<(i64, i64)> = deposits
+        .filter_map(|event| {
+            Some((event["at"].as_i64()?, (event["amount"].as_f64()? * 100.0).round() as i64))
+        })
+        .collect();
+    for (at, cents) in &world.movements {
+        let reported = deposits.iter().filter(|(_, amount)| amount == cents).map(|(when, _)| when - at);
+        let after = reported.filter(|after| *after >= -1000).min();
+        if after.is_none_or(|after| after > REPORTED_AFTER_MS) {
+            faults.push(format!("a movement of {cents} cents is reported after {after:?} ms"));
+        }
+    }
+    for order in &world.orders {
+        // Free money that the bot may have known of.
+        let known = (0..REPORTED_AFTER_MS / 100).map(|step| world.wallet(order.at - step * 100)).max();
+        if order.cents > known.unwrap_or_default() / 100 + 1 {
+            faults.push(format!("a stake of {} cents is above 1 % of {known:?}", order.cents));
+        }
+    }
+    faults
+}

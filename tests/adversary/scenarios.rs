@@ -1,0 +1,341 @@
+//! The table of scenarios with one lie, and of sound venues.
+
+use crate::lies::{Kind, Lie, MarketLie, Outcome, Place, Profit, WalletLie, Word};
+use crate::pairs;
+use crate::records::Detail;
+
+/// What has to follow, beside what holds for every run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Must {
+    /// Exit code 0, an equal ledger, and trades.
+    Trade,
+    /// An equal ledger at exit code 0, or a reason at another.
+    Equal,
+    /// A reason at another exit code than 0.
+    Halt,
+    /// As `Equal`, and pauses between orders that grow.
+    Pause,
+    /// As `Equal`, and no order after the ban was known.
+    NotAfterBan,
+    /// As `Equal`, and hardly an order.
+    NotTrade,
+}
+
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    pub(crate) lies: Vec<Lie>,
+    pub(crate) must: Must,
+    /// Outcomes of trades in turn.
+    pub(crate) outcomes: &'static [Outcome],
+    pub(crate) detail: Detail,
+    pub(crate) list_lag_ms: i64,
+    pub(crate) reply_delay_ms: u64,
+    /// Whether the short form plays it.
+    pub(crate) is_short: bool,
+    /// Length of the run, if it is not the usual one.
+    pub(crate) seconds: Option<u64>,
+}
+
+impl Scenario {
+    pub(crate) fn new(name: impl Into<String>, must: Must, lies: Vec<Lie>) -> Self {
+        Self {
+            name: name.into(),
+            lies,
+            must,
+            outcomes: &[Outcome::Won, Outcome::Lost, Outcome::Won, Outcome::Won, Outcome::Lost],
+            detail: Detail::Full,
+            list_lag_ms: 0,
+            reply_delay_ms: 30,
+            is_short: false,
+            seconds: None,
+        }
+    }
+
+    fn short(self) -> Self {
+        Self { is_short: true, ..self }
+    }
+
+    fn detail(self, detail: Detail) -> Self {
+        Self { detail, ..self }
+    }
+
+    fn outcomes(self, outcomes: &'static [Outcome]) -> Self {
+        Self { outcomes, ..self }
+    }
+
+    fn seconds(self, seconds: u64) -> Self {
+        Self { seconds: Some(seconds), ..self }
+    }
+}
+
+/// All scenarios.
+pub(crate) fn all() -> Vec<Scenario> {
+    let tables = [
+        sound(),
+        refusals_that_took(),
+        older_trades(),
+        later_words(),
+        profits(),
+        unpaid(),
+        contradictions(),
+        wallet_lists(),
+        close_times(),
+        other_accounts(),
+        other_markets(),
+        refusals(),
+        pairs::all(),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+fn sound() -> Vec<Scenario> {
+    let plain = |name: &str, lies: Vec<Lie>| Scenario::new(format!("sound-{name}"), Must::Trade, lies);
+    vec![
+        plain("plain", vec![]).short(),
+        plain("rich-detail", vec![]).detail(Detail::Rich).short(),
+        plain("short-detail", vec![]).detail(Detail::Short),
+        Scenario { reply_delay_ms: 900, ..plain("slow-replies", vec![]) },
+        Scenario { list_lag_ms: 3000, ..plain("late-list", vec![]) },
+        plain("draws", vec![]).outcomes(&[Outcome::Draw, Outcome::Won]),
+        plain("cancellations", vec![]).outcomes(&[Outcome::Cancelled, Outcome::Lost]),
+        plain("losses", vec![]).outcomes(&[Outcome::Lost]),
+        plain("wins", vec![]).outcomes(&[Outcome::Won]).short(),
+        plain("lost-reply", vec![Lie::once(Kind::ReplyLost, 3)]).seconds(45),
+    ]
+}
+
+/// A1: the order is refused and becomes a trade.
+fn refusals_that_took() -> Vec<Scenario> {
+    let kind = |status, message, listed_after_ms| Kind::RefusalThatTook { status, message, listed_after_ms };
+    let halt = |name: &str, lie| Scenario::new(format!("a1-{name}"), Must::Halt, vec![lie]);
+    vec![
+        halt("400-each", Lie::always(kind(400, "Bad Request", 0))).short(),
+        halt("400-once", Lie::once(kind(400, "Bad Request", 0), 4)),
+        halt("400-listed-late", Lie::from(kind(400, "Bad Request", 8000), 2)),
+        halt("401-each", Lie::always(kind(401, "Invalid token TOKEN", 0))),
+        halt("401-once", Lie::once(kind(401, "Invalid token", 0), 4)),
+        halt("401-listed-late", Lie::once(kind(401, "Invalid token", 8000), 3)),
+        halt("404-each", Lie::always(kind(404, "Not Found", 0))),
+        halt("404-once", Lie::once(kind(404, "Not Found", 0), 4)),
+        halt("404-listed-late", Lie::once(kind(404, "Not Found", 8000), 3)),
+        halt("422-each", Lie::always(kind(422, "insufficient balance", 0))),
+        halt("422-once", Lie::once(kind(422, "insufficient balance", 0), 4)).detail(Detail::Rich),
+        halt("422-listed-late", Lie::once(kind(422, "symbol is not active", 8000), 3)),
+        halt("403-each", Lie::always(kind(403, "internal bot needed for TOKEN", 0))),
+        halt("403-once", Lie::once(kind(403, "Forbidden", 0), 4)),
+        halt("403-listed-late", Lie::once(kind(403, "Forbidden", 8000), 3)),
+    ]
+}
+
+/// A2: the reply tells of an older trade.
+fn older_trades() -> Vec<Scenario> {
+    let kind = |age_s, is_taken| Kind::OlderTrade { age_s, is_taken };
+    let doubt =
+        |name: &str, lie| Scenario::new(format!("a2-{name}"), Must::Equal, vec![lie]).seconds(45);
+    vec![
+        doubt("40-minutes-taken", Lie::once(kind(2400, true), 3)).short(),
+        doubt("40-minutes-not-taken", Lie::once(kind(2400, false), 3)),
+        doubt("40-minutes-each", Lie::from(kind(2400, true), 1)),
+        doubt("5-minutes-taken", Lie::once(kind(300, true), 3)),
+        doubt("5-minutes-not-taken", Lie::once(kind(300, false), 3)),
+        doubt("5-minutes-each", Lie::from(kind(300, true), 1)),
+        doubt("30-seconds-taken", Lie::once(kind(30, true), 3)),
+        doubt("30-seconds-not-taken", Lie::once(kind(30, false), 3)),
+        doubt("30-seconds-each", Lie::from(kind(30, true), 1)),
+        doubt("frozen-request-time", Lie::always(Kind::FrozenRequestTime)),
+        doubt("frozen-from-the-fifth", Lie::from(Kind::FrozenRequestTime, 4)),
+        doubt("frozen-once", Lie::once(Kind::FrozenRequestTime, 6)),
+    ]
+}
+
+/// A3: the first word is not the last one.
+fn later_words() -> Vec<Scenario> {
+    let first = |said, truth, until_ms, is_listed| Kind::FirstWord { said, truth, until_ms, is_listed };
+    let revised =
+        |first, then, after_ms, reopened_ms| Kind::Revised { first, then, after_ms, reopened_ms };
+    let equal = |name: &str, lie| Scenario::new(format!("a3-{name}"), Must::Equal, vec![lie]);
+    let cut = Word::with(Outcome::Won, Profit::Percent(40));
+    let reverted = Word { is_reverted: true, ..Word::with(Outcome::Won, Profit::Percent(0)) };
+    let reverted_loss = Word { is_reverted: true, ..Word::DRAW };
+    let ever = 1_000_000;
+    vec![
+        equal("cancelled-lost", Lie::always(first(Word::CANCELLED, Word::LOST, ever, false))).short(),
+        equal("cancelled-lost-later", Lie::once(first(Word::CANCELLED, Word::LOST, 6000, true), 3)),
+        equal("cancelled-won", Lie::once(first(Word::CANCELLED, Word::WON, ever, false), 3)),
+        equal("won-lost", Lie::always(first(Word::WON, Word::LOST, ever, false))).short(),
+        equal("won-lost-later", Lie::once(first(Word::WON, Word::LOST, 6000, true), 3)),
+        equal("won-lost-revised", Lie::once(revised(Word::WON, Word::LOST, 8000, 0), 3)),
+        equal("lost-won", Lie::once(first(Word::LOST, Word::WON, ever, false), 2)),
+        equal("lost-won-revised", Lie::from(revised(Word::LOST, Word::WON, 6000, 0), 2)),
+        equal("lost-draw-later", Lie::once(first(Word::LOST, Word::DRAW, 4000, true), 2)),
+        equal("reopened-won-lost", Lie::once(revised(Word::WON, Word::LOST, 3000, 6000), 3)),
+        equal("reopened-lost-won", Lie::from(revised(Word::LOST, Word::WON, 2000, 5000), 3)),
+        equal("reopened-same", Lie::once(revised(Word::LOST, Word::LOST, 3000, 5000), 3)),
+        equal("cut-once", Lie::once(revised(Word::WON, cut, 6000, 0), 3)),
+        equal("cut-each", Lie::always(revised(Word::WON, cut, 4000, 0))).short(),
+        equal("cut-in-the-list", Lie::once(first(Word::WON, cut, ever, false), 3)),
+        equal("reverted-once", Lie::once(revised(Word::WON, reverted, 6000, 0), 3)),
+        equal("reverted-each", Lie::always(revised(Word::WON, reverted, 4000, 0))),
+        equal("reverted-loss", Lie::once(revised(Word::LOST, reverted_loss, 6000, 0), 3)),
+    ]
+}
+
+/// A4: a profit that was not agreed.
+fn profits() -> Vec<Scenario> {
+    let settled = |said, paid| Kind::Settled { said, paid };
+    let halt = |name: &str, lie| Scenario::new(format!("a4-{name}"), Must::Halt, vec![lie]);
+    let gross = Word::with(Outcome::Won, Profit::Gross);
+    let payout_60 = Word { payout: Some(60), ..Word::WON };
+    let payout_95 = Word { payout: Some(95), ..Word::WON };
+    let plus = Word::with(Outcome::Won, Profit::Plus(10));
+    let minus = Word::with(Outcome::Won, Profit::Plus(-30));
+    let more_lost = Word::with(Outcome::Lost, Profit::Percent(-150));
+    let less_lost = Word::with(Outcome::Lost, Profit::Percent(-50));
+    let lost_plus = Word::with(Outcome::Lost, Profit::Percent(100));
+    let cancelled_minus = Word::with(Outcome::Cancelled, Profit::Percent(-100));
+    vec![
+        halt("gross-each", Lie::always(settled(gross, Word::WON))).short(),
+        halt("gross-once", Lie::once(settled(gross, Word::WON), 3)),
+        halt("gross-paid", Lie::from(settled(gross, gross), 2)),
+        halt("payout-cut-each", Lie::always(settled(payout_60, payout_60))).short(),
+        halt("payout-cut-once", Lie::once(settled(payout_60, payout_60), 3)).detail(Detail::Rich),
+        halt("payout-raised", Lie::once(settled(payout_95, payout_95), 3)),
+        halt("off-by-10-cents", Lie::once(settled(plus, Word::WON), 3)),
+        halt("off-by-30-cents-paid", Lie::once(settled(minus, minus), 3)),
+        halt("off-each", Lie::always(settled(plus, plus))),
+        halt("loss-above-stake", Lie::once(settled(more_lost, more_lost), 3)),
+        halt("loss-below-stake", Lie::once(settled(less_lost, less_lost), 3)),
+        halt("loss-with-profit", Lie::once(settled(lost_plus, lost_plus), 3)),
+        halt("cancelled-with-loss", Lie::once(settled(cancelled_minus, cancelled_minus), 3)),
+    ]
+}
+
+/// A5: the wallet is not paid what the records say.
+fn unpaid() -> Vec<Scenario> {
+    let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Must::Halt, vec![lie]);
+    let lost_paid_double = Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
+    vec![
+        halt("wins-unpaid-each", Lie::always(Kind::WinUnpaid)).short(),
+        halt("wins-unpaid-once", Lie::once(Kind::WinUnpaid, 4)),
+        halt("wins-unpaid-late", Lie::from(Kind::WinUnpaid, 7)),
+        halt("fee-each", Lie::always(Kind::HiddenFee(50))).short(),
+        halt("fee-once", Lie::once(Kind::HiddenFee(50), 4)),
+        halt("fee-of-a-cent", Lie::always(Kind::HiddenFee(1))),
+        halt("cancelled-kept-each", Lie::always(Kind::CancelledKept)).short(),
+        halt("cancelled-kept-once", Lie::once(Kind::CancelledKept, 4)),
+        halt("cancelled-kept-late", Lie::from(Kind::CancelledKept, 7)),
+        halt("loss-taken-twice", Lie::once(lost_paid_double, 4)),
+    ]
+}
+
+/// A6: a reply that contradicts itself.
+fn contradictions() -> Vec<Scenario> {
+    let amounts = |percents, taken| Kind::WalletAmounts { percents, taken };
+    let fee = |cents, is_taken| Kind::TenantFee { cents, is_taken };
+    let row = |name: &str, must, lie| Scenario::new(format!("a6-{name}"), must, vec![lie]);
+    vec![
+        row("two-wallets-600", Must::Halt, Lie::always(amounts(&[100, 500], 600))).short(),
+        row("one-wallet-600", Must::Halt, Lie::once(amounts(&[600], 600), 3)),
+        row("one-wallet-600-untaken", Must::Halt, Lie::once(amounts(&[600], 100), 3)),
+        row("one-wallet-40", Must::Halt, Lie::once(amounts(&[40], 100), 3)),
+        row("two-wallets-150", Must::Halt, Lie::from(amounts(&[75, 75], 150), 4)),
+        row("tenant-fee-each", Must::Equal, Lie::always(fee(50, true))).short(),
+        row("tenant-fee-once", Must::Equal, Lie::once(fee(75, true), 3)),
+        row("tenant-fee-untaken", Must::Equal, Lie::once(fee(50, false), 3)),
+    ]
+}
+
+/// A7: the list of wallets.
+fn wallet_lists() -> Vec<Scenario> {
+    let kinds = [
+        ("twice", WalletLie::Twice),
+        ("swapped", WalletLie::Swapped),
+        ("currency", WalletLie::OtherCurrency),
+        ("user", WalletLie::OtherUser),
+        ("id", WalletLie::OtherId),
+        ("duplicate-keys", WalletLie::DuplicateKeys),
+        ("jump", WalletLie::Jump),
+    ];
+    let mut rows = Vec::new();
+    for (name, lie) in kinds {
+        let kind = Kind::Wallets(lie);
+        let row = |form: &str, must, lie| Scenario::new(format!("a7-{name}-{form}"), must, vec![lie]);
+        let steady = row("from-the-fourth", Must::Halt, Lie::from(kind, 3));
+        rows.push(if lie == WalletLie::Twice || lie == WalletLie::Jump { steady.short() } else { steady });
+        rows.push(row("for-three-readings", Must::Equal, Lie { kind, from: 3, times: 3 }));
+        rows.push(row("once", Must::Equal, Lie::once(kind, 4)));
+    }
+    rows
+}
+
+/// A8: close times that are not those of the order.
+fn close_times() -> Vec<Scenario> {
+    let kind = |shift_ms, place| Kind::CloseTime { shift_ms, place };
+    let equal = |name: &str, lie| Scenario::new(format!("a8-{name}"), Must::Equal, vec![lie]);
+    let (hour, day) = (3_600_000, 86_400_000);
+    vec![
+        equal("hour-in-the-reply", Lie::always(kind(hour, Place::Reply))).short(),
+        equal("hour-everywhere", Lie::always(kind(hour, Place::Everywhere))),
+        equal("hour-once", Lie::once(kind(hour, Place::Everywhere), 3)),
+        equal("day-in-the-reply", Lie::once(kind(day, Place::Reply), 3)),
+        equal("day-everywhere", Lie::always(kind(day, Place::Everywhere))),
+        equal("day-in-records", Lie::once(kind(day, Place::Detail), 3)),
+        equal("before-open-in-the-reply", Lie::once(kind(-10_000, Place::Reply), 3)),
+        equal("before-open-everywhere", Lie::always(kind(-10_000, Place::Everywhere))),
+        equal("half-a-minute", Lie::always(kind(30_000, Place::Everywhere))),
+    ]
+}
+
+/// A9: hints of another account or another bet.
+fn other_accounts() -> Vec<Scenario> {
+    let halt = |name: &str, lie| Scenario::new(format!("a9-{name}"), Must::Halt, vec![lie]);
+    let mut rows = Vec::new();
+    for (place_name, place) in [("reply", Place::Reply), ("detail", Place::Detail), ("list", Place::List)] {
+        let kinds = [
+            ("real-flag", Kind::RealFlag(place)),
+            ("real-wallet", Kind::RealWallet(place)),
+            ("opposite", Kind::OppositeDirection(place)),
+            ("other-user", Kind::OtherUser(place)),
+        ];
+        for (name, kind) in kinds {
+            let row = halt(&format!("{name}-{place_name}"), Lie::from(kind, 2));
+            let is_short = (name == "real-flag") == (place == Place::Reply) && place != Place::List;
+            rows.push(Scenario { is_short: is_short && name != "other-user", ..row });
+        }
+    }
+    rows
+}
+
+/// A9: data of another time or interval.
+fn other_markets() -> Vec<Scenario> {
+    let row = |name: &str, must, lie, from| {
+        Scenario::new(format!("a9-{name}"), must, vec![Lie::from(Kind::Market(lie), from)])
+    };
+    vec![
+        row("price-records-from-the-future", Must::Equal, MarketLie::RecordsMoved(3_600_000), 0).short(),
+        row("price-records-of-a-day-ago", Must::Equal, MarketLie::RecordsMoved(-86_400_000), 0),
+        row("price-records-of-a-minute-ahead", Must::Equal, MarketLie::RecordsMoved(60_000), 3),
+        row("candles-of-a-minute", Must::NotTrade, MarketLie::CandlesOf(60), 0).short(),
+        row("candles-of-half-a-minute", Must::NotTrade, MarketLie::CandlesOf(30), 0),
+        row("candles-of-a-day-ago", Must::NotTrade, MarketLie::CandlesMoved(-86_400_000), 0),
+        row("candles-from-the-future", Must::NotTrade, MarketLie::CandlesMoved(3_600_000), 0),
+    ]
+}
+
+/// A10: the venue refuses.
+fn refusals() -> Vec<Scenario> {
+    let refusal = |status, message| Lie::from(Kind::Refusal { status, message }, 2);
+    let row = |name: &str, must, lie| Scenario::new(format!("a10-{name}"), must, vec![lie]).seconds(60);
+    vec![
+        row("inactive-symbol", Must::Pause, refusal(400, "symbol is not active")).short(),
+        row("inactive-symbol-422", Must::Pause, refusal(422, "symbol is not active")),
+        row("too-many-per-minute", Must::Pause, refusal(400, "too many trades per minute")).short(),
+        row("too-many-per-day", Must::Pause, refusal(403, "too many trades per day")),
+        row("too-many-pending", Must::Pause, refusal(400, "too many pending trades")),
+        row("outdated-price", Must::Pause, refusal(400, "outdated price")),
+        row("unknown-reason", Must::Pause, refusal(422, "code 7311 for TOKEN")),
+        row("banned", Must::NotAfterBan, Lie::from(Kind::Banned, 3)).short(),
+        row("banned-from-the-start", Must::NotAfterBan, Lie::always(Kind::Banned)),
+        row("banned-late", Must::NotAfterBan, Lie::from(Kind::Banned, 6)),
+    ]
+}
