@@ -3,7 +3,7 @@
 use crate::scenarios::{Must, Scenario};
 use crate::trader::Shown;
 use crate::venue::Venue;
-use crate::world::World;
+use crate::world::{DEMO_CENTS, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,9 @@ const MAX_REFUSED: usize = 4;
 /// Exit codes by which a run may end that met a lie: halted, or an answer is owed.
 const HALTED: i32 = 6;
 const OWED: i32 = 4;
+
+/// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.
+const LOST_UNNOTICED: i64 = 12_000;
 
 /// Words that belong to the program's inside.
 const INSIDE: [&str; 8] =
@@ -68,6 +71,23 @@ pub(crate) fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
+/// Faults of a run that ends because the venue owes an answer: what is settled has to be true.
+fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
+    let mut faults = Vec::new();
+    let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
+    if !is_pending("open") && !is_pending("in_doubt") {
+        faults.push("exit code 4, and nothing is open or in doubt".to_owned());
+    }
+    for row in shown.trades.iter().filter(|row| row["state"] == "settled") {
+        let trade = world.trades.iter().find(|trade| row["venue_id"] == trade.id.as_str());
+        let moved = trade.map(|trade| trade.moved(shown.ended_at));
+        if moved != cents(&row["pnl"]) {
+            faults.push(format!("trade {} moved {moved:?} cents, booked {}", row["venue_id"], row["pnl"]));
+        }
+    }
+    faults
+}
+
 fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     let mut faults = Vec::new();
     let halts = shown.halts();
@@ -77,7 +97,11 @@ fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
             if !NAMED.iter().any(|word| reason.to_lowercase().contains(word)) {
                 faults.push(format!("the reason names neither trade nor wallet: {reason}"));
             }
-            if reason.contains('{') || reason.contains("::") || reason.chars().count() < 15 {
+            if reason.contains("intent")
+                || reason.contains('{')
+                || reason.contains("::")
+                || reason.chars().count() < 15
+            {
                 faults.push(format!("the reason is not for a trader: {reason}"));
             }
             let late = world.orders.iter().filter(|order| order.at > at + IN_FLIGHT_MS).count();
@@ -100,10 +124,8 @@ fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
         faults.push(format!("{} orders, {} intents", world.orders.len(), shown.trades.len()));
     }
     for word in INSIDE {
-        if let Some(at) = shown.printed.find(word) {
-            let (from, to) = (at.saturating_sub(80), at + 80);
-            let excerpt: String = shown.printed.chars().skip(from).take(to - from).collect();
-            faults.push(format!("prints {word:?}: {}", excerpt.replace('\n', " ")));
+        if let Some(line) = shown.printed.lines().find(|line| line.contains(word)) {
+            faults.push(format!("prints {word:?}: {}", line.chars().take(300).collect::<String>()));
         }
     }
     let secrets = venue.credentials();
@@ -115,16 +137,17 @@ fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
     faults
 }
 
-/// Gaps between the orders of a pair, in milliseconds.
-fn gaps(world: &World, pair: &str) -> Vec<i64> {
-    let times: Vec<i64> = world.orders.iter().filter(|order| order.pair == pair).map(|order| order.at).collect();
+/// Gaps between the orders of a pair that are refused, in milliseconds.
+fn gaps(world: &World, pair: &str, first_refused: usize) -> Vec<i64> {
+    let refused = world.orders.iter().skip(first_refused).filter(|order| order.pair == pair);
+    let times: Vec<i64> = refused.map(|order| order.at).collect();
     times.windows(2).map(|two| two[1] - two[0]).collect()
 }
 
-fn pause_faults(world: &World) -> Vec<String> {
+fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
     let mut faults = Vec::new();
     for pair in crate::market::PAIRS {
-        let gaps = gaps(world, pair.name);
+        let gaps = gaps(world, pair.name, first_refused);
         if gaps.len() >= MAX_REFUSED {
             faults.push(format!("{} is asked for {} times: gaps {gaps:?}", pair.name, gaps.len() + 1));
         }
@@ -140,6 +163,13 @@ fn has_told(world: &World) -> bool {
     world.told.iter().any(|count| *count > 0)
 }
 
+/// Returns whether an alarm or a warning speaks of more than an unknown field.
+fn has_reported(shown: &Shown) -> bool {
+    let of_kind = |event: &&Value| event["event"] == "alarm" || event["event"] == "warning";
+    let texts = shown.events.iter().filter(of_kind).filter_map(|event| event["text"].as_str());
+    texts.filter(|text| !text.contains("something unknown")).count() > 0
+}
+
 fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
     let code = shown.code.unwrap_or(-1);
@@ -152,19 +182,23 @@ fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
                 faults.push(format!("only {} trades", world.trades.len()));
             }
         }
+        Must::Report if code == 0 && !has_reported(shown) => {
+            faults.push("neither alarm nor warning".to_owned());
+        }
         Must::Halt if code == 0 => faults.push("exit code 0".to_owned()),
-        Must::Pause => faults.extend(pause_faults(world)),
+        Must::Pause => faults.extend(pause_faults(world, scenario.lies[0].from)),
         Must::NotAfterBan => {
             let first = scenario.lies[0].from;
-            // Orders of other pairs may be in flight when the first is refused.
-            if world.orders.len() > first + crate::market::PAIRS.len() {
+            // Orders of other pairs may be in flight when the first is refused; at a start the profile says it.
+            let in_flight = if first == 0 { 0 } else { crate::market::PAIRS.len() };
+            if world.orders.len() > first + in_flight {
                 faults.push(format!("{} orders, banned from number {first} on", world.orders.len()));
             }
         }
         Must::NotTrade if world.orders.len() > crate::market::PAIRS.len() => {
             faults.push(format!("{} orders on data of another time or interval", world.orders.len()));
         }
-        Must::Halt | Must::Equal | Must::NotTrade => {}
+        Must::Halt | Must::Equal | Must::Report | Must::NotTrade => {}
     }
     if scenario.must != Must::Trade && !has_told(world) {
         faults.push("no lie was told".to_owned());
@@ -178,16 +212,15 @@ pub(crate) fn judge(scenario: &Scenario, venue: &Venue, shown: &Shown) -> Judgem
     match shown.code {
         Some(0) => faults.extend(ledger_faults(&world, shown)),
         Some(HALTED) => faults.extend(reason_faults(shown, &world)),
-        Some(OWED) => {
-            let ended = shown.events.iter().find(|event| event["event"] == "ended");
-            if ended.is_some_and(|ended| ended["unfinished"] == 0) {
-                faults.push("exit code 4, and nothing is unfinished".to_owned());
-            }
-        }
+        Some(OWED) => faults.extend(owed_faults(&world, shown)),
         Some(code) => faults.push(format!("exit code {code}")),
         None => faults.push("does not end".to_owned()),
     }
     faults.extend(demanded(scenario, &world, shown));
+    let lost = DEMO_CENTS - world.wallet(shown.ended_at);
+    if scenario.loss_limit > 0 && lost > scenario.loss_limit * 100 + LOST_UNNOTICED {
+        faults.push(format!("{lost} cents are lost under a limit of {}.00", scenario.loss_limit));
+    }
     let reason = shown.halts().into_iter().next().map(|(_, reason)| reason).unwrap_or_default();
     let line = format!(
         "code {}, {} orders, {} trades, told {:?}, ledger {}, venue {:.2} {reason}",

@@ -144,6 +144,8 @@ pub(crate) enum Kind {
     RealWallet(Place),
     OppositeDirection(Place),
     OtherUser(Place),
+    /// Result and amount of a trade are written twice in one object, differently.
+    TwiceWritten(Place),
     Wallets(WalletLie),
     Market(MarketLie),
     /// Refuses the order and makes no trade.

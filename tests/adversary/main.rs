@@ -36,6 +36,8 @@ const AT_ONCE: usize = 24;
 /// Seconds of a run in which trades are opened.
 const SECONDS: u64 = 32;
 
+/// Faults of one run that are printed.
+const MAX_FAULTS: usize = 6;
 /// Seconds of a night in the short form.
 const SHORT_NIGHT: u64 = 60;
 
@@ -107,8 +109,11 @@ fn play_all(chosen: &[Row]) -> usize {
 fn print_row(name: &str, judgement: &Judgement) {
     let state = if judgement.faults.is_empty() { "ok" } else { "FAILED" };
     println!("{state:<7} {name:<44} {}", judgement.line);
-    for fault in &judgement.faults {
+    for fault in judgement.faults.iter().take(MAX_FAULTS) {
         println!("        - {fault}");
+    }
+    if judgement.faults.len() > MAX_FAULTS {
+        println!("        - and {} more", judgement.faults.len() - MAX_FAULTS);
     }
 }
 
@@ -119,7 +124,8 @@ fn play(scenario: &Scenario) -> Judgement {
     let credentials = Credentials { token: secret("token"), key: secret("key") };
     let delay = Duration::from_millis(scenario.reply_delay_ms);
     let venue = Venue::start(world, credentials, scenario.detail, delay);
-    let trader = Trader::new(&venue, &[], None);
+    let limit = format!("daily_loss_limit = {}", scenario.loss_limit);
+    let trader = Trader::new(&venue, &[("daily_loss_limit = 0", &limit)], None);
     let seconds = scenario.seconds.unwrap_or(SECONDS);
     let child = trader.start(seconds);
     let shown = trader.finish(child, seconds);

@@ -96,14 +96,16 @@ fn stretches(seconds: u64) -> Vec<(u64, u64)> {
     if seconds < 300 {
         return vec![(BEGIN_S, 24)];
     }
-    let mut total = 0;
-    (0..)
-        .map(|number| (WELL[number % WELL.len()], BAD[number % BAD.len()]))
-        .take_while(|(well, bad)| {
-            total += well + bad;
-            total + 60 < seconds
-        })
-        .collect()
+    let (mut total, mut stretches) = (0, Vec::new());
+    loop {
+        let number = stretches.len();
+        let stretch = (WELL[number % WELL.len()], BAD[number % BAD.len()]);
+        total += stretch.0 + stretch.1;
+        if total + 60 > seconds {
+            return stretches;
+        }
+        stretches.push(stretch);
+    }
 }
 
 fn prices_fail(
@@ -176,9 +178,7 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
     let deposits = shown.events.iter().filter(|event| event["event"] == "deposit");
     let deposits: Vec<(i64, i64)> = deposits
-        .filter_map(|event| {
-            Some((event["at"].as_i64()?, (event["amount"].as_f64()? * 100.0).round() as i64))
-        })
+        .filter_map(|event| Some((event["at"].as_i64()?, (event["amount"].as_f64()? * 100.0).round() as i64)))
         .collect();
     for (at, cents) in &world.movements {
         let reported = deposits.iter().filter(|(_, amount)| amount == cents).map(|(when, _)| when - at);

@@ -13,6 +13,8 @@ pub(crate) enum Must {
     Equal,
     /// A reason at another exit code than 0.
     Halt,
+    /// As `Equal`, and at exit code 0 an alarm or a warning.
+    Report,
     /// As `Equal`, and pauses between orders that grow.
     Pause,
     /// As `Equal`, and no order after the ban was known.
@@ -34,6 +36,8 @@ pub(crate) struct Scenario {
     pub(crate) is_short: bool,
     /// Length of the run, if it is not the usual one.
     pub(crate) seconds: Option<u64>,
+    /// The daily loss limit, 0 for none.
+    pub(crate) loss_limit: i64,
 }
 
 impl Scenario {
@@ -48,6 +52,7 @@ impl Scenario {
             reply_delay_ms: 30,
             is_short: false,
             seconds: None,
+            loss_limit: 0,
         }
     }
 
@@ -66,6 +71,10 @@ impl Scenario {
     fn seconds(self, seconds: u64) -> Self {
         Self { seconds: Some(seconds), ..self }
     }
+
+    fn loss_limit(self, loss_limit: i64) -> Self {
+        Self { loss_limit, ..self }
+    }
 }
 
 /// All scenarios.
@@ -83,6 +92,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         other_accounts(),
         other_markets(),
         refusals(),
+        movements(),
         pairs::all(),
     ];
     tables.into_iter().flatten().collect()
@@ -99,6 +109,7 @@ fn sound() -> Vec<Scenario> {
         plain("draws", vec![]).outcomes(&[Outcome::Draw, Outcome::Won]),
         plain("cancellations", vec![]).outcomes(&[Outcome::Cancelled, Outcome::Lost]),
         plain("losses", vec![]).outcomes(&[Outcome::Lost]),
+        plain("losses-to-the-limit", vec![]).outcomes(&[Outcome::Lost]).loss_limit(400),
         plain("wins", vec![]).outcomes(&[Outcome::Won]).short(),
         plain("lost-reply", vec![Lie::once(Kind::ReplyLost, 3)]).seconds(45),
     ]
@@ -109,7 +120,7 @@ fn refusals_that_took() -> Vec<Scenario> {
     let kind = |status, message, listed_after_ms| Kind::RefusalThatTook { status, message, listed_after_ms };
     let halt = |name: &str, lie| Scenario::new(format!("a1-{name}"), Must::Halt, vec![lie]);
     vec![
-        halt("400-each", Lie::always(kind(400, "Bad Request", 0))).short(),
+        halt("400-each", Lie::always(kind(400, "Bad Request", 0))).loss_limit(100).short(),
         halt("400-once", Lie::once(kind(400, "Bad Request", 0), 4)),
         halt("400-listed-late", Lie::from(kind(400, "Bad Request", 8000), 2)),
         halt("401-each", Lie::always(kind(401, "Invalid token TOKEN", 0))),
@@ -118,7 +129,7 @@ fn refusals_that_took() -> Vec<Scenario> {
         halt("404-each", Lie::always(kind(404, "Not Found", 0))),
         halt("404-once", Lie::once(kind(404, "Not Found", 0), 4)),
         halt("404-listed-late", Lie::once(kind(404, "Not Found", 8000), 3)),
-        halt("422-each", Lie::always(kind(422, "insufficient balance", 0))),
+        halt("422-each", Lie::always(kind(422, "insufficient balance", 0))).loss_limit(100),
         halt("422-once", Lie::once(kind(422, "insufficient balance", 0), 4)).detail(Detail::Rich),
         halt("422-listed-late", Lie::once(kind(422, "symbol is not active", 8000), 3)),
         halt("403-each", Lie::always(kind(403, "internal bot needed for TOKEN", 0))),
@@ -130,8 +141,9 @@ fn refusals_that_took() -> Vec<Scenario> {
 /// A2: the reply tells of an older trade.
 fn older_trades() -> Vec<Scenario> {
     let kind = |age_s, is_taken| Kind::OlderTrade { age_s, is_taken };
-    let doubt =
-        |name: &str, lie| Scenario::new(format!("a2-{name}"), Must::Equal, vec![lie]).seconds(45);
+    let doubt = |name: &str, lie| Scenario::new(format!("a2-{name}"), Must::Equal, vec![lie]).seconds(45);
+    let report =
+        |name: &str, lie| Scenario::new(format!("a2-frozen-{name}"), Must::Report, vec![lie]).seconds(45);
     vec![
         doubt("40-minutes-taken", Lie::once(kind(2400, true), 3)).short(),
         doubt("40-minutes-not-taken", Lie::once(kind(2400, false), 3)),
@@ -142,27 +154,29 @@ fn older_trades() -> Vec<Scenario> {
         doubt("30-seconds-taken", Lie::once(kind(30, true), 3)),
         doubt("30-seconds-not-taken", Lie::once(kind(30, false), 3)),
         doubt("30-seconds-each", Lie::from(kind(30, true), 1)),
-        doubt("frozen-request-time", Lie::always(Kind::FrozenRequestTime)),
-        doubt("frozen-from-the-fifth", Lie::from(Kind::FrozenRequestTime, 4)),
-        doubt("frozen-once", Lie::once(Kind::FrozenRequestTime, 6)),
+        report("request-time", Lie::always(Kind::FrozenRequestTime)),
+        report("from-the-fifth", Lie::from(Kind::FrozenRequestTime, 4)),
+        report("once", Lie::once(Kind::FrozenRequestTime, 6)),
     ]
 }
 
 /// A3: the first word is not the last one.
 fn later_words() -> Vec<Scenario> {
     let first = |said, truth, until_ms, is_listed| Kind::FirstWord { said, truth, until_ms, is_listed };
-    let revised =
-        |first, then, after_ms, reopened_ms| Kind::Revised { first, then, after_ms, reopened_ms };
+    let revised = |first, then, after_ms, reopened_ms| Kind::Revised { first, then, after_ms, reopened_ms };
     let equal = |name: &str, lie| Scenario::new(format!("a3-{name}"), Must::Equal, vec![lie]);
+    let report = |name: &str, lie| Scenario::new(format!("a3-{name}"), Must::Report, vec![lie]);
     let cut = Word::with(Outcome::Won, Profit::Percent(40));
     let reverted = Word { is_reverted: true, ..Word::with(Outcome::Won, Profit::Percent(0)) };
     let reverted_loss = Word { is_reverted: true, ..Word::DRAW };
     let ever = 1_000_000;
     vec![
-        equal("cancelled-lost", Lie::always(first(Word::CANCELLED, Word::LOST, ever, false))).short(),
+        equal("cancelled-lost", Lie::always(first(Word::CANCELLED, Word::LOST, ever, false)))
+            .loss_limit(100)
+            .short(),
         equal("cancelled-lost-later", Lie::once(first(Word::CANCELLED, Word::LOST, 6000, true), 3)),
         equal("cancelled-won", Lie::once(first(Word::CANCELLED, Word::WON, ever, false), 3)),
-        equal("won-lost", Lie::always(first(Word::WON, Word::LOST, ever, false))).short(),
+        equal("won-lost", Lie::always(first(Word::WON, Word::LOST, ever, false))).loss_limit(100).short(),
         equal("won-lost-later", Lie::once(first(Word::WON, Word::LOST, 6000, true), 3)),
         equal("won-lost-revised", Lie::once(revised(Word::WON, Word::LOST, 8000, 0), 3)),
         equal("lost-won", Lie::once(first(Word::LOST, Word::WON, ever, false), 2)),
@@ -170,7 +184,7 @@ fn later_words() -> Vec<Scenario> {
         equal("lost-draw-later", Lie::once(first(Word::LOST, Word::DRAW, 4000, true), 2)),
         equal("reopened-won-lost", Lie::once(revised(Word::WON, Word::LOST, 3000, 6000), 3)),
         equal("reopened-lost-won", Lie::from(revised(Word::LOST, Word::WON, 2000, 5000), 3)),
-        equal("reopened-same", Lie::once(revised(Word::LOST, Word::LOST, 3000, 5000), 3)),
+        report("reopened-same", Lie::once(revised(Word::LOST, Word::LOST, 3000, 5000), 3)),
         equal("cut-once", Lie::once(revised(Word::WON, cut, 6000, 0), 3)),
         equal("cut-each", Lie::always(revised(Word::WON, cut, 4000, 0))).short(),
         equal("cut-in-the-list", Lie::once(first(Word::WON, cut, ever, false), 3)),
@@ -213,15 +227,16 @@ fn profits() -> Vec<Scenario> {
 /// A5: the wallet is not paid what the records say.
 fn unpaid() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Must::Halt, vec![lie]);
-    let lost_paid_double = Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
+    let lost_paid_double =
+        Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
     vec![
-        halt("wins-unpaid-each", Lie::always(Kind::WinUnpaid)).short(),
+        halt("wins-unpaid-each", Lie::always(Kind::WinUnpaid)).loss_limit(100).short(),
         halt("wins-unpaid-once", Lie::once(Kind::WinUnpaid, 4)),
         halt("wins-unpaid-late", Lie::from(Kind::WinUnpaid, 7)),
         halt("fee-each", Lie::always(Kind::HiddenFee(50))).short(),
         halt("fee-once", Lie::once(Kind::HiddenFee(50), 4)),
         halt("fee-of-a-cent", Lie::always(Kind::HiddenFee(1))),
-        halt("cancelled-kept-each", Lie::always(Kind::CancelledKept)).short(),
+        halt("cancelled-kept-each", Lie::always(Kind::CancelledKept)).loss_limit(100).short(),
         halt("cancelled-kept-once", Lie::once(Kind::CancelledKept, 4)),
         halt("cancelled-kept-late", Lie::from(Kind::CancelledKept, 7)),
         halt("loss-taken-twice", Lie::once(lost_paid_double, 4)),
@@ -241,7 +256,7 @@ fn contradictions() -> Vec<Scenario> {
         row("two-wallets-150", Must::Halt, Lie::from(amounts(&[75, 75], 150), 4)),
         row("tenant-fee-each", Must::Equal, Lie::always(fee(50, true))).short(),
         row("tenant-fee-once", Must::Equal, Lie::once(fee(75, true), 3)),
-        row("tenant-fee-untaken", Must::Equal, Lie::once(fee(50, false), 3)),
+        row("tenant-fee-untaken", Must::Report, Lie::once(fee(50, false), 3)),
     ]
 }
 
@@ -256,14 +271,19 @@ fn wallet_lists() -> Vec<Scenario> {
         ("duplicate-keys", WalletLie::DuplicateKeys),
         ("jump", WalletLie::Jump),
     ];
-    let mut rows = Vec::new();
+    let places = [("reply", Place::Reply), ("detail", Place::Detail), ("list", Place::List)];
+    let twice = |(name, place)| {
+        let lie = Lie::always(Kind::TwiceWritten(place));
+        Scenario::new(format!("a7-keys-twice-in-{name}"), Must::Report, vec![lie]).seconds(45)
+    };
+    let mut rows: Vec<Scenario> = places.into_iter().map(twice).collect();
     for (name, lie) in kinds {
         let kind = Kind::Wallets(lie);
         let row = |form: &str, must, lie| Scenario::new(format!("a7-{name}-{form}"), must, vec![lie]);
         let steady = row("from-the-fourth", Must::Halt, Lie::from(kind, 3));
         rows.push(if lie == WalletLie::Twice || lie == WalletLie::Jump { steady.short() } else { steady });
-        rows.push(row("for-three-readings", Must::Equal, Lie { kind, from: 3, times: 3 }));
-        rows.push(row("once", Must::Equal, Lie::once(kind, 4)));
+        rows.push(row("for-three-readings", Must::Report, Lie { kind, from: 3, times: 3 }));
+        rows.push(row("once", Must::Report, Lie::once(kind, 4)));
     }
     rows
 }
@@ -271,18 +291,18 @@ fn wallet_lists() -> Vec<Scenario> {
 /// A8: close times that are not those of the order.
 fn close_times() -> Vec<Scenario> {
     let kind = |shift_ms, place| Kind::CloseTime { shift_ms, place };
-    let equal = |name: &str, lie| Scenario::new(format!("a8-{name}"), Must::Equal, vec![lie]);
+    let report = |name: &str, lie| Scenario::new(format!("a8-{name}"), Must::Report, vec![lie]);
     let (hour, day) = (3_600_000, 86_400_000);
     vec![
-        equal("hour-in-the-reply", Lie::always(kind(hour, Place::Reply))).short(),
-        equal("hour-everywhere", Lie::always(kind(hour, Place::Everywhere))),
-        equal("hour-once", Lie::once(kind(hour, Place::Everywhere), 3)),
-        equal("day-in-the-reply", Lie::once(kind(day, Place::Reply), 3)),
-        equal("day-everywhere", Lie::always(kind(day, Place::Everywhere))),
-        equal("day-in-records", Lie::once(kind(day, Place::Detail), 3)),
-        equal("before-open-in-the-reply", Lie::once(kind(-10_000, Place::Reply), 3)),
-        equal("before-open-everywhere", Lie::always(kind(-10_000, Place::Everywhere))),
-        equal("half-a-minute", Lie::always(kind(30_000, Place::Everywhere))),
+        report("hour-in-the-reply", Lie::always(kind(hour, Place::Reply))).short(),
+        report("hour-everywhere", Lie::always(kind(hour, Place::Everywhere))),
+        report("hour-once", Lie::once(kind(hour, Place::Everywhere), 3)),
+        report("day-in-the-reply", Lie::once(kind(day, Place::Reply), 3)),
+        report("day-everywhere", Lie::always(kind(day, Place::Everywhere))),
+        report("day-in-records", Lie::once(kind(day, Place::Detail), 3)),
+        report("before-open-in-the-reply", Lie::once(kind(-10_000, Place::Reply), 3)),
+        report("before-open-everywhere", Lie::always(kind(-10_000, Place::Everywhere))),
+        report("half-a-minute", Lie::always(kind(30_000, Place::Everywhere))),
     ]
 }
 
@@ -312,9 +332,9 @@ fn other_markets() -> Vec<Scenario> {
         Scenario::new(format!("a9-{name}"), must, vec![Lie::from(Kind::Market(lie), from)])
     };
     vec![
-        row("price-records-from-the-future", Must::Equal, MarketLie::RecordsMoved(3_600_000), 0).short(),
-        row("price-records-of-a-day-ago", Must::Equal, MarketLie::RecordsMoved(-86_400_000), 0),
-        row("price-records-of-a-minute-ahead", Must::Equal, MarketLie::RecordsMoved(60_000), 3),
+        row("price-records-from-the-future", Must::Report, MarketLie::RecordsMoved(3_600_000), 0).short(),
+        row("price-records-of-a-day-ago", Must::Report, MarketLie::RecordsMoved(-86_400_000), 0),
+        row("price-records-of-a-minute-ahead", Must::Report, MarketLie::RecordsMoved(60_000), 3),
         row("candles-of-a-minute", Must::NotTrade, MarketLie::CandlesOf(60), 0).short(),
         row("candles-of-half-a-minute", Must::NotTrade, MarketLie::CandlesOf(30), 0),
         row("candles-of-a-day-ago", Must::NotTrade, MarketLie::CandlesMoved(-86_400_000), 0),
@@ -338,4 +358,12 @@ fn refusals() -> Vec<Scenario> {
         row("banned-from-the-start", Must::NotAfterBan, Lie::always(Kind::Banned)),
         row("banned-late", Must::NotAfterBan, Lie::from(Kind::Banned, 6)),
     ]
+}
+
+/// Money that comes in or goes out, as an owner moves it.
+fn movements() -> Vec<Scenario> {
+    let row = |name: &str, cents| {
+        Scenario::new(format!("money-{name}"), Must::Equal, vec![Lie::once(Kind::Movement(cents), 4)])
+    };
+    vec![row("deposit", 25_000), row("withdrawal", -25_000), row("withdrawal-of-a-stake", -2_000)]
 }

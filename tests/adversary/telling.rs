@@ -20,7 +20,8 @@ pub(crate) fn market_lie(world: &World, is_meant: impl Fn(MarketLie) -> bool) ->
 
 /// Changes a record by the lies about its order.
 pub(crate) fn tell(world: &mut World, trade: usize, place: Place, record: &mut Value) {
-    let is_over = place != Place::Reply && world.trades[trade].word(place == Place::Detail, now_ms()).is_some();
+    let is_over =
+        place != Place::Reply && world.trades[trade].word(place == Place::Detail, now_ms()).is_some();
     let Some(order) = world.trades[trade].order else { return };
     let first_request = world.orders[0].at;
     for (index, kind) in world.lies_about(order) {
@@ -44,6 +45,28 @@ pub(crate) fn tell(world: &mut World, trade: usize, place: Place, record: &mut V
             lie_in_record(kind, first_request, record);
         }
     }
+}
+
+/// Returns the text of a message, in which keys may be twice.
+pub(crate) fn write(world: &mut World, place: Place, message: &Value) -> String {
+    let text = message.to_string();
+    let lies = world.lies.iter();
+    let twice = lies
+        .map(|lie| lie.kind)
+        .position(|kind| kind == Kind::TwiceWritten(place) || kind == Kind::TwiceWritten(Place::Everywhere));
+    let Some(lie) = twice else { return text };
+    let written = |name: &str, value: &str| format!("\"{name}\":{value}");
+    let mut changed = text.clone();
+    for (name, value, second) in
+        [("result", "\"WON\"", "\"DRAW\""), ("result", "\"LOST\"", "\"WON\""), ("amount", "10.0", "60.0")]
+    {
+        let both = format!("{},{}", written(name, value), written(name, second));
+        changed = changed.replace(&written(name, value), &both);
+    }
+    if changed != text {
+        world.count(lie);
+    }
+    changed
 }
 
 fn lie_in_record(kind: Kind, first_request: i64, record: &mut Value) {
@@ -73,7 +96,10 @@ fn lie_in_record(kind: Kind, first_request: i64, record: &mut Value) {
                 let mut entry = entry.clone();
                 entry["amount"] = json!(amount * *percent as f64 / 100.0);
                 if number > 0 {
-                    merge(&mut entry, json!({"id": format!("01JWALLET00000000000BONUS{number}"), "type": "BONUS"}));
+                    merge(
+                        &mut entry,
+                        json!({"id": format!("01JWALLET00000000000BONUS{number}"), "type": "BONUS"}),
+                    );
                 }
                 entry
             });

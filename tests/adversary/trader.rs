@@ -71,7 +71,8 @@ impl Trader {
             "[broker]\nbase_url = \"{trading}\"\nprice_url = \"{prices}\"\nrequests_per_second = 0\n{settings}"
         );
         for (number, pair) in PAIRS.iter().enumerate() {
-            let stake = stake.map_or(format!("{{ kind = \"fixed\", amount = {}0 }}", number + 1), str::to_owned);
+            let stake =
+                stake.map_or(format!("{{ kind = \"fixed\", amount = {}0 }}", number + 1), str::to_owned);
             let _ = write!(
                 text,
                 "\n[[bots]]\nname = \"bot-{number}\"\nsymbol = \"{}\"\ninterval = \"5s\"\nstrategy = \"coin\"\n\

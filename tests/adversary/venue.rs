@@ -5,7 +5,7 @@ use crate::http::{Reply, Request, Server};
 use crate::lies::{Kind, MarketLie, Place};
 use crate::market::{Pair, interval_seconds};
 use crate::records::{self, Detail, money};
-use crate::telling::{is_of_records, lie_about_wallets, market_lie, tell};
+use crate::telling::{is_of_records, lie_about_wallets, market_lie, tell, write};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -41,7 +41,12 @@ struct State {
 }
 
 impl Venue {
-    pub(crate) fn start(world: World, credentials: Credentials, detail: Detail, reply_delay: Duration) -> Self {
+    pub(crate) fn start(
+        world: World,
+        credentials: Credentials,
+        detail: Detail,
+        reply_delay: Duration,
+    ) -> Self {
         let price_health = Mutex::new(PriceHealth::Well);
         let state =
             Arc::new(State { world: Mutex::new(world), credentials, detail, reply_delay, price_health });
@@ -154,7 +159,8 @@ impl State {
                 _ => {}
             }
         }
-        Reply { delay: self.reply_delay, ..Reply::json(200, &record) }
+        let body = write(&mut world, Place::Reply, &record);
+        Reply { delay: self.reply_delay, body, ..Reply::json(200, &record) }
     }
 
     fn detail(&self, id: &str) -> Reply {
@@ -164,7 +170,7 @@ impl State {
         };
         let mut record = records::record(&world.trades[trade], Some(self.detail), now);
         tell(&mut world, trade, Place::Detail, &mut record);
-        Reply::json(200, &record)
+        Reply { body: write(&mut world, Place::Detail, &record), ..Reply::json(200, &record) }
     }
 
     fn list(&self, request: &Request) -> Reply {
@@ -195,7 +201,7 @@ impl State {
             "currentPage": page, "perPage": size, "lastPage": pages, "nextPage": next, "prevPage": previous,
             "pages": pages, "total": total, "count": items.len(), "data": items,
         });
-        Reply::json(200, &envelope)
+        Reply { body: write(&mut world, Place::List, &envelope), ..Reply::json(200, &envelope) }
     }
 
     fn user(&self) -> Reply {

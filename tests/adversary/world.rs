@@ -167,17 +167,20 @@ impl World {
         let pair = Pair::find(terms.pair).expect("orders name known pairs");
         let open_time = second * 1000 + 999;
         let close_time = open_time + TRADE_MS;
-        let lies: Vec<Kind> =
-            order.map(|order| self.lies_about(order)).unwrap_or_default().into_iter().map(|(_, kind)| kind).collect();
+        let lies: Vec<Kind> = order
+            .map(|order| self.lies_about(order))
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(_, kind)| kind)
+            .collect();
         let plan = Plan::of(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
         let open_points = self.market.close(pair, second);
         let close_second = second + TRADE_MS / 1000;
         if order.is_some() {
             let move_up = match plan.outcome {
-                Outcome::Won => terms.is_buy,
+                Outcome::Won | Outcome::Draw => terms.is_buy,
                 Outcome::Lost => !terms.is_buy,
                 Outcome::Cancelled => true,
-                Outcome::Draw => terms.is_buy,
             };
             let step = if plan.outcome == Outcome::Draw { 0 } else { pair.step() };
             let points = if move_up { open_points + step } else { open_points - step };
