@@ -26,6 +26,7 @@ max_trades_per_day = 0
 daily_loss_limit = 0
 max_drawdown_percent = 0
 max_ruin_probability = 1.0
+refused_by_venue_pause_s = 8
 
 [runtime]
 settle_after_ms = 500
