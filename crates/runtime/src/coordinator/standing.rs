@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Told {
     phase: Phase,
     reason: Option<String>,
+    is_halted: bool,
     silent: Vec<VenueApi>,
     late: BTreeMap<SeriesId, LateSeries>,
     /// Rules and bots of the lasting blockages.
@@ -29,6 +30,7 @@ impl Default for Told {
         Self {
             phase: Phase::Trading,
             reason: None,
+            is_halted: false,
             silent: Vec::new(),
             late: BTreeMap::new(),
             blocked: Vec::new(),
@@ -95,6 +97,13 @@ impl Coordinator {
     /// Tells whoever watches what has changed since the last time.
     pub(super) fn tell_changes(&mut self, step: &mut Step<'_>) {
         let (phase, reason) = self.standing();
+        let is_halted = self.session.halted().is_some();
+        // A run that stops may halt all the same, on what it reads last.
+        if phase == Phase::Stopping && is_halted && !self.told.is_halted {
+            let reason = reason.as_deref().map(str::to_owned);
+            step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));
+        }
+        self.told.is_halted = is_halted;
         if phase != self.told.phase || reason.as_deref() != self.told.reason.as_deref() {
             let reason = reason.map(Cow::into_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase, reason: reason.clone() }));

@@ -72,6 +72,23 @@ fn the_next_run_knows_why_the_program_halted() {
 }
 
 #[test]
+fn reports_a_halt_while_the_run_stops() {
+    let mut bench = Bench::start(|_| {});
+    let phases = |commands: Vec<Command>| -> Vec<(RunPhase, Option<String>)> {
+        let phase = |command| match command {
+            Command::Notify(Notice::Phase { phase, reason }) => Some((phase, reason)),
+            _ => None,
+        };
+        commands.into_iter().filter_map(phase).collect()
+    };
+    bench.step(Input::Stop(crate::Stop::TimeUp));
+    let halted = phases(halt_by_order(&mut bench, 1, "the wallet lacks 5.00"));
+    let reason = Some("the wallet lacks 5.00".to_owned());
+    assert_eq!(halted, [(RunPhase::Halted, reason.clone()), (RunPhase::Stopping, reason)]);
+    assert_eq!(phases(halt_by_order(&mut bench, 2, "the wallet lacks 5.00")), []);
+}
+
+#[test]
 fn a_crash_between_the_two_entries_of_a_halt_never_leaves_another_reason() {
     let mut bench = Bench::start(|_| {});
     let mut journal = entries(&halt_by_order(&mut bench, 1, "first"));
