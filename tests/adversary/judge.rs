@@ -26,7 +26,7 @@ const LOST_UNNOTICED: i64 = 12_000;
 const INSIDE: [&str; 8] =
     ["minor unit", "Some(", "None)", "Ok(", "Err(", "panicked at", "unwrap()", "VenueTradeId"];
 /// What a reason has to name, any of them.
-const NAMED: [&str; 6] = ["trade #", "wallet", "account", "order #", "order of", "user"];
+const NAMED: [&str; 7] = ["trade #", "trade 0", "wallet", "account", "order #", "order of", "user"];
 
 /// The outcome of a scenario: what is wrong with it, and a line about the run.
 pub(crate) struct Judgement {
