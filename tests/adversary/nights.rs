@@ -16,8 +16,12 @@ const NOTICED_AFTER_MS: i64 = 10_000 + 5_000 + 4_000;
 const RECOVERED_AFTER_MS: i64 = 10_000 + 5_000;
 /// Time between two polls of `status`.
 const POLL_PAUSE: Duration = Duration::from_millis(1500);
-/// Two readings of the wallet, and the time they take.
-const REPORTED_AFTER_MS: i64 = 2 * 3_000 + 4_000;
+/// Two readings of the wallet, of which the second confirms the first 10 s later, and the time they take.
+const REPORTED_AFTER_MS: i64 = 3_000 + 10_000 + 4_000;
+/// Stakes of the bots in thousandths of the free money: small beside the movements.
+const SHARE_PERMILLE: i64 = 2;
+/// Seconds before the end after which no money moves any more.
+const LAST_MOVEMENT_S: u64 = 22;
 /// Seconds in which the bots begin to trade.
 const BEGIN_S: u64 = 14;
 
@@ -60,7 +64,7 @@ impl Night {
         let credentials = Credentials { token: secret("token"), key: secret("key") };
         let world = World::new(Vec::new(), OUTCOMES, 0);
         let venue = Venue::start(world, credentials, Detail::Full, Duration::from_millis(30));
-        let stake = (self == Self::Movements).then_some("{ kind = \"share\", percent = 1.0 }");
+        let stake = (self == Self::Movements).then_some("{ kind = \"share\", percent = 0.2 }");
         let trader = Trader::new(&venue, &[], stake);
         let mut child = trader.start(seconds);
         let mut faults = Vec::new();
@@ -162,8 +166,8 @@ fn look_for(trader: &Trader, child: &mut Child, seconds: u64) -> Vec<Look> {
 fn move_money(venue: &Venue, seconds: u64) {
     const CENTS: [i64; 5] = [-30_000, 20_000, -25_050, -10_001, 40_000];
     const PAUSES_S: [u64; 3] = [45, 80, 61];
-    let pause = |number: usize| if seconds < 300 { 11 } else { PAUSES_S[number % PAUSES_S.len()] };
-    let end = instant() + Duration::from_secs(seconds - BEGIN_S);
+    let pause = |number: usize| if seconds < 300 { 20 } else { PAUSES_S[number % PAUSES_S.len()] };
+    let end = instant() + Duration::from_secs(seconds - LAST_MOVEMENT_S);
     std::thread::sleep(Duration::from_secs(BEGIN_S));
     for number in 0.. {
         if instant() > end {
@@ -190,8 +194,8 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
     for order in &world.orders {
         // Free money that the bot may have known of.
         let known = (0..REPORTED_AFTER_MS / 100).map(|step| world.wallet(order.at - step * 100)).max();
-        if order.cents > known.unwrap_or_default() / 100 + 1 {
-            faults.push(format!("a stake of {} cents is above 1 % of {known:?}", order.cents));
+        if order.cents > known.unwrap_or_default() * SHARE_PERMILLE / 1000 + 1 {
+            faults.push(format!("a stake of {} cents is above 0.2 % of {known:?}", order.cents));
         }
     }
     faults

@@ -31,6 +31,7 @@ refused_by_venue_pause_s = 8
 [runtime]
 settle_after_ms = 500
 wallet_every_s = 3
+wallet_lag_ms = 2000
 list_every_s = 5
 list_lag_ms = 4000
 missing_trade_s = 15
