@@ -96,14 +96,14 @@ impl Coordinator {
 
     /// Tells whoever watches what has changed since the last time.
     pub(super) fn tell_changes(&mut self, step: &mut Step<'_>) {
-        let (phase, reason) = self.standing();
         let is_halted = self.session.halted().is_some();
+        let was_halted = std::mem::replace(&mut self.told.is_halted, is_halted);
+        let (phase, reason) = self.standing();
         // A run that stops may halt all the same, on what it reads last.
-        if phase == Phase::Stopping && is_halted && !self.told.is_halted {
+        if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));
         }
-        self.told.is_halted = is_halted;
         if phase != self.told.phase || reason.as_deref() != self.told.reason.as_deref() {
             let reason = reason.map(Cow::into_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase, reason: reason.clone() }));
