@@ -97,11 +97,7 @@ fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
             if !NAMED.iter().any(|word| reason.to_lowercase().contains(word)) {
                 faults.push(format!("the reason names neither trade nor wallet: {reason}"));
             }
-            if reason.contains("intent")
-                || reason.contains('{')
-                || reason.contains("::")
-                || reason.chars().count() < 15
-            {
+            if reason.contains('{') || reason.contains("::") || reason.chars().count() < 15 {
                 faults.push(format!("the reason is not for a trader: {reason}"));
             }
             let late = world.orders.iter().filter(|order| order.at > at + IN_FLIGHT_MS).count();
