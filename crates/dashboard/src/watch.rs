@@ -124,7 +124,7 @@ pub(crate) async fn follow_bot(shared: Arc<Shared>) {
     loop {
         let asked = send_order(&shared.watched.paths.socket, &ControlOrder::Status, None);
         let state = match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(ControlAnswer::Done { state })) => Some(state),
+            Ok(Ok(ControlAnswer::Done { state })) => Some(*state),
             Ok(Ok(_) | Err(_)) | Err(_) => None,
         };
         if shared.known().take_bot(state) {

@@ -99,6 +99,7 @@ fn ladders() -> Vec<(Value, Value)> {
 }
 
 /// Stakes and rules under which trials run, besides the usual rules that are not named.
+#[allow(clippy::too_many_lines, reason = "a table of rows")]
 fn rules() -> Vec<(Value, Value)> {
     let fixed = json!({ "kind": "fixed", "amount": 10.0 });
     let mut rules = vec![

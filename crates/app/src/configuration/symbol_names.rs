@@ -33,7 +33,9 @@ pub(super) fn resolve(config: &mut Config) -> Result<(), (String, String)> {
 /// Replaces the names of blackouts that were just read from a file.
 pub(super) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     let traded = TradedSymbols::new(bots);
-    spans.iter_mut().for_each(|span| resolve_span(span, &traded));
+    for span in spans {
+        resolve_span(span, &traded);
+    }
 }
 
 /// Replaces the names of a span. A currency that no traded pair has stays, because a span without symbols holds for all.

@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 /// When it did not.
 fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     let problem = match answer {
-        ControlAnswer::Done { state } => return Ok(state),
+        ControlAnswer::Done { state } => return Ok(*state),
         ControlAnswer::Refused { problem } => {
             // The bot writes causes and the hint on lines of their own.
             let (problem, hint) = match problem.split_once("\nhelp: ") {

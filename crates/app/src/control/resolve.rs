@@ -34,7 +34,7 @@ pub struct Decision {
 #[derive(Debug)]
 pub enum Resolved {
     /// The bot that runs, which is now in this state.
-    ByBot(RunState),
+    ByBot(Box<RunState>),
     /// Nobody yet: it is in the journal, and the next start goes on with it.
     InJournal {
         /// What the venue took, where that is not what was asked for: the next start is halted.
@@ -51,7 +51,7 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
     match reach(&control_paths(loaded)?, url, &order).await.map_err(of_argument)? {
-        Reached::Bot(state) => Ok(Resolved::ByBot(*state)),
+        Reached::Bot(state) => Ok(Resolved::ByBot(state)),
         Reached::Nobody | Reached::NoJournal => {
             let halted = write(loaded, url, decision).await?;
             Ok(Resolved::InJournal { halted })

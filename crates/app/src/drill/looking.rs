@@ -67,7 +67,7 @@ impl Told {
 pub(super) async fn state_of(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let answer = send_order(&control_paths(loaded)?.socket, &ControlOrder::Status, None).await;
     Ok(match answer {
-        Ok(ControlAnswer::Done { state }) => Some(state),
+        Ok(ControlAnswer::Done { state }) => Some(*state),
         _ => None,
     })
 }

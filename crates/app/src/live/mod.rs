@@ -41,7 +41,7 @@ use crate::search::files_of_bots;
 use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
-use candlewick_engine::{Header, Session, SessionSettings, check_stakes};
+use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
@@ -190,13 +190,11 @@ async fn run_watched(
     let found = found.await;
     let ((mut watch, doors, account, balance), journal) = or_give_back(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
-    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices)
-        .with_stream(loaded.config.broker.client.stream && !clock.is_lock_step());
-    if let Some(note) = ended_blackouts(&settings.risk.blackouts, clock.now()) {
-        tracing::warn!("{note}");
-    }
+    let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
+    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
+    warn_of_ended_blackouts(&settings, clock.now());
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
-    tell_budget(&demand, requests_per_second, &mut runtime);
+    tell_budget(&demand.with_stream(streams), requests_per_second, &mut runtime);
     let journal_url = old_rows::where_they_are(&journal, &mut runtime);
     runtime.least_remembered = least_remembered();
     let of_run = (&settings, &runtime);
@@ -208,13 +206,8 @@ async fn run_watched(
         drop(journal.close().await);
         return Err(refusal);
     }
-    if trading == TradingMode::Real {
-        announce(&real::summary(&settings, &account));
-    }
-    if let Some(halt) = past.halt() {
-        let halt = describe_halt(&halt);
-        announce(&format!("This run begins {halt}. Run `candlewick resume` to open trades again.\n"));
-    }
+    let real = (trading == TradingMode::Real).then(|| real::summary(&settings, &account));
+    real.into_iter().chain(past.halt().map(|halt| begins_halted(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
     let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);
     let running = reload::Running {
@@ -265,6 +258,16 @@ async fn run_watched(
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+fn warn_of_ended_blackouts(settings: &SessionSettings, now: Millis) {
+    if let Some(note) = ended_blackouts(&settings.risk.blackouts, now) {
+        tracing::warn!("{note}");
+    }
+}
+
+fn begins_halted(halt: &Halt) -> String {
+    format!("This run begins {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
 }
 
 /// What was made or found, with the journal; where that failed, others may have the journal at once.

@@ -330,6 +330,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::too_many_lines, reason = "a table of rows")]
     fn each_event_has_its_severity_its_bot_and_its_words() {
         let settled = RunEvent::Settled {
             trade: trade(),

@@ -8,7 +8,7 @@ use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_or
 pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
-        Ok(ControlAnswer::Done { state }) => Some(state),
+        Ok(ControlAnswer::Done { state }) => Some(*state),
         Ok(ControlAnswer::Signal { .. }) => None,
         Ok(
             ControlAnswer::Refused { problem }

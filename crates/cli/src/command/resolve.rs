@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
             let halted = halted.map(|why| format!(", halted: {why}")).unwrap_or_default();
             format!("No bot runs; the next start goes on with it{halted}.")
         };
-        let next = state.as_ref().map_or_else(nobody, describe);
+        let next = state.as_ref().map_or_else(nobody, |state| describe(state));
         let what = match resolution {
             Resolution::Adopt(_) | Resolution::NotOpened => "is in doubt no more".to_owned(),
             Resolution::Settled(outcome) => format!("is settled as {outcome}, as you say"),

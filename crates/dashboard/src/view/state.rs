@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 /// How everything stands.
 #[derive(Debug, Serialize, ToSchema)]
+#[allow(clippy::struct_excessive_bools, reason = "fields of the page")]
 pub(crate) struct State {
     /// The name of this start of the dashboard.
     generation: String,

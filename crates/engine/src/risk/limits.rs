@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 /// What the rules compare with. Zero means off.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub(crate) struct Limits {
     pub(super) max_open_trades: usize,
     pub(super) max_open_trades_per_symbol: usize,

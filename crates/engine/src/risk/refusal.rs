@@ -49,8 +49,7 @@ pub(crate) fn figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale
             format!("last candle closed {} ago, {} allowed", seconds(age), seconds(proposal.interval * most))
         }
         Rule::ClockSkew => {
-            let skew =
-                Millis::new(i64::try_from(state.skew().abs_diff(Millis::ZERO).get()).unwrap_or(i64::MAX));
+            let skew = state.skew().abs_diff(Millis::ZERO);
             format!("clocks differ by {}, {} allowed", seconds(skew), seconds(limits.max_clock_skew))
         }
         Rule::MinPayout => min_payout_figures(proposal, view),
@@ -237,7 +236,7 @@ mod tests {
     fn finds_the_end_of_a_rest_by_asking_its_rule() {
         let pause = PauseSettings { after: 1, of: PauseCause::Losses, for_s: 75, scope: PauseScope::All };
         let mut resting = situation(|risk| {
-            (risk.pauses, risk.cooldown_after_loss_s) = (vec![pause.clone()], 3_601);
+            (risk.pauses, risk.cooldown_after_loss_s) = (vec![pause], 3_601);
         });
         let at = resting.proposal.at;
         let whose = (resting.proposal.bot, Situation::SYMBOL);

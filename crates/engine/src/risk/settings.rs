@@ -12,6 +12,7 @@ const REFUSAL_PAUSE_S: u32 = 60;
 /// The rules before every open. 0 turns any limit off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct RiskSettings {
     /// Most trades open together.
     pub max_open_trades: u32,

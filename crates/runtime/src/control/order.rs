@@ -116,7 +116,7 @@ pub enum ControlAnswer {
     /// It is done, and journalled where it changes something.
     Done {
         /// How the run stands now.
-        state: RunState,
+        state: Box<RunState>,
     },
     /// A signal was taken, and this became of it.
     Signal {
@@ -400,7 +400,7 @@ mod tests {
                 [{"rule": "Pause", "text": "pause until 00:02 UTC", "bots": ["hook"], "all": true, "until": 120_000, "brief": false}]}});
         let problem = || "no".to_owned();
         for (answer, json) in [
-            (ControlAnswer::Done { state }, json),
+            (ControlAnswer::Done { state: Box::new(state) }, json),
             (ControlAnswer::Refused { problem: problem() }, json!({"answer": "refused", "problem": "no"})),
             (
                 ControlAnswer::VenueFailed { problem: problem() },

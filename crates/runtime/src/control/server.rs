@@ -164,7 +164,7 @@ mod tests {
             blocked: Vec::new(),
             all_blocked: false,
         };
-        ControlAnswer::Done { state }
+        ControlAnswer::Done { state: Box::new(state) }
     }
 
     impl Stage {

@@ -63,7 +63,7 @@ impl Coordinator {
 
     /// The answer to an order that was carried out.
     pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
-        ControlAnswer::Done { state: self.run_state(step.now) }
+        ControlAnswer::Done { state: Box::new(self.run_state(step.now)) }
     }
 
     /// How the run stands, as far as orders concern it.

@@ -190,8 +190,8 @@ impl Past {
         }
         for numbers in self.told.rchunks(HALT_PAGE) {
             let lines = reader.lines_numbered(numbers).await?;
-            let halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
-            self.halt = halts.filter_map(|stored| Halt::from_note(&stored.line.body, stored.line.at)).next();
+            let mut halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
+            self.halt = halts.find_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
             if self.halt.is_some() {
                 break;
             }

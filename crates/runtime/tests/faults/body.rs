@@ -154,7 +154,7 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
             json!([{ "id": "w-1", "type": "DEMO", "amount": number(paid), "balance": 1_000 }]);
     }
     if !report.funding.fee.is_zero() {
-        record["tenantFeeAmount"] = number(report.funding.fee).into();
+        record["tenantFeeAmount"] = number(report.funding.fee);
     }
     if report.is_reverted {
         record["reverted"] = json!(true);

@@ -205,7 +205,7 @@ impl MoneyLies {
                 for wallet in &mut shown.wallets {
                     let is_demo = wallet.account == Some(Account::Demo);
                     wallet.account = Some(if is_demo { Account::Real } else { Account::Demo });
-                    wallet.type_name = (if is_demo { "REAL" } else { "DEMO" }).to_owned();
+                    (if is_demo { "REAL" } else { "DEMO" }).clone_into(&mut wallet.type_name);
                 }
             }
             FalseWallet::OtherUser | FalseWallet::OtherCurrency | FalseWallet::OtherId => {

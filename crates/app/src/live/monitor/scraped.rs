@@ -68,7 +68,7 @@ impl Monitor {
         let request = ControlRequest::new(ControlOrder::Status, answer);
         self.sources.orders.upgrade()?.send(request).await.ok()?;
         match answered.await.ok()? {
-            ControlAnswer::Done { state } => Some(state),
+            ControlAnswer::Done { state } => Some(*state),
             ControlAnswer::Signal { .. }
             | ControlAnswer::Refused { .. }
             | ControlAnswer::VenueFailed { .. }

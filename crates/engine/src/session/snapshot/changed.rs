@@ -84,7 +84,7 @@ impl Session {
             match place {
                 Some(place) => {
                     let settings = (&before.settings.bots[place], &own.bots[index]);
-                    self.check_ladder_bounds(
+                    Self::check_ladder_bounds(
                         &bots[place].stake,
                         settings,
                         (&before.settings.risk, &own.risk),
@@ -191,7 +191,6 @@ impl Session {
 
     /// Where a ladder stands follows from roundings and caps of all its trades, so both have to be the same.
     fn check_ladder_bounds(
-        &self,
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
         (before, risk): (&RiskSettings, &RiskSettings),

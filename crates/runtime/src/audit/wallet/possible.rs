@@ -22,7 +22,7 @@ impl Possible {
     pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &UnderWayMoney) -> Self {
         let unshown: Vec<[Money; 1]> = unshown.map(|amount| [amount]).collect();
         let choices =
-            || unshown.iter().map(|one| one.as_slice()).chain(under_way.amounts.iter().map(Vec::as_slice));
+            || unshown.iter().map(<[Money; 1]>::as_slice).chain(under_way.amounts.iter().map(Vec::as_slice));
         let bound = |amount: fn(Money, Money) -> Money| {
             choices().map(|choice| choice.iter().copied().fold(Money::ZERO, amount)).sum()
         };

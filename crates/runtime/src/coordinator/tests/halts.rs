@@ -35,14 +35,14 @@ fn past_of(entries: &[JournalEntry]) -> Past {
 fn state_of(bench: &mut Bench) -> RunState {
     let commands = bench.step(Input::Order(OrderId(99), ControlOrder::Status));
     let state = commands.into_iter().find_map(|command| match command {
-        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(state),
+        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(*state),
         _ => None,
     });
     state.expect("a status is answered")
 }
 
-fn halt(reason: &str, ms: i64) -> Option<Halt> {
-    Some(Halt { at: Some(START + Millis::new(ms)), reason: reason.to_owned() })
+fn halt(reason: &str, ms: i64) -> Halt {
+    Halt { at: Some(START + Millis::new(ms)), reason: reason.to_owned() }
 }
 
 #[test]
@@ -53,11 +53,11 @@ fn the_next_run_knows_when_and_why_an_operator_halted() {
     let mut next = Bench::start(|parts| parts.past = past_of(&journal));
     let state = state_of(&mut next);
     assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("news at noon")));
-    assert_eq!(state.halt, halt("news at noon", NEWS));
+    assert_eq!(state.halt, Some(halt("news at noon", NEWS)));
     // A second order says why it goes on.
     bench.at(NEWS + 5_000);
     let journal = [journal, entries(&halt_by_order(&mut bench, 2, "still news"))].concat();
-    assert_eq!(past_of(&journal).halt(), halt("still news", NEWS + 5_000));
+    assert_eq!(past_of(&journal).halt(), Some(halt("still news", NEWS + 5_000)));
     let resumed = [journal, entries(&bench.step(Input::Order(OrderId(3), ControlOrder::Resume)))].concat();
     assert_eq!(past_of(&resumed).halt(), None);
 }
@@ -68,7 +68,7 @@ fn the_next_run_knows_why_the_program_halted() {
     let mut commands = Vec::new();
     let reason = "trade #5 was settled with +10.00, but lost";
     bench.coordinator.halt(reason.to_owned(), &mut Step { now: START, commands: &mut commands });
-    assert_eq!(past_of(&entries(&commands)).halt(), halt(reason, 0));
+    assert_eq!(past_of(&entries(&commands)).halt(), Some(halt(reason, 0)));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_crash_between_the_two_entries_of_a_halt_never_leaves_another_reason() {
         }
         found
     });
-    assert_eq!(found, [&None, &halt("first", 0), &None, &halt("second", NEWS)]);
+    assert_eq!(found, [&None, &Some(halt("first", 0)), &None, &Some(halt("second", NEWS))]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read
     let event = Event { at: START, received: START, kind: control };
     let note = JournalEntry::Note(START, r#"{"alarm":"halted: maintenance"}"#.to_owned());
     let past = past_of(&[JournalEntry::Event(event), note]);
-    assert_eq!(past.halt(), halt("maintenance", 0));
+    assert_eq!(past.halt(), Some(halt("maintenance", 0)));
     assert_eq!(past_of(&[JournalEntry::Event(event)]).halt(), Some(Halt::default()));
 }
 

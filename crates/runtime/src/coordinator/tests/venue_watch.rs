@@ -11,7 +11,7 @@ use candlewick_broker::{Balances, Identity};
 fn state(bench: &mut Bench) -> RunState {
     let answers = bench.step(Input::Order(OrderId(1), ControlOrder::Status));
     let state = answers.into_iter().find_map(|command| match command {
-        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(state),
+        Command::AnswerOrder(_, ControlAnswer::Done { state }) => Some(*state),
         _ => None,
     });
     state.expect("the status is answered")

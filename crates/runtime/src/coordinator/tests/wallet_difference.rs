@@ -85,17 +85,17 @@ fn a_start_compares_the_wallet_with_the_ledger() {
 #[test]
 fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only() {
     let mut bench = begun();
-    for (second, minor) in [(10, 123_456_00), (21, 123_456_00)] {
+    for (second, minor) in [(10, 12_345_600), (21, 12_345_600)] {
         read(&mut bench, second, demo(minor, "w1"));
     }
     let halted = bench.coordinator.session.halted().cloned().unwrap_or_default();
     assert!(halted.starts_with("the demo wallet holds 122456.00 more than the trades explain"), "{halted}");
     assert!(halted.contains("more than 20 % of the equity (runtime.max_unexplained_percent)"), "{halted}");
     assert_eq!(free(&bench), 100_000, "the ledger is not based on it");
-    assert_eq!(read(&mut bench, 31, demo(123_456_00, "w1")), (vec![], vec![]));
+    assert_eq!(read(&mut bench, 31, demo(12_345_600, "w1")), (vec![], vec![]));
     bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
-    assert_eq!((free(&bench), bench.coordinator.session.halted()), (123_456_00, None));
-    assert_eq!(read(&mut bench, 41, demo(123_456_00, "w1")), (vec![], vec![]));
+    assert_eq!((free(&bench), bench.coordinator.session.halted()), (12_345_600, None));
+    assert_eq!(read(&mut bench, 41, demo(12_345_600, "w1")), (vec![], vec![]));
 }
 
 #[test]
