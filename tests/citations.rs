@@ -101,7 +101,7 @@ fn a_section_that_is_not_there_is_noticed() {
     let [contract, observed, domain, _] = documents();
     assert!(contract.has("4.1") && contract.has("2") && observed.has("expiry") && domain.has("5.8"));
     for (document, section) in
-        [(&contract, "4.3"), (&contract, "10"), (&observed, "expire"), (&domain, "5.10")]
+        [(&contract, "4.3"), (&contract, "10"), (&observed, "expire"), (&domain, "5.99")]
     {
         assert!(!document.has(section), "{} {section}", document.word);
     }

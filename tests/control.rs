@@ -91,14 +91,15 @@ fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
 fn time_and_reason_of_a_halt_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
     recording::record_in_lock_step(&folder)
-        .fails(6, &["the run ended halted at 2026-", " UTC: news at noon"]);
+        .fails(6, &["the run ended halted at 2026-", " UTC: the file run.db.HALT is there: news at noon"]);
     let status = folder.run(&["status", "--journal", "run.db"]).stdout;
     assert!(
-        status.contains("halted at 2026-") && status.contains(" UTC: news at noon; run `cand"),
+        status.contains("halted at 2026-") && status.contains("HALT is there: news at noon; run `cand"),
         "{status}"
     );
     let status = folder.run(&["status", "--journal", "run.db", "--json"]).json();
-    assert_eq!((&status["halted"], &status["halt"]["reason"]), (&json!(true), &json!("news at noon")));
+    let reason = json!("the file run.db.HALT is there: news at noon");
+    assert_eq!((&status["halted"], &status["halt"]["reason"]), (&json!(true), &reason));
     assert!(status["halt"]["at"].as_i64() > Some(1_767_571_200_000), "{status}");
     assert_eq!(recording::record_in_lock_step(&recording::folder()).code, 0);
 }

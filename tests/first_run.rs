@@ -151,8 +151,8 @@ fn credentials_and_symbols_that_the_venue_does_not_know_are_reported() {
     assert!(!run.stderr.contains("hush"), "{}", run.stderr);
     let intervals = ["past candles of BTCUSDT 10m", "5s, 30s, 1m, 2m, 5m", "a live bot does not"];
     live([token, key], &BOT.replace("\"1m\"", "\"10m\"")).fails(2, &intervals);
-    let output = ["past candles of DOGEUSDT 1m", "not found", "check the bots' symbols"];
-    live([token, key], &BOT.replace("BTCUSDT", "DOGEUSDT")).fails(4, &output);
+    let output = ["no candles of DOGEUSDT 1m", "not found", "correct symbol or asset_type"];
+    live([token, key], &BOT.replace("BTCUSDT", "DOGEUSDT")).fails(2, &output);
 }
 
 #[test]

@@ -16,7 +16,7 @@ const MIN_TRADES: usize = 6;
 /// Most orders of one pair that is refused each time.
 const MAX_REFUSED: usize = 4;
 /// Exit codes by which a run may end that met a lie: halted, or an answer is owed.
-const HALTED: i32 = 6;
+pub(crate) const HALTED: i32 = 6;
 const OWED: i32 = 4;
 
 /// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.

@@ -1,17 +1,18 @@
 //! Long runs: the price API fails for a while, and money moves while bots trade.
 
 use crate::clock::{instant, now_ms};
-use crate::judge::{Judgement, ledger_faults};
+use crate::judge::{HALTED, Judgement, ledger_faults};
 use crate::lies::Outcome;
 use crate::records::Detail;
 use crate::trader::{Shown, Trader};
 use crate::venue::{Credentials, PriceHealth, Venue};
 use crate::world::World;
+use serde_json::Value;
 use std::process::Child;
 use std::time::Duration;
 
-/// Two intervals, one more for the first candle that is missing, and a poll of `status`.
-const NOTICED_AFTER_MS: i64 = 10_000 + 5_000 + 4_000;
+/// Two intervals, one more for the first candle that is missing, and a request that times out.
+const NOTICED_AFTER_MS: i64 = 10_000 + 5_000 + 7_000;
 /// Two intervals, and a poll of `status`.
 const RECOVERED_AFTER_MS: i64 = 10_000 + 5_000;
 /// Time between two polls of `status`.
@@ -73,13 +74,15 @@ impl Night {
             Self::Movements => move_money(&venue, seconds),
         }
         let shown = trader.finish(child, seconds);
-        if shown.code != Some(0) {
+        let world = venue.world();
+        let differs = self == Self::Movements && last_difference(&shown) != 0;
+        if shown.code != Some(if differs { HALTED } else { 0 }) {
             faults.push(format!("ends with {:?}: {:?}", shown.code, shown.halts()));
         }
-        let world = venue.world();
-        faults.extend(ledger_faults(&world, &shown));
         if self == Self::Movements {
             faults.extend(movement_faults(&world, &shown));
+        } else {
+            faults.extend(ledger_faults(&world, &shown));
         }
         let line = format!(
             "code {:?}, {} trades, {} movements, ledger {}, venue {:.2}",
@@ -178,18 +181,38 @@ fn move_money(venue: &Venue, seconds: u64) {
     }
 }
 
+/// Amounts in cents of the events of a kind, each with its time.
+fn amounts(shown: &Shown, kind: &str) -> Vec<(i64, i64)> {
+    let events = shown.events.iter().filter(|event| event["event"] == kind);
+    let amount = |event: &Value| Some((event["amount"].as_f64()? * 100.0).round() as i64);
+    events.filter_map(|event| Some((event["at"].as_i64()?, amount(event)?))).collect()
+}
+
+/// The difference in cents between wallet and ledger that was reported last.
+fn last_difference(shown: &Shown) -> i64 {
+    amounts(shown, "wallet_difference").last().map_or(0, |(_, cents)| *cents)
+}
+
+/// A movement is booked as a deposit or withdrawal, or reported as a difference while it may be of trades. Both together
+/// are what moved, and the ledger is the wallet but for the difference.
 fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
-    let deposits = shown.events.iter().filter(|event| event["event"] == "deposit");
-    let deposits: Vec<(i64, i64)> = deposits
-        .filter_map(|event| Some((event["at"].as_i64()?, (event["amount"].as_f64()? * 100.0).round() as i64)))
-        .collect();
+    let (booked, differences) = (amounts(shown, "deposit"), amounts(shown, "wallet_difference"));
     for (at, cents) in &world.movements {
-        let reported = deposits.iter().filter(|(_, amount)| amount == cents).map(|(when, _)| when - at);
-        let after = reported.filter(|after| *after >= -1000).min();
-        if after.is_none_or(|after| after > REPORTED_AFTER_MS) {
-            faults.push(format!("a movement of {cents} cents is reported after {after:?} ms"));
+        let mut reports = booked.iter().chain(&differences).map(|(when, _)| when - at);
+        if !reports.any(|after| (-1000..=REPORTED_AFTER_MS).contains(&after)) {
+            faults.push(format!("a movement of {cents} cents is not reported within {REPORTED_AFTER_MS} ms"));
         }
+    }
+    let moved: i64 = world.movements.iter().map(|(_, cents)| cents).sum();
+    let (booked, differs): (i64, i64) = (booked.iter().map(|(_, cents)| cents).sum(), last_difference(shown));
+    if booked + differs != moved {
+        faults.push(format!("{moved} cents moved, {booked} are booked and {differs} are a difference"));
+    }
+    let ledger = shown.status["balance"].as_f64().map(|balance| (balance * 100.0).round() as i64);
+    let wallet = world.wallet(shown.ended_at);
+    if ledger != Some(wallet - differs) {
+        faults.push(format!("the ledger has {ledger:?} cents, the venue {wallet}, which differ by {differs}"));
     }
     for order in &world.orders {
         // Free money that the bot may have known of.

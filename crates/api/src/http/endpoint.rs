@@ -203,13 +203,13 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_unknown_is_counted_across_requests() {
-        let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "reverted": true}"#).await;
+        let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "withBonus": true}"#).await;
         broker.ask_trade("01JT").await.unwrap();
         broker.ask_trade("01JT").await.unwrap();
         let counts = broker.unrecognised().snapshot();
         assert_eq!(
             counts.into_iter().collect::<Vec<_>>(),
-            [("Trade.reverted".to_owned(), 2), ("Trade.status=FROZEN".to_owned(), 2)]
+            [("Trade.status=FROZEN".to_owned(), 2), ("Trade.withBonus".to_owned(), 2)]
         );
     }
 

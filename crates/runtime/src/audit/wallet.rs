@@ -113,8 +113,8 @@ pub(crate) struct Reading<'a> {
 pub(crate) struct UnderWayMoney {
     /// What each trade may have put into the wallet: one of these amounts, or nothing.
     pub(crate) amounts: Vec<Vec<Money>>,
-    /// Whether it may be any amount, as while an intent is in doubt.
-    pub(crate) is_unknown: bool,
+    /// The most that trades whose returns are unknown may have put in, as while an intent is in doubt: any amount up to it.
+    pub(crate) unknown: Money,
 }
 
 /// Result of a reading.

@@ -77,10 +77,25 @@ impl Coordinator {
             return Some(TimeFault::OtherMoment { by });
         }
         let requested = request_time?;
-        let by = far((requested, Millis::ZERO))?;
         let has_others = others.iter().any(Option::is_some);
-        let frozen = self.request_times.owner(requested).filter(|_| has_others);
+        let owner = self.request_times.owner(requested);
+        let Some(by) = far((requested, Millis::ZERO)) else {
+            // Two orders that were sent far apart cannot have been requested in the same millisecond.
+            let repeated = owner.filter(|order| self.is_sent_apart(*order, sent))?;
+            let by = requested - sent;
+            return Some(if has_others {
+                TimeFault::Frozen { order: repeated }
+            } else {
+                TimeFault::OtherMoment { by }
+            });
+        };
+        let frozen = owner.filter(|_| has_others);
         Some(frozen.map_or(TimeFault::OtherMoment { by }, |order| TimeFault::Frozen { order }))
+    }
+
+    fn is_sent_apart(&self, order: IntentId, sent: Millis) -> bool {
+        let terms = self.session.terms(order);
+        terms.is_some_and(|terms| self.doubts.sent_at(&terms).abs_diff(sent) > SLACK)
     }
 
     /// Takes the request time of an accepted answer. One that stands still is an alarm and is dropped.

@@ -239,33 +239,41 @@ impl Coordinator {
 
     /// What trades under way may have put into the wallet already.
     fn under_way_money(&self) -> UnderWayMoney {
-        let mut money = UnderWayMoney {
-            is_unknown: self.doubts.next_look().is_some()
-                || !self.session.session().second_trades().is_empty()
-                || self.session.session().reserved().next().is_some()
-                // The wallet may follow either of two contradicting results.
-                || self.contradictions.is_pending(),
-            ..UnderWayMoney::default()
-        };
+        let mut money = UnderWayMoney::default();
+        let mut unknown = Money::ZERO;
+        let mut largest = Money::ZERO;
         for row in self.session.book().rows() {
             let stake = row.approved.stake();
+            largest = largest.max(stake);
             match row.state {
                 IntentState::Open => {
                     let won = row.payout.map(|payout| stake + stake.profit_at(payout));
+                    if won.is_none() {
+                        unknown += stake;
+                    }
                     money.amounts.push([stake].into_iter().chain(won).collect());
-                    money.is_unknown |= row.payout.is_none();
                 }
                 IntentState::InFlight | IntentState::InDoubt => {
                     money.amounts.push(vec![stake]);
-                    money.is_unknown = true;
+                    unknown += stake;
                 }
-                IntentState::Settled
-                | IntentState::Rejected
-                | IntentState::NotSent
-                | IntentState::NotOpened => {}
+                IntentState::NotOpened => unknown += stake,
+                IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
             }
         }
+        unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
+        // A trade may yet be found, or the wallet may follow either of two contradicting results.
+        if self.doubts.next_look().is_some() || self.contradictions.is_pending() {
+            unknown += largest + largest;
+        }
+        money.unknown = self.largest_return(unknown);
         money
+    }
+
+    /// The most that trades of these stakes may return.
+    fn largest_return(&self, stakes: Money) -> Money {
+        let percent = 100 + i64::from(self.settings.max_payout_percent);
+        Money::from_minor(stakes.minor().saturating_mul(percent) / 100)
     }
 
     /// Returns whether the run waits for its last reading, and asks for it.

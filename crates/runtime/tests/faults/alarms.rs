@@ -74,8 +74,8 @@ impl Alarms {
                 }
                 if is_of_another_time(world, &reply.value, now) {
                     let names =
-                        vec![format!("order #{intent} is in doubt"), format!("of order #{intent} repeats")];
-                    let words = vec!["which is from ", "requestTime stands still"];
+                        vec![format!("intent {intent} is in doubt"), format!("of intent {intent} repeats")];
+                    let words = vec!["which is not believed", "requestTime stands still"];
                     return vec![Due { names, words, is_halting: false }];
                 }
                 let mut due = of_terms(*intent, &asked, &reply.value);

@@ -191,7 +191,7 @@ impl MoneyLies {
 
     /// Returns whether the wallet is the right one with a false balance.
     pub(crate) fn is_rebased(&self) -> bool {
-        self.wallet == Some(FalseWallet::Rebased)
+        matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))
     }
 
     /// Returns the balances as a reading shows them: false for whole spells of readings.

@@ -209,7 +209,7 @@ impl Watcher {
         if seen.is_halted && is_halting {
             self.world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
-        let is_told = text.contains("by no intent: does another program trade this wallet?");
+        let is_told = text.contains("is explained by no intent: ");
         if let Some(rest) = text.strip_prefix("trade ").filter(|_| is_told) {
             let id = rest.split(' ').next().unwrap();
             self.check_strange(id);
@@ -244,17 +244,22 @@ impl Watcher {
         // Somebody's trade that is like ours in every respect may be a second one of our request.
         let is_of_twins = text.contains("asked for one trade");
         // And one that is not may pass for what the venue took.
-        let named = text.strip_prefix("halted: trade ").and_then(|rest| rest.split(' ').next());
+        let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
+        let named = halting.and_then(|(_, rest)| rest.split(' ').next());
         let is_strangers = named.is_some_and(|id| self.is_strangers(id));
-        let is_of_lies =
-            !is_of_twins && !is_strangers && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
+        // While this machine's clock jumps nobody can know how old an answer is.
+        let is_of_clock = text.contains("which is not believed") && self.world.plan.habits.clock_jumps > 0;
+        let is_excused = is_of_twins || is_strangers || is_of_clock;
+        let is_of_lies = !is_excused && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
         self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
         let is_off = text.contains(DIFFERENCE);
         let may_be_off = self.world.may_be_off();
         self.world.require(!is_off || may_be_off, || format!("a false alarm: {text}"));
         let named = text.split_once(MISSING).and_then(|(_, rest)| rest.split_once(" of intent "));
         if let Some(number) = named.and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()) {
-            self.world.require(seen.is_halted, || format!("not halted: {text}"));
+            // The note of a halt comes before the event that halts.
+            let is_halting = seen.is_halted || text.starts_with("halted: ");
+            self.world.require(is_halting, || format!("not halted: {text}"));
             seen.missing.insert(number);
         }
         let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));

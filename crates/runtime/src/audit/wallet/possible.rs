@@ -10,11 +10,10 @@ const MAX_SUMS: usize = 4_096;
 #[derive(Debug)]
 pub(super) struct Possible {
     raw: Money,
-    /// Sums of what may explain a part of it, ascending; `None` if there are too many.
+    /// Sums of what may explain a part of it, ascending; `None` if there are too many, or if any amount may.
     sums: Option<Vec<Money>>,
     least: Money,
-    /// `None` if it may be any amount.
-    greatest: Option<Money>,
+    greatest: Money,
 }
 
 impl Possible {
@@ -28,9 +27,9 @@ impl Possible {
         };
         Self {
             raw,
-            sums: sums_of_choices(choices()),
+            sums: if under_way.unknown == Money::ZERO { sums_of_choices(choices()) } else { None },
             least: bound(Money::min),
-            greatest: (!under_way.is_unknown).then(|| bound(Money::max)),
+            greatest: bound(Money::max) + under_way.unknown,
         }
     }
 
@@ -52,11 +51,9 @@ impl Possible {
     /// Returns the possible difference that is nearest to a known one, the smaller of two.
     pub(super) fn nearest(&self, known: Money) -> Money {
         let wanted = self.raw - known;
-        let explained = match (&self.sums, self.greatest) {
-            // Whatever is unknown fills the gap above what is explained.
-            (_, None) => wanted.max(self.least),
-            (None, Some(greatest)) => wanted.clamp(self.least, greatest),
-            (Some(sums), Some(_)) => nearest_of(sums, wanted),
+        let explained = match &self.sums {
+            None => wanted.clamp(self.least, self.greatest),
+            Some(sums) => nearest_of(sums, wanted),
         };
         self.raw - explained
     }
