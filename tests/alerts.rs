@@ -334,7 +334,7 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
     written.write(2, "/halt");
     let code = wait_for("send within a minute").rsplit(' ').next().unwrap().to_owned();
     written.write(3, &format!("/halt {code}"));
-    wait_for("The bot is halted (by a chat (chat 7, sender 42))");
+    wait_for("UTC: by a chat (chat 7, sender 42)");
     for (id, text) in [(4, "/resume"), (5, "/halt"), (6, "/status")] {
         written.write(id, text);
     }

@@ -69,6 +69,13 @@ fn end(record: &mut Value, result: &str, pnl: f64) {
     (record["result"], record["pnl"]) = (json!(result), json!(pnl));
 }
 
+/// [`end`] at one place only.
+fn end_at(wanted: Place, place: Place, record: &mut Value, (result, pnl): (&str, f64)) {
+    if place == wanted {
+        end(record, result, pnl);
+    }
+}
+
 /// The moments of a trade, in every record of it.
 fn at(record: &mut Value, name: &str, change: fn(i64) -> i64) {
     record[name] = json!(change(record[name].as_i64().unwrap()));
@@ -86,10 +93,12 @@ fn lies() -> Vec<Lie> {
         of_answers(),
         of_times(),
         of_payouts(),
+        of_impossible_ends(),
         of_ends(),
         of_records(),
         of_lists(),
         of_wallets(),
+        of_wallet_differences(),
     ];
     groups.into_iter().flatten().collect()
 }
@@ -119,6 +128,15 @@ fn of_orders() -> Vec<Lie> {
                 record["isDemo"] = json!(false);
             }
         }),
+        lie(
+            "charges a fee",
+            "trade #1 has a fee of 0.50, and it is unknown whether its profit contains that",
+            |place, _, record| {
+                if place == Taken {
+                    record["tenantFeeAmount"] = json!(0.5);
+                }
+            },
+        ),
         lie("takes another duration", "close type is 00:05, asked for was 00:01", |place, _, record| {
             if place == Taken {
                 record["closeType"] = json!("00:05");
@@ -136,6 +154,26 @@ fn of_answers() -> Vec<Lie> {
                 record["amount"] = json!(50);
             }
         }),
+        lie(
+            "refuses an order (404), and has taken it",
+            "with the terms and the second of intent 1, which the venue had rejected: it counts again",
+            |place, _, record| {
+                if place == Answer {
+                    *record = Value::Null;
+                }
+            },
+        ),
+        lie(
+            "answers with times of 40 minutes ago",
+            "before the request, which is not believed",
+            |place, _, record| {
+                if place == Answer {
+                    for name in ["requestTime", "openTime", "closeTime", "createdAt"] {
+                        at(record, name, |right| right - 40 * 60_000);
+                    }
+                }
+            },
+        ),
         Lie {
             opens: 2,
             ..lie(
@@ -242,45 +280,60 @@ fn of_payouts() -> Vec<Lie> {
     ]
 }
 
-/// How the trade ends.
+/// How the trade ends: a profit that no outcome has.
+fn of_impossible_ends() -> Vec<Lie> {
+    vec![
+        lie(
+            "ends a win with 1000000.00",
+            "trade #1 was WON: profit 1000000.00; stake 10.00 and payout 80 % give 8.00",
+            |place, _, record| end_at(Place::Ended, place, record, ("WON", 1_000_000.0)),
+        ),
+        lie(
+            "ends a win with -5.00",
+            "trade #1 was WON: profit -5.00; stake 10.00 and payout 80 % give 8.00",
+            |place, _, record| end_at(Place::Ended, place, record, ("WON", -5.0)),
+        ),
+        lie(
+            "ends a loss with 5.00",
+            "trade #1 was LOST with +5.00, but a lost trade earns nothing",
+            |place, _, record| end_at(Place::Ended, place, record, ("LOST", 5.0)),
+        ),
+        lie(
+            "ends a loss with -50.00",
+            "trade #1 was LOST: profit -50.00; stake and payout give -10.00",
+            |place, _, record| end_at(Place::Ended, place, record, ("LOST", -50.0)),
+        ),
+        lie(
+            "ends a draw with 5.00",
+            "trade #1 was DRAW with +5.00, but a drawn trade returns its stake",
+            |place, _, record| end_at(Place::Ended, place, record, ("DRAW", 5.0)),
+        ),
+    ]
+}
+
+/// How the trade ends: another profit or outcome than follows from its terms.
 fn of_ends() -> Vec<Lie> {
     use Place::Ended;
     vec![
-        lie("ends a win with 1000000.00", "ended with 1000000.00 on a stake of 10.00", |place, _, record| {
-            if place == Ended {
-                end(record, "WON", 1_000_000.0);
-            }
-        }),
-        lie("ends a win with -5.00", "ended with -5.00 on a stake of 10.00", |place, _, record| {
-            if place == Ended {
-                end(record, "WON", -5.0);
-            }
-        }),
-        lie("ends a loss with 5.00", "ended with 5.00 on a stake of 10.00", |place, _, record| {
-            if place == Ended {
-                end(record, "LOST", 5.0);
-            }
-        }),
-        lie("ends a loss with -50.00", "ended with -50.00 on a stake of 10.00", |place, _, record| {
-            if place == Ended {
-                end(record, "LOST", -50.0);
-            }
-        }),
-        lie("ends a draw with 5.00", "ended with 5.00 on a stake of 10.00", |place, _, record| {
-            if place == Ended {
-                end(record, "DRAW", 5.0);
-            }
-        }),
+        lie(
+            "ends with a payout of 60 %",
+            "the venue now pays 60 %, agreed at the open were 80 %",
+            |place, _, record| {
+                if place == Ended {
+                    (record["payout"], record["pnl"]) = (json!(60), json!(6));
+                }
+            },
+        ),
         lie(
             "pays a cent less than its payout",
-            "settled wrongly: its profit is 799 minor units, by its payout 800",
+            "trade #1 was WON: profit 7.99; stake 10.00 and payout 80 % give 8.00",
             |place, _, record| {
                 if place == Ended {
                     end(record, "WON", 7.99);
                 }
             },
         ),
-        lie("calls a loss a win", "settled wrongly: a ", |place, _, record| {
+        lie("calls a loss a win", "trade #1 was reported WON, but a ", |place, _, record| {
             if place == Ended {
                 record["closePrice"] = json!(if record["direction"] == "BUY" { 99.0 } else { 101.0 });
             }
@@ -335,11 +388,11 @@ fn of_records() -> Vec<Lie> {
 
 /// The list beside that record.
 fn of_lists() -> Vec<Lie> {
-    use Place::Listed;
+    use Place::{ById, Ended, Listed};
     vec![
         lie(
             "says WON by id and LOST in the list",
-            "booked as WON, and the list says LOST now",
+            "now says LOST with -10.00, but the trade's own record says WON with +8.00",
             |place, _, record| {
                 if place == Listed && record["result"] == "WON" {
                     end(record, "LOST", -10.0);
@@ -348,7 +401,7 @@ fn of_lists() -> Vec<Lie> {
         ),
         lie(
             "says WON by id and CANCELLED in the list",
-            "booked as WON, and the list says CANCELLED now",
+            "now says CANCELLED with 0.00, but the trade's own record says WON with +8.00",
             |place, _, record| {
                 if place == Listed && record["result"] == "WON" {
                     (record["status"], record["result"], record["pnl"]) =
@@ -358,7 +411,7 @@ fn of_lists() -> Vec<Lie> {
         ),
         lie(
             "lists a trade that has settled as one that runs",
-            "booked as WON, and the list says that it runs",
+            "now says that it is open, but the trade's own record says WON with +8.00",
             |place, _, record| {
                 if place == Listed && record["result"] == "WON" {
                     (record["status"], record["result"], record["pnl"]) =
@@ -368,13 +421,22 @@ fn of_lists() -> Vec<Lie> {
         ),
         lie(
             "lists a trade twice, won and lost",
-            "booked as WON, and the list says LOST now",
+            "now says LOST with -10.00, but the trade's own record says WON with +8.00",
             |place, _, record| {
                 if place == Listed && record["result"] == "WON" {
                     let mut second = record.clone();
                     end(&mut second, "LOST", -10.0);
                     *record = json!([record.clone(), second]);
                 }
+            },
+        ),
+        lie(
+            "says WON once, then LOST by id and in the list",
+            "trade #1 is corrected from WON with +8.00 to LOST with -10.00",
+            |place, _, record| match place {
+                Ended => end(record, "LOST", -10.0),
+                ById(0) if record["result"] == "LOST" => end(record, "WON", 8.0),
+                _ => {}
             },
         ),
     ]
@@ -402,12 +464,46 @@ fn of_wallets() -> Vec<Lie> {
                 *wallets = json!([wallets[1].clone()]);
             }
         }),
-        lie("has a wallet below zero, for a while", "the demo wallet holds -", |place, _, wallets| {
-            // Never the same twice: money that has left would be believed.
+    ]
+}
+
+/// Wallets that differ from the ledger.
+fn of_wallet_differences() -> Vec<Lie> {
+    use Place::{ById, Ended, Listed, Wallets};
+    vec![
+        lie(
+            "shows the wallet of another user",
+            "the venue shows other demo wallets: w-9 of user user-9",
+            |place, _, wallets| {
+                if matches!(place, Wallets(3..)) {
+                    wallets[0]["id"] = json!("w-9");
+                    wallets[0]["userId"] = json!("user-9");
+                }
+            },
+        ),
+        lie("has a wallet below zero, for a while", "off what the trades explain", |place, _, wallets| {
             if let Wallets(reading @ 3..=8) = place {
                 wallets[0]["balance"] = json!(-i64::try_from(reading).unwrap());
             }
         }),
+        lie(
+            "has a wallet below zero",
+            "that is more than 20 % of the equity (runtime.max_unexplained_percent)",
+            |place, _, wallets| {
+                if matches!(place, Wallets(3..)) {
+                    wallets[0]["balance"] = json!(-5);
+                }
+            },
+        ),
+        lie(
+            "reports a win, and does not pay it",
+            "the demo wallet holds 18.00 less than the trades explain: 1 win was not paid",
+            |place, _, record| match place {
+                Ended => end(record, "LOST", -10.0),
+                ById(_) | Listed if record["result"] == "LOST" => end(record, "WON", 8.0),
+                _ => {}
+            },
+        ),
     ]
 }
 

@@ -36,12 +36,12 @@ fn a_refusal_says_whether_the_limit_of_all_or_of_the_symbol_was_reached_and_its_
         (
             "max_open_trades = 4\nmax_open_trades_per_symbol = 2",
             "MaxOpenTradesPerSymbol",
-            "open-trade limit of the symbol (MaxOpenTradesPerSymbol: max_open_trades_per_symbol = 2)",
+            "open-trade limit of the symbol (MaxOpenTradesPerSymbol: max_open_trades_per_symbol = 2; 2 of 2)",
         ),
         (
             "max_open_trades = 2\nmax_open_trades_per_symbol = 4",
             "MaxOpenTrades",
-            "open-trade limit of all (MaxOpenTrades: max_open_trades = 2)",
+            "open-trade limit of all (MaxOpenTrades: max_open_trades = 2; 2 of 2)",
         ),
     ] {
         let folder = folder(risk);

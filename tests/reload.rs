@@ -61,32 +61,32 @@ fn a_bot_is_given_new_limits_by_command_by_its_journal_and_by_signal_and_keeps_i
     assert_eq!((&known["by"], &known), (&json!("command"), &answer["reloaded"]));
 
     // Whoever listens in its place answers nothing: the order goes through the journal, from anywhere, once.
-    write(&folder, "[risk]\nmax_open_trades = 2\ndaily_loss_limit = 7");
+    write(&folder, "[risk]\nmax_open_trades = 2\ndaily_loss_limit = 70");
     let socket = folder.path("candlewick.db.sock");
     std::fs::rename(&socket, folder.path("away.sock")).unwrap();
     let silent = UnixListener::bind(&socket).unwrap();
     let journal = folder.path("candlewick.db").to_string_lossy().into_owned();
     let answer = Folder::new().run(&["reload", "--json", "--journal", &journal]).json();
-    assert_eq!(answer["reloaded"]["changes"], json!(["risk.daily_loss_limit 100 -> 7"]));
+    assert_eq!(answer["reloaded"]["changes"], json!(["risk.daily_loss_limit 100 -> 70"]));
     assert_eq!(
         (most(&folder, "daily_loss_limit"), most(&folder, "max_open_trades")),
-        (json!(7.0), json!(2.0))
+        (json!(70.0), json!(2.0))
     );
     assert_eq!(count(&folder, "candlewick.db", "\"control\":\"reload\""), 2);
     drop(silent);
     std::fs::rename(folder.path("away.sock"), &socket).unwrap();
 
-    write(&folder, "[risk]\nmax_open_trades = 2\ndaily_loss_limit = 8\n[runtime]\nstop_patience_s = 1");
+    write(&folder, "[risk]\nmax_open_trades = 2\ndaily_loss_limit = 80\n[runtime]\nstop_patience_s = 1");
     assert!(Command::new("kill").args(["-s", "HUP", &bot.id()]).status().unwrap().success());
     let by_signal = (0..2_000).map(|_| reloaded(&folder)).find(|known| known["by"] == "signal");
-    let changes = json!(["risk.daily_loss_limit 7 -> 8", "runtime.stop_patience_s 30 -> 1"]);
+    let changes = json!(["risk.daily_loss_limit 70 -> 80", "runtime.stop_patience_s 30 -> 1"]);
     assert_eq!(by_signal.expect("the signal is heard")["changes"], changes);
     let status = folder.run(&["status", "--config", "bot.toml"]);
-    for part in ["read again ", "by SIGHUP:", "risk.daily_loss_limit 7 -> 8"] {
+    for part in ["read again ", "by SIGHUP:", "risk.daily_loss_limit 70 -> 80"] {
         assert!(status.stdout.contains(part), "no {part:?} in {}", status.stdout);
     }
     assert_eq!(bot.end(), Some(130));
-    assert_eq!(most(&folder, "daily_loss_limit"), json!(8.0), "without a bot, too");
+    assert_eq!(most(&folder, "daily_loss_limit"), json!(80.0), "without a bot, too");
 }
 
 #[test]

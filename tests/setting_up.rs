@@ -175,7 +175,7 @@ fn a_pair_is_written_as_venues_do_and_one_of_another_asset_type_is_not_a_venue_t
     let checked = folder.run(&["config", "check", "--config", "candlewick.toml"]);
     assert!(checked.stdout.contains("asset_type = \"crypto\" for EURUSD"), "{}", checked.stdout);
     let parts = ["the venue has no candles of EURUSD", "symbol or its asset type", "asset_type"];
-    let ran = folder.run(&["live", "--sandbox", "--for", "1s", "--config", "candlewick.toml"]);
+    let ran = folder.run(&["live", "--sandbox", "--quiet", "--for", "1s", "--config", "candlewick.toml"]);
     ran.fails(2, &parts);
     assert!(!ran.stderr.contains("did not answer"), "{}", ran.stderr);
 }

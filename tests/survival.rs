@@ -81,7 +81,7 @@ const MANY_SNAPSHOTS: &str = "[runtime]\nsnapshot_every = 20\n";
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// All that a run of the built-in strategies writes: none of them asks for prices, so none is written.
-const POINTS: [Point; 36] = [
+const POINTS: [Point; 37] = [
     // First, as it takes longest.
     Point {
         faults: "none",
@@ -89,6 +89,13 @@ const POINTS: [Point; 36] = [
         meanwhile: Meanwhile::Stranger,
         settings: MANY_READINGS,
         ..point("deposit", 1)
+    },
+    Point {
+        faults: "none",
+        past: Past::HaltFile,
+        meanwhile: Meanwhile::Stranger,
+        settings: MANY_READINGS,
+        ..point("wallet_difference", 1)
     },
     point("lease", 1),
     point("run", 1),

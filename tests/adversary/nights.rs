@@ -212,7 +212,8 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
     let ledger = shown.status["balance"].as_f64().map(|balance| (balance * 100.0).round() as i64);
     let wallet = world.wallet(shown.ended_at);
     if ledger != Some(wallet - differs) {
-        faults.push(format!("the ledger has {ledger:?} cents, the venue {wallet}, which differ by {differs}"));
+        faults
+            .push(format!("the ledger has {ledger:?} cents, the venue {wallet}, which differ by {differs}"));
     }
     for order in &world.orders {
         // Free money that the bot may have known of.

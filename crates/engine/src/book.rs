@@ -3,8 +3,8 @@
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::refusal_count::RefusalCount;
 use crate::{
-    Action, Approved, CorrectedResult, Departure, Event, EventKind, IntentId, IntentState, Opened,
-    OrderTerms, Recorded, Rejection, Rule, Settled, VenueId,
+    Action, Approved, CorrectedResult, Departure, Event, EventKind, EventSequence, IntentId, IntentState,
+    Opened, OrderTerms, Recorded, Rejection, Rule, Settled, VenueId,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -45,21 +45,6 @@ pub struct IntentRow {
     /// The place of the venue's name in the book's list, from 1.
     #[serde(skip)]
     pub(crate) venue_id: Option<NonZeroU32>,
-}
-
-/// The order in which a Session was handed what is known of an intent: numbers of its book's news, from 1, 0 for what did not
-/// happen, and the payouts reported then. Several things become known at one moment; the Session decided in this order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventSequence {
-    pub(crate) decided: u32,
-    pub(crate) answered: u32,
-    /// It is no evidence: refused, not sent, looked for in vain, another bet than was meant, or settled by a person's word.
-    pub(crate) left_out: u32,
-    pub(crate) settled: u32,
-    /// What a win pays, as the answer said.
-    pub(crate) answered_payout: Option<Payout>,
-    /// The same, as the settlement said.
-    pub(crate) settled_payout: Option<Payout>,
 }
 
 /// All intents, in their order, and the count of refusals by name. It heeds and ignores what the Session does:
@@ -114,28 +99,6 @@ impl IntentRow {
                 false
             }
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => true,
-        }
-    }
-}
-
-impl EventSequence {
-    /// The number of its end; 0 where it has not ended.
-    pub(crate) const fn ended(self) -> u32 {
-        if self.left_out > 0 { self.left_out } else { self.settled }
-    }
-
-    /// The same behind so much other news.
-    const fn after(self, news: u32) -> Self {
-        const fn moved(place: u32, by: u32) -> u32 {
-            if place == 0 { 0 } else { place + by }
-        }
-        let Self { decided, answered, left_out, settled, .. } = self;
-        Self {
-            decided: moved(decided, news),
-            answered: moved(answered, news),
-            left_out: moved(left_out, news),
-            settled: moved(settled, news),
-            ..self
         }
     }
 }

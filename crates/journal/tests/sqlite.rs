@@ -132,7 +132,7 @@ async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
     for body in ["2", "3"] {
         store.record(line(body));
         let error = store.commit().await.unwrap_err();
-        assert!(matches!(error, JournalError::Unavailable { .. }), "{error:?}");
+        assert!(matches!(error, JournalError::FileGone { .. }), "{error:?}");
     }
     // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log of changes
     // by name at some later time, which may be after ours is back in that place.

@@ -80,6 +80,17 @@ impl Layer {
         Self::parse(Origin::BuiltIn, SANDBOX)
     }
 
+    /// Returns whether this layer has the top-level `key`.
+    pub(super) fn sets(&self, key: &str) -> bool {
+        self.values.contains_key(key)
+    }
+
+    /// Removes the top-level `key`.
+    pub(super) fn without(mut self, key: &str) -> Self {
+        self.values.remove(key);
+        self
+    }
+
     pub(super) fn of_text(text: &str) -> Result<Self, AppError> {
         Self::parse(Origin::BuiltIn, text)
     }

@@ -45,12 +45,10 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`.
+    /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`. The risk limits
+    /// of `base` apply to its own bots only.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
-        let mut layers = vec![Layer::defaults()?];
-        if files.is_empty() && base == Base::Sandbox {
-            layers.push(Layer::built_in()?);
-        }
+        let mut layers = Vec::new();
         for file in files {
             layers.push(Layer::read_file(file)?);
         }
@@ -60,6 +58,12 @@ impl Loaded {
             layer.refuse_password()?;
             layers.push(layer);
         }
+        if files.is_empty() && base == Base::Sandbox {
+            let has_other_bots = layers.iter().any(|layer| layer.sets("bots"));
+            let built_in = Layer::built_in()?;
+            layers.insert(0, if has_other_bots { built_in.without("risk") } else { built_in });
+        }
+        layers.insert(0, Layer::defaults()?);
         let whole = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
@@ -240,6 +244,18 @@ mod tests {
         }
         let file = serde_json::to_value(defaults().root()).unwrap();
         check(&serde_json::to_value(Config::default()).unwrap(), &file, "");
+    }
+
+    #[test]
+    fn limits_of_the_built_in_bots_do_not_apply_to_other_bots() {
+        let limit = |flags| Loaded::read(&[], Base::Sandbox, flags).unwrap().config.risk.daily_loss_limit;
+        let usual = defaults().config.risk.daily_loss_limit;
+        assert_ne!(limit(Vec::new()), usual);
+        let bot = serde_json::json!({
+            "name": "own", "symbol": "EURUSD", "interval": "1m", "strategy": "rsi-reversal", "close_type": "01:00",
+        });
+        let own = Flag::new("--rules", "", "bots", Some([bot])).unwrap();
+        assert_eq!(limit(vec![own]), usual);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod reading;
 mod screen;
 mod stopping;
 mod stream;
+mod trade_text;
 
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;

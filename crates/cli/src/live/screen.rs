@@ -5,17 +5,18 @@
 
 use super::decision_words::{blocked_words, open_words, refusal_words, verdict_words};
 use super::header::Header;
-use super::line::{BAD, BOLD, DIM, GOOD, NOTE, clock_time, dated};
+use super::line::{BAD, BOLD, DIM, GOOD, NOTE, dated};
 use super::stopping::stopping_words;
+use super::trade_text::{describe_opened, describe_settled, format_signed};
 use crate::wrap::columns_of;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Opened, Refused,
-    RiskSettings, Settled, VenueId,
+    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Refused,
+    RiskSettings, Settled,
 };
 use candlewick_runtime::control::{Blockage, Phase};
 use candlewick_runtime::{Funds, Interest, Notice, Notices, Watcher, describe_skew};
-use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, price_text, visible};
+use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Series, Symbol, visible};
 use console::Term;
 use std::io::Write as _;
 use std::time::Duration;
@@ -163,7 +164,9 @@ impl Screen {
                     self.show_candle(event, *series, candle.close());
                 }
             }
-            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.show_opened(event.at, opened),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+                self.line(event.at, Style::new(), "opened", &describe_opened(opened));
+            }
             EventKind::Settled(settled) => self.show_settled(event.at, settled, (funds, intent)),
             EventKind::SettledByPerson { intent, outcome, profit } => {
                 let text = format!("#{intent} {outcome} {}, as a person said", self.signed(*profit));
@@ -228,15 +231,6 @@ impl Screen {
         self.line(at, NOTE, label, &format!("#{intent}: its stake is free again"));
     }
 
-    fn show_opened(&self, at: Millis, opened: &Opened) {
-        let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), price_text);
-        let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
-        let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
-        let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
-        let text = format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent);
-        self.line(at, Style::new(), "opened", &text);
-    }
-
     fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
         let (style, label) = match settled.outcome {
             Outcome::Won => (GOOD, "won"),
@@ -244,20 +238,8 @@ impl Screen {
             Outcome::Draw => (NOTE, "draw"),
             Outcome::Cancelled => (NOTE, "cancelled"),
         };
-        let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
-        let prices = match (entry, settled.close_price) {
-            (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
-            _ => "without prices".to_owned(),
-        };
-        let profit = self.signed(settled.profit);
-        let (free, open) = (self.scale.format(funds.free), self.scale.format(funds.open_stakes));
-        let balance = format!("balance {BOLD}{free}{BOLD:#}, open stakes {open}");
-        self.line(
-            at,
-            style,
-            label,
-            &format!("#{} {style}{profit}{style:#}  {prices}   {balance}", settled.intent),
-        );
+        let text = describe_settled(settled, style, (funds, intent), self.scale);
+        self.line(at, style, label, &text);
     }
 
     fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {
@@ -302,8 +284,7 @@ impl Screen {
     }
 
     fn signed(&self, money: Money) -> String {
-        let sign = if money.is_positive() { "+" } else { "" };
-        format!("{sign}{}", self.scale.format(money))
+        format_signed(money, self.scale)
     }
 }
 
@@ -407,19 +388,6 @@ impl Shown {
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(PATIENCE, has_ended).await);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn profits_carry_their_sign() {
-        let screen = Screen::new((Detail::All, Stream::Error), MoneyScale::default(), &[]);
-        for (units, expected) in [(800, "+8.00"), (-1_000, "-10.00"), (0, "0.00")] {
-            assert_eq!(screen.signed(Money::from_minor(units)), expected);
         }
     }
 }

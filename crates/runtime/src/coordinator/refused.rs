@@ -56,13 +56,13 @@ impl Coordinator {
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
         let order = self.session.order_of(&first.approved);
-        let likeness = match compare_terms(&order, report) {
+        let matched = match compare_terms(&order, report) {
             Match::Different => "the symbol and the second, but not all terms",
             Match::Same | Match::Unclear => "the terms and the second",
         };
         let counts = if refused.len() == 1 { "it counts again" } else { "they count again" };
         let text =
-            format!("the venue lists trade {} with {likeness} of {orders}: {counts}", describe_trade(report));
+            format!("the venue lists trade {} with {matched} of {orders}: {counts}", describe_trade(report));
         for row in &refused {
             self.reinstate(row, step);
         }

@@ -187,6 +187,7 @@ impl Coordinator {
             patience,
             is_last,
         };
+        let is_new = !self.audits.wallet.has_suspect();
         let result = self.audits.wallet.read(&reading);
         let is_settled = match result {
             WalletReading::Agrees => {
@@ -197,7 +198,7 @@ impl Coordinator {
                 self.record_difference(difference, step);
                 self.agenda.add(now + APART + Millis::SECOND, Job::Balances);
                 // The list shows a changed result before the difference is taken for a movement.
-                if !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
+                if is_new && !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
                 false

@@ -2,6 +2,7 @@
 //! that step; and where money differs it has halted, for that reason.
 
 use crate::lies::{WRONG_PROFIT, direction_of};
+use crate::money_lies::{MoneyLie, MoneyLies};
 use crate::truth::Trade;
 use crate::watcher::Watcher;
 use crate::world::World;
@@ -23,6 +24,8 @@ const CLOCK_OFF: Millis = Millis::from_seconds(240);
 const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
 /// Tolerance for the times of an answer to an open, beside the error of the clock.
 const TOLERANCE: Millis = Millis::from_seconds(90);
+/// Tolerance where the program may take a request time that stands still for the clock of the venue.
+const SLACK_OF_FROZEN: Millis = Millis::from_seconds(300);
 /// What a win may pay at most, in percent.
 const MAX_PAYOUT: f64 = 200.0;
 /// What it may bring at most, in stakes.
@@ -147,7 +150,10 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
 
 /// Returns whether an answer is about a request of another time.
 fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
-    let tolerance = TOLERANCE + world.most_shown_off() * 3;
+    // A request time that stands still may have passed for the venue's clock.
+    let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
+    let slack = if world.plan.lies.money().is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
+    let tolerance = TOLERANCE + slack + world.most_shown_off() * 3;
     let times = [report.request_time, report.created_time, report.open_time];
     times.into_iter().flatten().any(|at| at.abs_diff(now) > tolerance)
 }

@@ -1,7 +1,7 @@
 //! Checks of lies about money (`money_lies.rs`), against the venue's truth.
 
 use crate::lies::Lie;
-use crate::money_lies::{MoneyLie, MoneyLies, bookable, is_by_status};
+use crate::money_lies::{FirstWord, MoneyLie, MoneyLies, bookable, is_by_status};
 use crate::truth::{Trade, Truth};
 use crate::world::World;
 use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, TradeBook};
@@ -75,7 +75,10 @@ pub(crate) fn is_bookable(trade: &Trade, booked: (Outcome, i64)) -> bool {
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.lie.and_then(Lie::of_money);
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
-    is_said || is_listed || trade.former == Some(booked)
+    // It is corrected later.
+    let is_first_word =
+        lie == Some(MoneyLie::FirstSays(FirstWord::Cancelled)) && booked == (Outcome::Cancelled, 0);
+    is_said || is_first_word || is_listed || trade.former == Some(booked)
 }
 
 /// Checks that a trade whose close time is reported too late settles at its real close.
@@ -129,12 +132,14 @@ pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook,
         check_reported(world, row, (lie, trade));
     }
     let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings());
+    // Where requests fail, two readings of a spell may not come.
+    let has_shown = |lies: &MoneyLies| is_heard_well(world) && has_shown(lies);
     let has_halted = world.halts() > 0 || !world.plan.lies.money().is_some_and(has_shown);
     world.require(has_halted, || "the wallet was false, and no run halted".to_owned());
     let covered = ledger.free() + ledger.difference();
     let is_compared = !world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
     // A run that halted leaves the rest to the operator.
-    let is_compared = is_compared && world.halts() == 0;
+    let is_compared = is_compared && world.halts() == 0 && is_heard_well(world);
     world.require(!is_compared || covered.minor() == truth.balance(), || {
         let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
         format!(
@@ -144,7 +149,16 @@ pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook,
     });
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
-    world.require(is_said, || format!("the wallet lacks {}, and nobody said so", -hidden));
+    world.require(is_said || !is_heard_well(world), || {
+        format!("the wallet lacks {}, and nobody said so", -hidden)
+    });
+}
+
+/// Returns whether nothing that is asked of the venue fails, is lost or comes late.
+fn is_heard_well(world: &World) -> bool {
+    let habits = &world.plan.habits;
+    let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
+    habits.failing + habits.lost + habits.unanswered + habits.unreadable + habits.slow == 0 && !has_outage
 }
 
 /// Checks what must have been said of a lie about a settled trade.
@@ -172,6 +186,7 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         MoneyLie::ListedOpposite => has_said("direction"),
         _ => true,
     };
+    let is_reported = is_reported || !is_heard_well(world);
     world.require(is_reported, || format!("{} had the lie {lie:?}, and nobody said so", trade.id));
 }
 

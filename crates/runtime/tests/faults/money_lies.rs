@@ -189,6 +189,10 @@ impl MoneyLies {
         self.wallet.is_some()
     }
 
+    pub(crate) fn has_kind(&self, kind: MoneyLie) -> bool {
+        self.kinds.contains(&kind)
+    }
+
     /// Returns whether the wallet is the right one with a false balance.
     pub(crate) fn is_rebased(&self) -> bool {
         matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))

@@ -5,6 +5,7 @@ use crate::delays::Tally;
 use crate::lies::{Lie, MISSING};
 use crate::limits;
 use crate::money_checks::{check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit};
+use crate::money_lies::{MoneyLie, MoneyLies};
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
 use crate::refusals::Refusals;
@@ -327,6 +328,11 @@ impl Watcher {
 
     /// No clock is said to be further off than it ever was.
     fn check_offset(&self, offset: Millis) {
+        // A request time that stands still may pass for the venue's clock while nothing else is known of that.
+        let is_frozen = |lies: &MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
+        if self.world.plan.lies.money().is_some_and(is_frozen) {
+            return;
+        }
         let most = self.world.most_shown_off();
         // What an answer said before the clock stood still is taken for said after it, where they do not contradict each other.
         let most = if self.world.plan.habits.clock_jumps > 0 { most * 3 } else { most };

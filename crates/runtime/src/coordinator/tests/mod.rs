@@ -565,7 +565,6 @@ fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
                     // The list shows the trade from 160 s on.
                     Command::Ask(Ask::Trades) => {
                         let trades = if ms < 160_000 { Vec::new() } else { vec![over.clone()] };
-                        let is_first = ms < 165_000;
                         let listing = TradeListing {
                             began: now,
                             ended: now,
@@ -573,7 +572,7 @@ fn a_settlement_is_never_handled_before_the_adoption_of_its_trade() {
                             trades,
                             ..TradeListing::default()
                         };
-                        if is_first {
+                        if ms < 165_000 {
                             inputs.push(Input::Answer(Answer::Trades(listing)));
                         } else {
                             last_listing = Some(listing);
