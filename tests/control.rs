@@ -90,8 +90,14 @@ fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
 #[test]
 fn time_and_reason_of_a_halt_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
-    recording::record_in_lock_step(&folder)
-        .fails(6, &["the run ended halted at 2026-", " UTC: the file run.db.HALT is there: news at noon"]);
+    let run = recording::record_in_lock_step(&folder);
+    let ended = "the run ended halted at 2026-";
+    assert_eq!(run.code, 6, "{}", run.stderr);
+    assert!(
+        run.stderr.contains(ended) && run.stderr.contains("UTC: the file run.db.HALT is there: news at noon"),
+        "{}",
+        run.stderr
+    );
     let status = folder.run(&["status", "--journal", "run.db"]).stdout;
     assert!(
         status.contains("halted at 2026-") && status.contains("HALT is there: news at noon; run `cand"),
