@@ -64,7 +64,11 @@ async fn a_trade_that_differs_from_its_intent_or_its_payout_is_found() {
     let follows = [FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)];
     let ran = run(CLOSE, 9, |_| {}, &follows).await;
     assert_eq!(findings(&ran), [(Audit::Settlement, 1)]);
-    assert!(ran.finished().halted.is_none());
+    let halted = ran.finished().halted.as_deref();
+    assert!(
+        halted.is_some_and(|why| why.contains("profit 9.00; stake 10.00 and payout 80 % give 8.00")),
+        "{halted:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
