@@ -60,7 +60,7 @@ fn progress_of(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Whose money is at stake: `isDemo`, else what the paying wallets hold. A wallet of real money is a hint that outweighs
+/// Account whose money is at stake: `isDemo`, else what the paying wallets hold. A wallet of real money is a hint that outweighs
 /// `isDemo`.
 pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
     if record.wallets.iter().any(|wallet| wallet.wallet_type == WalletType::Real) {

@@ -30,7 +30,7 @@ pub(crate) struct Bot {
     longer: LongerCandles,
     /// Candles until its signals mean anything.
     cold: usize,
-    /// What becomes of a refused level of its ladder.
+    /// Handling of a refused level of the ladder.
     if_refused: IfRefused,
 }
 

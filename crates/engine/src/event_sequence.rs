@@ -12,7 +12,7 @@ pub struct EventSequence {
     /// It is no evidence: refused, not sent, looked for in vain, another bet than was meant, or settled by a person's word.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
-    /// What a win pays, as the answer said.
+    /// Payout that the answer stated.
     pub(crate) answered_payout: Option<Payout>,
     /// The same, as the settlement said.
     pub(crate) settled_payout: Option<Payout>,

@@ -1,10 +1,10 @@
-//! How many intents of a symbol are unfinished: what the rules ask at every signal.
+//! Counts of unfinished intents per symbol, which the rules read at every signal.
 
 use crate::intent::{Intent, Stage};
 use candlewick_sdk::{Direction, Millis};
 use serde::{Deserialize, Serialize};
 
-/// How many intents of a symbol are unfinished.
+/// Number of unfinished intents of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IntentCounts {
     pub(crate) by_direction: [u32; 2],

@@ -51,7 +51,7 @@ impl Ledger {
         self.difference
     }
 
-    /// What the wallet lacks of what the trades explain; zero for a surplus.
+    /// Returns the money that the wallet lacks; zero for a surplus.
     #[inline]
     pub fn shortage(&self) -> Money {
         (-self.difference).max(Money::ZERO)

@@ -119,7 +119,7 @@ impl HttpBroker {
         }
     }
 
-    /// What a record says, held against the user of the credentials.
+    /// Builds the report of a record; another owner than the user of the credentials is named.
     pub(super) fn report_of(&self, record: TradeRecord) -> TradeReport {
         report_of(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }

@@ -69,7 +69,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     Check::Wallets.ok(text)
 }
 
-/// What a bonus wallet holds is not staked by the ledger, but a venue may take a part of a stake from it.
+/// The ledger does not stake the money of a bonus wallet, but a venue may take a part of a stake from it.
 fn bonus_words(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {

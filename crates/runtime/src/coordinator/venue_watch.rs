@@ -90,7 +90,7 @@ impl Coordinator {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
                 self.agenda.add(step.now + pace, Job::User);
-                return self.warn_of("nobody knows whether the account may trade", &error, step);
+                return self.warn_of("it is unknown whether the account may trade", &error, step);
             }
         };
         let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };

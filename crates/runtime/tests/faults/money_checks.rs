@@ -150,7 +150,7 @@ pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook,
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
     world.require(is_said || !is_heard_well(world), || {
-        format!("the wallet lacks {}, and nobody said so", -hidden)
+        format!("the wallet lacks {} without a report", -hidden)
     });
 }
 
@@ -187,7 +187,7 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
         _ => true,
     };
     let is_reported = is_reported || !is_heard_well(world);
-    world.require(is_reported, || format!("{} had the lie {lie:?}, and nobody said so", trade.id));
+    world.require(is_reported, || format!("{} had the lie {lie:?} without a report", trade.id));
 }
 
 /// Returns whether the payout of the open was known before the end of the trade.
