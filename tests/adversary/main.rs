@@ -77,7 +77,7 @@ fn rows(form: &str) -> Vec<Row> {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let form = std::env::var("CANDLEWICK_ADVERSARY").unwrap_or_default();
-    let form = if words.is_empty() { form.as_str() } else { "all" };
+    let form = if words.is_empty() || !form.is_empty() { form.as_str() } else { "all" };
     let mut chosen = rows(form);
     chosen.retain(|row| words.is_empty() || words.iter().any(|word| row.name().contains(word)));
     let failed = play_all(&chosen);
@@ -117,6 +117,13 @@ fn print_row(name: &str, judgement: &Judgement) {
     }
 }
 
+/// Prints the log of a run with faults, where the environment asks for it.
+fn print_log(name: &str, judgement: &Judgement, trader: &Trader) {
+    if !judgement.faults.is_empty() && std::env::var_os("CANDLEWICK_ADVERSARY_LOG").is_some() {
+        println!("{name}\n{}", trader.log());
+    }
+}
+
 /// Runs the program against a venue with a scenario's lies.
 fn play(scenario: &Scenario) -> Judgement {
     let world = World::new(scenario.lies.clone(), scenario.outcomes, scenario.list_lag_ms);
@@ -130,8 +137,6 @@ fn play(scenario: &Scenario) -> Judgement {
     let child = trader.start(seconds);
     let shown = trader.finish(child, seconds);
     let judgement = judge(scenario, &venue, &shown);
-    if !judgement.faults.is_empty() && std::env::var_os("CANDLEWICK_ADVERSARY_LOG").is_some() {
-        println!("{}\n{}", scenario.name, trader.log());
-    }
+    print_log(&scenario.name, &judgement, &trader);
     judgement
 }

@@ -92,7 +92,9 @@ impl Night {
             shown.status["balance"],
             world.wallet(shown.ended_at) as f64 / 100.0,
         );
-        Judgement { faults, line }
+        let judgement = Judgement { faults, line };
+        crate::print_log(self.name(), &judgement, &trader);
+        judgement
     }
 }
 

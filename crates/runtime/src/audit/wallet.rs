@@ -4,12 +4,13 @@
 //! of what trades under way may have returned already. Whatever it is beyond that is a difference.
 //!
 //! A difference is confirmed by a second reading. If our trades moved at least as much money since the last reading that
-//! agreed to the cent, they may have caused it: it is kept, and a shortage counts as lost. If they moved less, money came
-//! or went from outside: it is booked as a deposit or a withdrawal. A surplus that was kept is booked once nothing of ours
-//! has happened for long; a shortage never is.
+//! agreed, beside what that one left open, they may have caused it: it is kept, and a shortage counts as lost. If they moved
+//! less, money came or went from outside: it is booked as a deposit or a withdrawal. A surplus that was kept is booked once
+//! nothing of ours has happened for long; a shortage never is.
 
 mod names;
 mod possible;
+mod suspect;
 
 use names::KnownWallet;
 pub(crate) use names::NameCheck;
@@ -19,6 +20,7 @@ use candlewick_sdk::{Millis, Money};
 use possible::Possible;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use suspect::Suspect;
 
 /// Least time between the two readings that confirm a difference.
 pub(crate) const APART: Millis = Millis::from_seconds(10);
@@ -45,7 +47,7 @@ pub(crate) struct WalletAudit {
     suspect: Option<Suspect>,
     /// Last reading that agreed with the confirmed difference.
     #[serde(skip)]
-    agreed: Option<Millis>,
+    agreed: Option<Agreement>,
     /// Last reading that agreed with it to the cent, by nothing that is under way or late.
     #[serde(skip)]
     exact: Option<Millis>,
@@ -63,17 +65,12 @@ pub(crate) struct WalletAudit {
     bonus: (Money, Option<Money>),
 }
 
-/// A difference that has been seen and is not confirmed.
+/// A reading that agreed.
 #[derive(Clone, Copy, Debug)]
-struct Suspect {
-    /// Wallet minus ledger.
-    raw: Money,
-    /// What of it nothing explains.
-    difference: Money,
-    first: Millis,
-    last: Millis,
-    /// Newest change that may have caused it.
-    caused_at: Option<Millis>,
+struct Agreement {
+    sent: Millis,
+    /// The most that our trades may have caused unseen: what was too young to be shown, or under way.
+    unseen: Money,
 }
 
 /// Whether the venue shows a balance that can be compared.
@@ -188,16 +185,13 @@ impl WalletAudit {
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
-            self.note_agreement(sent);
-            if raw == self.confirmed {
-                self.exact = Some(sent);
-            }
+            self.note_agreement(raw == self.confirmed, reading);
             self.bonus.1 = reading.bonus.or(self.bonus.1);
             let surplus = self.confirmed;
             return if is_settled { WalletReading::Settled { surplus } } else { WalletReading::Agrees };
         }
-        if self.is_paid_by_bonus(reading.bonus, &possible, sent) {
-            self.note_agreement(sent);
+        if let Some(is_exact) = self.explained_by_bonus(reading.bonus, &possible) {
+            self.note_agreement(is_exact, reading);
             return WalletReading::Agrees;
         }
         // If two readings differ by the same amount, nothing of it is late or under way.
@@ -210,26 +204,27 @@ impl WalletAudit {
             return WalletReading::Differs { difference: certain };
         }
         let step = difference - self.confirmed;
-        let since = self.unverified_since(reading);
         let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
-        let may_be_of_trades = is_repayment || size(step) <= self.moved_since(since, reading);
+        let may_be_of_trades = is_repayment || !suspect.is_from_outside;
         if difference == Money::ZERO {
             let caused_at = self.caused_at.take();
-            self.measure_lag(self.agreed, caused_at);
+            self.measure_lag(self.agreed.map(|agreement| agreement.sent), caused_at);
         } else if may_be_of_trades && !is_repayment {
             self.caused_at = suspect.caused_at;
         }
         self.suspect = None;
-        self.agreed = Some(sent);
-        self.exact = Some(sent).filter(|_| raw == difference).or(self.exact);
+        self.note_reading(raw == difference, reading);
         WalletReading::Confirmed { step, may_be_of_trades }
     }
 
     /// Keeps a confirmed change as difference.
     pub(crate) fn keep(&mut self, step: Money) {
         self.confirmed += step;
-        self.agreed_with_ledger =
-            self.agreed.filter(|_| self.confirmed == Money::ZERO).or(self.agreed_with_ledger);
+        if let Some(agreement) = self.agreed
+            && self.confirmed == Money::ZERO
+        {
+            self.agreed_with_ledger = Some(agreement.sent);
+        }
     }
 
     /// A confirmed change is booked by the ledger next.
@@ -283,19 +278,18 @@ impl WalletAudit {
         self.changes.iter().filter(move |(_, at)| *at > since).map(|(change, _)| *change)
     }
 
-    /// The moment from which on the wallet may not show all that our trades have changed.
-    fn unverified_since(&self, reading: &Reading<'_>) -> Millis {
-        let Some(exact) = self.exact else { return reading.sent - LONGEST_LAG };
-        let since = exact - self.lag(reading.lag);
-        // A difference may be of changes that are still not shown.
-        if self.confirmed == Money::ZERO { since } else { since.min(reading.sent - reading.patience) }
+    /// Money that our trades moved, or may move, and that no agreeing reading has shown.
+    fn moved_unseen(&self, reading: &Reading<'_>) -> Money {
+        let lag = self.lag(reading.lag);
+        let since_exact =
+            self.moved_since(self.exact.map_or(reading.sent - LONGEST_LAG, |exact| exact - lag));
+        let since_agreement =
+            self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
+        since_agreement.map_or(since_exact, |moved| moved.min(since_exact)) + reading.under_way.largest()
     }
 
-    /// Money that our trades moved since then, or may move.
-    fn moved_since(&self, since: Millis, reading: &Reading<'_>) -> Money {
-        let largest = |amounts: &Vec<Money>| amounts.iter().copied().max();
-        let under_way = reading.under_way.amounts.iter().filter_map(largest);
-        self.changes_since(since).chain(under_way).map(size).sum()
+    fn moved_since(&self, since: Millis) -> Money {
+        self.changes_since(since).map(size).sum()
     }
 
     /// Whether a surplus has been read twice while nothing of ours was under way or changed, and is no lag.
@@ -311,31 +305,27 @@ impl WalletAudit {
             && !self.may_be_ours(raw, Vec::new(), now, LONGEST_LAG)
     }
 
-    fn note_agreement(&mut self, sent: Millis) {
+    fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
+        let suspect = self.suspect.take();
         // What was suspected for a while was lag.
-        if let Some(Suspect { last, caused_at, .. }) = self.suspect.take() {
+        if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact) {
             self.measure_lag(Some(last), caused_at);
         }
-        self.agreed = Some(sent);
+        self.note_reading(is_exact, reading);
         if self.confirmed == Money::ZERO {
-            self.agreed_with_ledger = Some(sent);
+            self.agreed_with_ledger = Some(reading.sent);
         }
     }
 
-    /// The suspect that a reading makes: the one of before where it may have grown by what our trades moved since.
-    fn suspected(&self, (raw, difference): (Money, Money), reading: &Reading<'_>) -> Suspect {
-        let sent = reading.sent;
-        let settled_lag = sent - self.lag(reading.lag);
-        let oldest = self.agreed.unwrap_or(sent - LONGEST_LAG) - self.lag(reading.lag);
-        let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
-        let may_be_lag = size(difference - self.confirmed) <= causes().map(|(change, _)| size(*change)).sum();
-        let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        let new = Suspect { raw, difference, first: sent, last: sent, caused_at };
-        let Some(known) = self.suspect else { return new };
-        let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
-        let may_have_grown = self.moved_since(known.last - self.lag(reading.lag), reading);
-        let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
-        if known.raw == raw || is_grown { Suspect { raw, difference, last: sent, ..known } } else { new }
+    /// Remembers a reading that agrees with what is confirmed.
+    fn note_reading(&mut self, is_exact: bool, reading: &Reading<'_>) {
+        let Reading { sent, under_way, .. } = *reading;
+        let young = self.moved_since(sent - self.lag(reading.lag));
+        let unseen = if is_exact { young } else { young + under_way.largest() + under_way.unknown };
+        self.agreed = Some(Agreement { sent, unseen });
+        if is_exact {
+            self.exact = Some(sent);
+        }
     }
 
     fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
@@ -346,16 +336,22 @@ impl WalletAudit {
         }
     }
 
-    /// Whether bonus wallets lost or gained what the wallet is off by: they paid a part of our stakes, or got it back.
-    fn is_paid_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible, sent: Millis) -> bool {
-        let (Some(known), Some(now)) = (self.bonus.1, bonus) else { return false };
-        let paid = known - now;
+    /// Whether bonus wallets lost or gained what the wallet is off by: they paid a part of our stakes, or got it back. If they
+    /// did, returns whether that explains it to the cent.
+    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
+        let paid = self.bonus.1? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
-        if is_explained {
+        is_explained.then(|| {
             self.bonus = (self.bonus.0 + paid, bonus);
-            self.exact = Some(sent).filter(|_| possible.is_raw(self.confirmed + paid)).or(self.exact);
-        }
-        is_explained
+            possible.is_raw(self.confirmed + paid)
+        })
+    }
+}
+
+impl UnderWayMoney {
+    /// The most that the trades with known returns may have put in.
+    fn largest(&self) -> Money {
+        self.amounts.iter().filter_map(|amounts| amounts.iter().copied().max()).sum()
     }
 }
 

@@ -139,6 +139,39 @@ fn a_fee_that_comes_with_a_trade_is_a_shortage_and_more_than_all_trades_moved_is
 }
 
 #[test]
+fn what_left_at_once_is_a_withdrawal_however_much_trades_move_until_it_is_confirmed() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 500_000);
+    bench.check(&[(0, 500_000, Agrees)]);
+    // 100.00 are staked and 185.00 come back every 4 s, and 600.00 leave after 3 s. By the first reading after that trades
+    // had moved 285.00, by the one that confirms it 1,140.00. Less is certain each time: more wins may not be shown yet.
+    let mut free = 500_000;
+    let readings =
+        [(4, differs(-41_500)), (8, differs(-23_000)), (12, differs(-4_500)), (16, from_outside(-60_000))];
+    for (second, expected) in readings {
+        bench.ledger(second - 2, free - 10_000);
+        free += 8_500;
+        bench.ledger(second - 1, free);
+        assert_eq!(bench.read(second, free - 60_000), expected, "after {second} s");
+    }
+}
+
+#[test]
+fn money_that_moved_from_outside_is_no_lag() {
+    // 50.00 come in ten times. 300.00 are six of them, and no sum of them is 299.99.
+    for (short, expected) in [(29_999, LAG), (30_000, Millis::from_seconds(40))] {
+        let mut bench = Bench::default();
+        bench.ledger(0, 100_000);
+        bench.check(&[(0, 100_000, Agrees)]);
+        for second in 1..=10 {
+            bench.ledger(second, 100_000 + second * 5_000);
+        }
+        bench.check(&[(30, 150_000 - short, differs(-short)), (35, 150_000, Agrees)]);
+        assert_eq!(bench.audit.lag(LAG), expected, "{short} short");
+    }
+}
+
+#[test]
 fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long() {
     let mut bench = Bench::default();
     bench.ledger(0, 100_000);
