@@ -195,14 +195,16 @@ impl WalletAudit {
             return WalletReading::Agrees;
         }
         // If two readings differ by the same amount, nothing of it is late or under way.
-        let is_stable = self.suspect.is_some_and(|suspect| suspect.raw == raw);
+        let is_stable = self.suspect.as_ref().is_some_and(|suspect| suspect.raw == raw);
         let difference = if is_stable { raw } else { difference };
-        let suspect = self.suspected((raw, difference), reading);
+        let suspect = self.suspected((difference, &possible), reading);
         if !is_last && suspect.last - suspect.first < APART {
             self.suspect = Some(suspect);
             let certain = possible.largest_difference().min(self.confirmed);
             return WalletReading::Differs { difference: certain };
         }
+        let difference =
+            if is_stable { raw } else { suspect.nearest_candidate(self.confirmed).unwrap_or(difference) };
         let step = difference - self.confirmed;
         let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
         let may_be_of_trades = is_repayment || !suspect.is_from_outside;

@@ -38,6 +38,16 @@ impl Possible {
         self.raw - self.least
     }
 
+    /// Returns the reading minus the ledger's free balance.
+    pub(super) const fn raw(&self) -> Money {
+        self.raw
+    }
+
+    /// Returns every difference that is possible, descending; none if there are too many.
+    pub(super) fn differences(&self) -> Vec<Money> {
+        self.sums.iter().flatten().map(|sum| self.raw - *sum).collect()
+    }
+
     /// Returns whether the reading means this difference to the cent, without anything under way or late.
     pub(super) fn is_raw(&self, difference: Money) -> bool {
         self.raw == difference

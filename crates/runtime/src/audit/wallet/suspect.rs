@@ -1,16 +1,19 @@
 //! A difference before its confirmation.
 
+use super::possible::Possible;
 use super::{LONGEST_LAG, Reading, WalletAudit, size};
 use crate::resolver::sums_of;
 use candlewick_sdk::{Millis, Money};
 
 /// A difference that has been seen and is not confirmed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Suspect {
     /// Wallet minus ledger.
     pub(super) raw: Money,
     /// What of it nothing explains.
     pub(super) difference: Money,
+    /// The differences that all its readings may mean; none if there are too many.
+    candidates: Vec<Money>,
     pub(super) first: Millis,
     pub(super) last: Millis,
     /// Newest change that may have caused it.
@@ -19,10 +22,21 @@ pub(super) struct Suspect {
     pub(super) is_from_outside: bool,
 }
 
+impl Suspect {
+    /// Returns the difference that all readings may mean and that is nearest to the confirmed one.
+    pub(super) fn nearest_candidate(&self, confirmed: Money) -> Option<Money> {
+        self.candidates.iter().copied().min_by_key(|candidate| size(*candidate - confirmed))
+    }
+}
+
 impl WalletAudit {
     /// The suspect that a reading makes: the one of before where it may have grown by what our trades moved since.
-    pub(super) fn suspected(&self, (raw, difference): (Money, Money), reading: &Reading<'_>) -> Suspect {
-        let sent = reading.sent;
+    pub(super) fn suspected(
+        &self,
+        (difference, possible): (Money, &Possible),
+        reading: &Reading<'_>,
+    ) -> Suspect {
+        let (raw, sent) = (possible.raw(), reading.sent);
         let settled_lag = sent - self.lag(reading.lag);
         let agreed = self.agreed.map_or(sent - LONGEST_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
@@ -33,8 +47,10 @@ impl WalletAudit {
             sums_of(&unshown).is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
         let is_from_outside = size(difference - self.confirmed) > self.moved_unseen(reading);
-        let new = Suspect { raw, difference, first: sent, last: sent, caused_at, is_from_outside };
-        let Some(known) = self.suspect else { return new };
+        let candidates = possible.differences();
+        let new =
+            Suspect { raw, difference, candidates, first: sent, last: sent, caused_at, is_from_outside };
+        let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
             self.moved_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
@@ -42,7 +58,12 @@ impl WalletAudit {
         if known.raw != raw && !is_grown {
             return new;
         }
+        let mut candidates = known.candidates;
+        candidates.retain(|candidate| possible.contains(*candidate));
+        if candidates.is_empty() {
+            candidates = new.candidates;
+        }
         let is_from_outside = known.is_from_outside || is_from_outside;
-        Suspect { raw, difference, last: sent, is_from_outside, ..known }
+        Suspect { raw, difference, candidates, last: sent, is_from_outside, ..known }
     }
 }

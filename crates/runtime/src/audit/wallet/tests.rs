@@ -157,6 +157,20 @@ fn what_left_at_once_is_a_withdrawal_however_much_trades_move_until_it_is_confir
 }
 
 #[test]
+fn the_amount_of_a_movement_is_the_one_that_all_readings_allow() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 500_000);
+    bench.check(&[(0, 500_000, Agrees)]);
+    // 20.00 are staked, 19.99 come back, and 100.01 leave. If the return was not shown yet, only 80.02 are missing.
+    bench.ledger(20, 498_000);
+    bench.ledger(21, 499_999);
+    bench.check(&[(22, 489_998, differs(-8_002))]);
+    // A stake of 21.00 is not shown yet, or it is and 79.01 are missing: the first reading did not allow that.
+    bench.ledger(30, 497_899);
+    bench.check(&[(33, 489_998, from_outside(-10_001))]);
+}
+
+#[test]
 fn money_that_moved_from_outside_is_no_lag() {
     // 50.00 come in ten times. 300.00 are six of them, and no sum of them is 299.99.
     for (short, expected) in [(29_999, LAG), (30_000, Millis::from_seconds(40))] {
