@@ -119,9 +119,9 @@ pub(crate) struct UnderWayMoney {
 pub(crate) enum WalletReading {
     /// It agrees with the ledger and the confirmed difference.
     Agrees,
-    /// It differs. A second reading has to confirm that; a shortage is certain all the same.
+    /// It differs. A second reading has to confirm that; what left from outside counts at once.
     Differs {
-        /// Wallet minus explained balance, as far as it is certain.
+        /// Wallet minus explained balance, as far as it counts.
         difference: Money,
     },
     /// A second reading has confirmed that the difference changed.
@@ -194,17 +194,16 @@ impl WalletAudit {
             self.note_agreement(is_exact, reading);
             return WalletReading::Agrees;
         }
-        // If two readings differ by the same amount, nothing of it is late or under way.
-        let is_stable = self.suspect.as_ref().is_some_and(|suspect| suspect.raw == raw);
-        let difference = if is_stable { raw } else { difference };
         let suspect = self.suspected((difference, &possible), reading);
         if !is_last && suspect.last - suspect.first < APART {
-            self.suspect = Some(suspect);
+            let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
             let certain = possible.largest_difference().min(self.confirmed);
-            return WalletReading::Differs { difference: certain };
+            self.suspect = Some(suspect);
+            return WalletReading::Differs {
+                difference: if counts_at_once { certain } else { self.confirmed },
+            };
         }
-        let difference =
-            if is_stable { raw } else { suspect.nearest_candidate(self.confirmed).unwrap_or(difference) };
+        let difference = suspect.amount(self.confirmed);
         let step = difference - self.confirmed;
         let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
         let may_be_of_trades = is_repayment || !suspect.is_from_outside;
@@ -255,6 +254,14 @@ impl WalletAudit {
         }
         if self.ledger.is_none() || change != Money::ZERO {
             self.ledger = Some((free, now));
+        }
+    }
+
+    /// Dates a change anew: the order that it reserved money for reached the venue late.
+    pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
+        if let Some(place) = self.changes.iter().rposition(|(known, _)| *known == change) {
+            self.changes.remove(place);
+            self.changes.push_back((change, now));
         }
     }
 

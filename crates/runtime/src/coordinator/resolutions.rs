@@ -189,6 +189,9 @@ impl Coordinator {
     }
 
     fn adopt(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        if let Some(row) = self.session.book().row(intent) {
+            self.audits.wallet.postpone(-row.approved.stake(), step.now);
+        }
         let report = &self.plausible(intent, report.clone(), step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);

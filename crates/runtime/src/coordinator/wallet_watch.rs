@@ -243,6 +243,7 @@ impl Coordinator {
         let mut money = UnderWayMoney::default();
         let mut unknown = Money::ZERO;
         let mut largest = Money::ZERO;
+        let is_reserved = |intent| self.session.session().reserved().any(|reserved| reserved == intent);
         for row in self.session.book().rows() {
             let stake = row.approved.stake();
             largest = largest.max(stake);
@@ -258,13 +259,17 @@ impl Coordinator {
                     money.amounts.push(vec![stake]);
                     unknown += stake;
                 }
-                IntentState::NotOpened => unknown += stake,
-                IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
+                // Once its stake is released, money that moves is nobody's.
+                IntentState::NotOpened if is_reserved(row.approved.intent()) => unknown += stake,
+                IntentState::NotOpened
+                | IntentState::Settled
+                | IntentState::Rejected
+                | IntentState::NotSent => {}
             }
         }
         unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
-        // A trade may yet be found, or the wallet may follow either of two contradicting results.
-        if self.doubts.next_look().is_some() || self.contradictions.is_pending() {
+        // An order may have become another trade, or the wallet may follow either of two contradicting results.
+        if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
         money.unknown = self.largest_return(unknown);

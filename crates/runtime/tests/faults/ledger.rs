@@ -13,6 +13,9 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
+/// Time between a settlement and the second reading that confirms a difference, readings every 10 s.
+const CONFIRMED_AFTER: Millis = Millis::from_seconds(21);
+
 /// Holds the ledger to the venue's trades.
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
@@ -61,7 +64,12 @@ fn check_deposits(
     let is_kept =
         |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
-    if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
+    // Where readings may be false, two true ones have to follow a settlement, or nobody can know of a difference.
+    let is_settlement = |stored: &&StoredLine| stored.line.body.contains("\"settled\"");
+    let settled = lines.iter().rfind(is_settlement).map(|stored| stored.line.received);
+    let is_unread = world.plan.lies.has_false_readings()
+        && settled.is_some_and(|settled| truth.true_reading() < settled + CONFIRMED_AFTER);
+    if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) || is_unread {
         return;
     }
     let claimed: BTreeSet<String> =

@@ -37,7 +37,11 @@ pub(crate) fn balances(world: &World) -> Balances {
         bonus: None,
         wallets: vec![name("w-1", Account::Demo, "DEMO"), name("w-2", Account::Real, "REAL")],
     };
-    world.plan.lies.shown(reading, balances)
+    let shown = world.plan.lies.shown(reading, balances.clone());
+    if shown == balances {
+        truth.note_true_reading(world.time.now());
+    }
+    shown
 }
 
 /// A page of the venue's list.

@@ -33,14 +33,14 @@ impl Possible {
         }
     }
 
-    /// Returns the largest difference that is possible.
-    pub(super) fn largest_difference(&self) -> Money {
-        self.raw - self.least
-    }
-
     /// Returns the reading minus the ledger's free balance.
     pub(super) const fn raw(&self) -> Money {
         self.raw
+    }
+
+    /// Returns the largest difference that is possible.
+    pub(super) fn largest_difference(&self) -> Money {
+        self.raw - self.least
     }
 
     /// Returns every difference that is possible, descending; none if there are too many.

@@ -23,9 +23,10 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
-    /// Returns the difference that all readings may mean and that is nearest to the confirmed one.
-    pub(super) fn nearest_candidate(&self, confirmed: Money) -> Option<Money> {
-        self.candidates.iter().copied().min_by_key(|candidate| size(*candidate - confirmed))
+    /// Returns the difference that its readings mean: of all that they may mean the one that is nearest to the confirmed one.
+    pub(super) fn amount(&self, confirmed: Money) -> Money {
+        let nearest = self.candidates.iter().copied().min_by_key(|candidate| size(*candidate - confirmed));
+        nearest.unwrap_or(self.difference)
     }
 }
 
@@ -46,10 +47,18 @@ impl WalletAudit {
         let may_be_lag =
             sums_of(&unshown).is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        let is_from_outside = size(difference - self.confirmed) > self.moved_unseen(reading);
-        let candidates = possible.differences();
-        let new =
-            Suspect { raw, difference, candidates, first: sent, last: sent, caused_at, is_from_outside };
+        // What an intent in doubt took is known to nobody.
+        let is_from_outside = reading.under_way.unknown == Money::ZERO
+            && size(difference - self.confirmed) > self.moved_unseen(reading);
+        let new = Suspect {
+            raw,
+            difference,
+            candidates: possible.differences(),
+            first: sent,
+            last: sent,
+            caused_at,
+            is_from_outside,
+        };
         let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
@@ -60,10 +69,13 @@ impl WalletAudit {
         }
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
-        if candidates.is_empty() {
+        if known.raw == raw {
+            // If two readings differ by the same amount, nothing of it is late or under way.
+            candidates = vec![raw];
+        } else if candidates.is_empty() {
             candidates = new.candidates;
         }
         let is_from_outside = known.is_from_outside || is_from_outside;
-        Suspect { raw, difference, candidates, last: sent, is_from_outside, ..known }
+        Suspect { first: known.first, caused_at: known.caused_at, candidates, is_from_outside, ..new }
     }
 }
