@@ -294,7 +294,12 @@ impl WalletAudit {
             self.moved_since(self.exact.map_or(reading.sent - LONGEST_LAG, |exact| exact - lag));
         let since_agreement =
             self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
-        since_agreement.map_or(since_exact, |moved| moved.min(since_exact)) + reading.under_way.largest()
+        let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
+        // A difference that is confirmed may be of changes that are not shown yet.
+        let is_pending = self.confirmed != Money::ZERO;
+        let pending =
+            if is_pending { self.moved_since(reading.sent - reading.patience) } else { Money::ZERO };
+        moved.max(pending) + reading.under_way.largest()
     }
 
     fn moved_since(&self, since: Millis) -> Money {
