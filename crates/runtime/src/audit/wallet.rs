@@ -57,6 +57,9 @@ pub(crate) struct WalletAudit {
     /// Newest change that may have caused the confirmed difference.
     #[serde(skip)]
     caused_at: Option<Millis>,
+    /// The ledger's free balance at the last reading, and whether it was the same at the one before.
+    #[serde(skip)]
+    last_free: (Money, bool),
     /// Longest lag so far.
     #[serde(skip)]
     longest_lag: Millis,
@@ -112,6 +115,8 @@ pub(crate) struct UnderWayMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
     /// The most that trades whose returns are unknown may have put in, as while an intent is in doubt: any amount up to it.
     pub(crate) unknown: Money,
+    /// Whether a trade is over whose result is not booked: the venue may have returned other money than was agreed.
+    pub(crate) is_settling: bool,
 }
 
 /// Result of a reading.
@@ -178,6 +183,7 @@ impl WalletAudit {
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
         self.watch(free, sent);
+        self.last_free = (free, free == self.last_free.0);
         let raw = wallet - free - self.bonus.0;
         let recent = self.changes_since(sent - self.lag(reading.lag));
         let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
@@ -208,7 +214,7 @@ impl WalletAudit {
         let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
         let may_be_of_trades = is_repayment || !suspect.is_from_outside;
         if difference == Money::ZERO {
-            let caused_at = self.caused_at.take();
+            let caused_at = self.caused_at.take().filter(|_| suspect.is_of_wallet);
             self.measure_lag(self.agreed.map(|agreement| agreement.sent), caused_at);
         } else if may_be_of_trades && !is_repayment {
             self.caused_at = suspect.caused_at;
@@ -321,8 +327,8 @@ impl WalletAudit {
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let suspect = self.suspect.take();
-        // What was suspected for a while was lag.
-        if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact) {
+        // What was suspected for a while was lag if the wallet ended it, and not the ledger.
+        if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
             self.measure_lag(Some(last), caused_at);
         }
         self.note_reading(is_exact, reading);

@@ -171,7 +171,7 @@ impl Coordinator {
         self.wallet.last = Some(read.wallet);
         let patience = self.wallet_patience();
         self.look_for_strangers(read.wallet, patience, now);
-        let under_way = self.under_way_money();
+        let under_way = self.under_way_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
             LastReading::Until(end) => now + LAST_PAUSE >= end,
@@ -239,7 +239,7 @@ impl Coordinator {
     }
 
     /// What trades under way may have put into the wallet already.
-    fn under_way_money(&self) -> UnderWayMoney {
+    fn under_way_money(&self, now: Millis) -> UnderWayMoney {
         let mut money = UnderWayMoney::default();
         let mut unknown = Money::ZERO;
         let mut largest = Money::ZERO;
@@ -249,6 +249,7 @@ impl Coordinator {
             largest = largest.max(stake);
             match row.state {
                 IntentState::Open => {
+                    money.is_settling |= row.close_time.is_none_or(|close| close <= now);
                     let won = row.payout.map(|payout| stake + stake.profit_at(payout));
                     if won.is_none() {
                         unknown += stake;

@@ -13,7 +13,7 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// Time between a settlement and the second reading that confirms a difference, readings every 10 s.
+/// Most time between a settlement and the second reading that confirms a difference, readings every 10 s.
 const CONFIRMED_AFTER: Millis = Millis::from_seconds(21);
 
 /// Holds the ledger to the venue's trades.
@@ -48,15 +48,16 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
         check_said(world, (row.approved.intent().number(), &id), truth);
     }
     // A difference that is still there is what the wallet showed and nobody has booked, of others or late of us.
-    let difference = session.ledger().difference().minor();
-    check_deposits(world, (book, truth), ([booked, booked + difference], &lines, seconds_open));
+    // What only the last reading showed is told, and left for the next run.
+    let [kept, told] = [session.ledger().difference().minor(), world.last_difference()];
+    check_deposits(world, (book, truth), ([booked, booked + kept, booked + told], &lines, seconds_open));
 }
 
 /// What came or went without an intent is what the wallet once showed of trades that are none's.
 fn check_deposits(
     world: &World,
     (book, truth): (&TradeBook, &Truth),
-    (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
+    (booked, lines, seconds_open): ([i64; 3], &[StoredLine], i64),
 ) {
     // A false balance may be booked by a run that is halted because of it.
     let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
@@ -69,6 +70,11 @@ fn check_deposits(
     let settled = lines.iter().rfind(is_settlement).map(|stored| stored.line.received);
     let is_unread = world.plan.lies.has_false_readings()
         && settled.is_some_and(|settled| truth.true_reading() < settled + CONFIRMED_AFTER);
+    // Nor can it be known what the wallet does not show yet of a correction.
+    let is_correction = |stored: &&StoredLine| stored.line.body.contains("\"correction\"");
+    let corrected = lines.iter().rfind(is_correction).map(|stored| stored.line.received);
+    let lag = Millis::new(i64::from(world.plan.settings.wallet_lag_ms));
+    let is_unread = is_unread || corrected.is_some_and(|corrected| truth.true_reading() <= corrected + lag);
     if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) || is_unread {
         return;
     }
@@ -109,7 +115,7 @@ fn check_deposits(
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
     let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
     world.require(sums.any(is_shown), || {
-        let [booked, with_difference] = booked;
+        let [booked, with_difference, _] = booked;
         format!(
             "{booked} were booked as a deposit, {with_difference} with the difference, by strangers {}",
             truth.by_strangers

@@ -162,6 +162,8 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
             None => Ended::Crashed,
             Some(Ok(finished)) => {
                 world.note_forgotten(finished.forgotten);
+                let difference = finished.wallet_difference.as_ref().map(|difference| difference.amount);
+                world.note_last_difference(difference.unwrap_or_default());
                 Ended::Finished
             }
             Some(Err(error)) => Ended::Failed(error),

@@ -5,7 +5,7 @@ use crate::memory_journal::Disk;
 use crate::plan::{Plan, Withholding};
 use crate::time::TrueTime;
 use crate::truth::Truth;
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -57,6 +57,8 @@ pub(crate) struct World {
     is_list_slow: AtomicBool,
     /// Intents that were over and that a run has forgotten.
     forgotten: AtomicU64,
+    /// Difference between wallet and ledger that the last run ended with, in minor units.
+    last_difference: AtomicI64,
     /// What was said to people, where the venue lies.
     said: Mutex<Vec<String>>,
     /// The most that a run's clock was off, in ms.
@@ -86,6 +88,7 @@ impl World {
             departures: Mutex::default(),
             kept_back: AtomicU64::new(0),
             forgotten: AtomicU64::new(0),
+            last_difference: AtomicI64::new(0),
             is_list_slow: AtomicBool::new(false),
             said: Mutex::default(),
             most_off: AtomicI64::new(0),
@@ -119,6 +122,15 @@ impl World {
     /// Notes how far a run's clock is off.
     pub(crate) fn note_offset(&self, offset: Millis) {
         self.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
+    }
+
+    /// Notes the difference between wallet and ledger that a run ended with.
+    pub(crate) fn note_last_difference(&self, difference: Money) {
+        self.last_difference.store(difference.minor(), Relaxed);
+    }
+
+    pub(crate) fn last_difference(&self) -> i64 {
+        self.last_difference.load(Relaxed)
     }
 
     /// A run has ended that has forgotten so many of its intents.

@@ -18,6 +18,8 @@ pub(super) struct Suspect {
     pub(super) last: Millis,
     /// Newest change that may have caused it.
     pub(super) caused_at: Option<Millis>,
+    /// Whether the wallet changed at its first reading, and not the ledger.
+    pub(super) is_of_wallet: bool,
     /// Whether it was larger, at one of its readings, than all that our trades had moved until then.
     pub(super) is_from_outside: bool,
 }
@@ -47,9 +49,9 @@ impl WalletAudit {
         let may_be_lag =
             sums_of(&unshown).is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        // What an intent in doubt took is known to nobody.
-        let is_from_outside = reading.under_way.unknown == Money::ZERO
-            && size(difference - self.confirmed) > self.moved_unseen(reading);
+        // What an intent in doubt took, and what a trade returned that is over, may be anything.
+        let is_known = reading.under_way.unknown == Money::ZERO && !reading.under_way.is_settling;
+        let is_from_outside = is_known && size(difference - self.confirmed) > self.moved_unseen(reading);
         let new = Suspect {
             raw,
             difference,
@@ -57,6 +59,7 @@ impl WalletAudit {
             first: sent,
             last: sent,
             caused_at,
+            is_of_wallet: self.last_free.1,
             is_from_outside,
         };
         let Some(known) = self.suspect.clone() else { return new };
@@ -76,6 +79,7 @@ impl WalletAudit {
             candidates = new.candidates;
         }
         let is_from_outside = known.is_from_outside || is_from_outside;
-        Suspect { first: known.first, caused_at: known.caused_at, candidates, is_from_outside, ..new }
+        let Suspect { first, caused_at, is_of_wallet, .. } = known;
+        Suspect { first, caused_at, candidates, is_of_wallet, is_from_outside, ..new }
     }
 }

@@ -157,7 +157,7 @@ impl Coordinator {
     pub(in crate::coordinator) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
         let has_lasted = self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
-        let is_quiet = self.under_way_money() == UnderWayMoney::default();
+        let is_quiet = self.under_way_money(step.now) == UnderWayMoney::default();
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         // The Session books what it knows of, which one reading may have changed.
         self.record_difference(if is_accepted { difference } else { Money::ZERO }, step);
