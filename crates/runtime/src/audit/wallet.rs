@@ -263,6 +263,14 @@ impl WalletAudit {
         }
     }
 
+    /// A trade was corrected: what looked like lag may have been that the wallet followed the right result.
+    pub(crate) fn forget_lag(&mut self) {
+        (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
+        if let Some(suspect) = &mut self.suspect {
+            suspect.caused_at = None;
+        }
+    }
+
     /// Dates a change anew: the order that it reserved money for reached the venue late.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         if let Some(place) = self.changes.iter().rposition(|(known, _)| *known == change) {

@@ -101,6 +101,7 @@ impl Coordinator {
         let is_exact = self.session.session().can_correct(intent);
         let place = Place::Settlement(step.now, intent);
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
+        self.audits.wallet.forget_lag();
         self.dispatch_due(step);
         let corrected = Settling { outcome, profit, source: Source::Venue, ..*settling };
         self.session.after_correction(settling, &corrected, step);
