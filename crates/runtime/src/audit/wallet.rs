@@ -57,7 +57,7 @@ pub(crate) struct WalletAudit {
     /// Newest change that may have caused the confirmed difference.
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// The ledger's free balance at the last reading, and whether it was the same at the one before.
+    /// The ledger's free balance at the last reading, and whether the wallet alone can have changed since the one before.
     #[serde(skip)]
     last_free: (Money, bool),
     /// Longest lag so far.
@@ -183,7 +183,7 @@ impl WalletAudit {
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
         self.watch(free, sent);
-        self.last_free = (free, free == self.last_free.0);
+        self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
         let raw = wallet - free - self.bonus.0;
         let recent = self.changes_since(sent - self.lag(reading.lag));
         let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
@@ -377,6 +377,11 @@ impl WalletAudit {
 }
 
 impl UnderWayMoney {
+    /// Whether what trades may have put in is known.
+    fn is_known(&self) -> bool {
+        self.unknown == Money::ZERO && !self.is_settling
+    }
+
     /// The most that the trades with known returns may have put in.
     fn largest(&self) -> Money {
         self.amounts.iter().filter_map(|amounts| amounts.iter().copied().max()).sum()

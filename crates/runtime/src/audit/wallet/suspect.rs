@@ -50,8 +50,8 @@ impl WalletAudit {
             sums_of(&unshown).is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
         // What an intent in doubt took, and what a trade returned that is over, may be anything.
-        let is_known = reading.under_way.unknown == Money::ZERO && !reading.under_way.is_settling;
-        let is_from_outside = is_known && size(difference - self.confirmed) > self.moved_unseen(reading);
+        let is_from_outside =
+            reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
         let new = Suspect {
             raw,
             difference,
