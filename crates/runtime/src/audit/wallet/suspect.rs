@@ -8,8 +8,8 @@ use candlewick_sdk::{Millis, Money};
 /// A difference that has been seen and is not confirmed.
 #[derive(Clone, Debug)]
 pub(super) struct Suspect {
-    /// Wallet minus ledger.
-    pub(super) raw: Money,
+    /// Wallet minus ledger, at each of its readings.
+    raws: Vec<Money>,
     /// What of it nothing explains.
     pub(super) difference: Money,
     /// The differences that all its readings may mean; none if there are too many.
@@ -25,10 +25,12 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
-    /// Returns the difference that its readings mean: of all that they may mean the one that is nearest to the confirmed one.
+    /// Returns the difference that its readings mean: of all that they may mean the one that two of them or more have to the
+    /// cent, else the one that is nearest to the confirmed one.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
-        let nearest = self.candidates.iter().copied().min_by_key(|candidate| size(*candidate - confirmed));
-        nearest.unwrap_or(self.difference)
+        let is_repeated = |amount: Money| self.raws.iter().filter(|raw| **raw == amount).count() > 1;
+        let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
+        self.candidates.iter().copied().min_by_key(rank).unwrap_or(self.difference)
     }
 }
 
@@ -53,7 +55,7 @@ impl WalletAudit {
         let is_from_outside =
             reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
         let new = Suspect {
-            raw,
+            raws: vec![raw],
             difference,
             candidates: possible.differences(),
             first: sent,
@@ -67,19 +69,21 @@ impl WalletAudit {
         let may_have_grown =
             self.moved_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
         let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
-        if known.raw != raw && !is_grown {
+        let is_stable = known.raws.last() == Some(&raw);
+        if !is_stable && !is_grown {
             return new;
         }
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
-        if known.raw == raw {
+        if is_stable {
             // If two readings differ by the same amount, nothing of it is late or under way.
             candidates = vec![raw];
         } else if candidates.is_empty() {
             candidates = new.candidates;
         }
         let is_from_outside = known.is_from_outside || is_from_outside;
-        let Suspect { first, caused_at, is_of_wallet, .. } = known;
-        Suspect { first, caused_at, candidates, is_of_wallet, is_from_outside, ..new }
+        let Suspect { mut raws, first, caused_at, is_of_wallet, .. } = known;
+        raws.push(raw);
+        Suspect { raws, first, caused_at, candidates, is_of_wallet, is_from_outside, ..new }
     }
 }
