@@ -13,8 +13,9 @@ const NAME_LENGTH: usize = 96;
 /// The shared count of all names beyond the bound.
 const OVERFLOW: &str = "(others)";
 
-/// Counts per unknown field (`Trade.reverted`), unknown value (`Trade.status=FROZEN`) and unreadable field
-/// (`Trade.payout unreadable`). One is shared by all requests of an adapter.
+/// Counts per unknown field (`Trade.reverted`), unknown value (`Trade.status=FROZEN`), unreadable field
+/// (`Trade.payout unreadable`) and malformed field (`Trade.closeTime is below zero`). One is shared by all requests of an
+/// adapter.
 #[derive(Debug, Default)]
 pub struct UnrecognisedData {
     counts: Mutex<BTreeMap<String, u64>>,
@@ -44,6 +45,11 @@ impl UnrecognisedData {
     /// A known field whose content has the wrong type.
     pub fn count_unreadable(&self, record: &str, field: &str) {
         self.count(format!("{record}.{field} unreadable"));
+    }
+
+    /// A known field whose value cannot be.
+    pub fn count_malformed(&self, record: &str, field: &str, fault: &str) {
+        self.count(format!("{record}.{field} {fault}"));
     }
 
     fn count(&self, mut name: String) {

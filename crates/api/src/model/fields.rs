@@ -5,6 +5,7 @@ use candlewick_sdk::Millis;
 use chrono::{DateTime, NaiveDateTime};
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
+use std::ops::Range;
 
 /// A record that can be read from a JSON object.
 pub(crate) trait Record: Sized {
@@ -36,6 +37,11 @@ pub(crate) trait Field: Sized {
 
     /// The text of a value that is not known.
     fn unknown(&self) -> Option<&str> {
+        None
+    }
+
+    /// What is wrong with a value of the right type, `None` if it is sound.
+    fn fault(&self) -> Option<&'static str> {
         None
     }
 }
@@ -97,16 +103,18 @@ impl Fields<'_> {
     /// Takes a field that may be absent, null or unreadable.
     pub(crate) fn optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
         let value = self.object.remove(field).filter(|value| !value.is_null())?;
-        let read = T::from_value(&value);
-        match &read {
-            None => self.drift.count_unreadable(self.record, field),
-            Some(known) => {
-                if let Some(text) = known.unknown() {
-                    self.drift.count_value(self.record, field, text);
-                }
-            }
+        let Some(read) = T::from_value(&value) else {
+            self.drift.count_unreadable(self.record, field);
+            return None;
+        };
+        if let Some(fault) = read.fault() {
+            self.drift.count_malformed(self.record, field, fault);
+            return None;
         }
-        read
+        if let Some(text) = read.unknown() {
+            self.drift.count_value(self.record, field, text);
+        }
+        Some(read)
     }
 
     /// Takes a field without which the record means nothing.
@@ -125,7 +133,11 @@ impl Fields<'_> {
 
     /// Takes a time or a price where 0 stands for "not known yet" (contract 2.3: zeros in the open response).
     pub(crate) fn beyond_zero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
-        self.optional(field).filter(|value| *value > T::default())
+        let value: T = self.optional(field)?;
+        if value < T::default() {
+            self.drift.count_malformed(self.record, field, "is below zero");
+        }
+        (value > T::default()).then_some(value)
     }
 
     /// Takes a nested object.
@@ -209,6 +221,9 @@ impl Field for Decimal {
     }
 }
 
+/// Start of the year 2000, and of 2100: earlier or later times are malformed. 0 is read, as it may stand for "not known yet".
+const TIMES: Range<Millis> = Millis::new(946_684_800_000)..Millis::new(4_102_444_800_000);
+
 impl Field for Millis {
     fn from_value(value: &Value) -> Option<Self> {
         if let Some(number) = Decimal::from_value(value) {
@@ -218,6 +233,10 @@ impl Field for Millis {
         let moment = DateTime::parse_from_rfc3339(text).map(|moment| moment.timestamp_millis());
         let moment = moment.or_else(|_| text.parse().map(|m: NaiveDateTime| m.and_utc().timestamp_millis()));
         moment.ok().map(Self::new)
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        (*self != Self::ZERO && !TIMES.contains(self)).then_some("is not a time from 2000 to 2100")
     }
 }
 

@@ -171,9 +171,9 @@ mod tests {
     fn candles_are_read_from_numbers_and_strings_and_broken_rows_are_counted() {
         let drift = UnrecognisedData::new();
         let rows = json!([
-            {"volume": 0.5, "openPrice": 1.5, "closePrice": 1.75, "highPrice": 2.5, "lowPrice": 1.25, "time": 60_000},
-            {"volume": null, "openPrice": "1.5", "closePrice": "1.75", "highPrice": "2.5", "lowPrice": "1.25", "time": "60000"},
-            {"volume": 0, "openPrice": "n/a", "closePrice": 1, "highPrice": 1, "lowPrice": 1, "time": 60_000},
+            {"volume": 0.5, "openPrice": 1.5, "closePrice": 1.75, "highPrice": 2.5, "lowPrice": 1.25, "time": 1_795_176_060_000_i64},
+            {"volume": null, "openPrice": "1.5", "closePrice": "1.75", "highPrice": "2.5", "lowPrice": "1.25", "time": "1795176060000"},
+            {"volume": 0, "openPrice": "n/a", "closePrice": 1, "highPrice": 1, "lowPrice": 1, "time": 1_795_176_060_000_i64},
             {"volume": 0, "openPrice": 1, "closePrice": 1, "highPrice": 1, "lowPrice": 1},
         ]);
         let (read, unreadable) = read_list::<CandleRow>(rows, &drift).unwrap();
@@ -183,7 +183,7 @@ mod tests {
             close_price: 1.75,
             high_price: 2.5,
             low_price: 1.25,
-            time: Millis::MINUTE,
+            time: Millis::new(1_795_176_060_000),
         };
         assert_eq!((read.as_slice(), unreadable), (&[first, CandleRow { volume: 0.0, ..first }][..], 2));
     }

@@ -304,6 +304,35 @@ mod tests {
     }
 
     #[test]
+    fn a_time_that_cannot_be_is_absent_and_counted() {
+        let fault = Some("Trade.closeTime is not a time from 2000 to 2100");
+        for (close_time, fault) in [
+            (json!(-5), fault),
+            // Seconds, microseconds, the millisecond before 2000 and the first of 2100.
+            (json!(1_795_176_060), fault),
+            (json!(1_795_176_060_999_000_i64), fault),
+            (json!(946_684_799_999_i64), fault),
+            (json!(4_102_444_800_000_i64), fault),
+            (json!(i64::MAX), fault),
+            (json!("1970-01-02T00:00:00Z"), fault),
+            (json!(0), None),
+        ] {
+            let drift = UnrecognisedData::new();
+            let json = json!({"id": "01JT", "closeTime": close_time});
+            let trade: TradeRecord = read_record(json, &drift).unwrap();
+            assert_eq!(trade.close_time, None, "{close_time}");
+            assert_eq!(drift.snapshot().keys().next().map(String::as_str), fault, "{close_time}");
+        }
+        for time in [946_684_800_000_i64, 4_102_444_799_999] {
+            assert_eq!(
+                read(json!({"id": "01JT", "closeTime": time})).close_time,
+                Some(Millis::new(time)),
+                "{time}"
+            );
+        }
+    }
+
+    #[test]
     fn the_outcome_is_known_only_when_the_venue_says_it() {
         for (status, result, is_final, outcome) in [
             (json!("OPEN"), json!("PENDING"), false, None),
