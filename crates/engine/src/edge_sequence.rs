@@ -22,6 +22,16 @@ pub struct EdgeRow {
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
     open: BTreeMap<IntentId, OpenTrade>,
+    /// All that the sequence was told, from which a correction tells it anew.
+    steps: Vec<Step>,
+}
+
+/// News of an intent.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Decided(IntentId),
+    /// It ended, and a win of it pays this fraction of the stake.
+    Ended(IntentId, Outcome, f64),
 }
 
 impl EdgeRow {
@@ -80,7 +90,7 @@ impl RunningEdge {
 
     /// An intent was decided.
     pub fn on_decided(&mut self, intent: IntentId) {
-        self.open.insert(intent, self.sequence.on_open());
+        self.take_step(Step::Decided(intent));
     }
 
     /// Something has become known of an intent, and its book has taken it.
@@ -91,10 +101,42 @@ impl RunningEdge {
     }
 
     fn on_end(&mut self, row: &EdgeRow) {
-        let Some(open) = self.open.remove(&row.intent) else { return };
-        let Some(outcome) = row.outcome else { return };
+        let Some(outcome) = row.outcome.filter(|_| self.open.contains_key(&row.intent)) else { return };
         let pays = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        self.sequence.on_settled(open, to_trade_outcome(outcome), pays);
+        self.take_step(Step::Ended(row.intent, outcome, pays));
+    }
+
+    fn take_step(&mut self, step: Step) {
+        self.apply(step);
+        self.steps.push(step);
+    }
+
+    fn apply(&mut self, step: Step) {
+        match step {
+            Step::Decided(intent) => {
+                self.open.insert(intent, self.sequence.on_open());
+            }
+            Step::Ended(intent, outcome, pays) => {
+                if let Some(open) = self.open.remove(&intent) {
+                    self.sequence.on_settled(open, to_trade_outcome(outcome), pays);
+                }
+            }
+        }
+    }
+
+    /// Puts the right outcome of a trade in the place of the one that was taken, as if it had come first.
+    pub fn correct(&mut self, intent: IntentId, right: Outcome) {
+        let mut steps = std::mem::take(&mut self.steps);
+        for step in &mut steps {
+            if let Step::Ended(ended, outcome, _) = step
+                && *ended == intent
+            {
+                *outcome = right;
+            }
+        }
+        *self = Self::default();
+        steps.iter().for_each(|step| self.apply(*step));
+        self.steps = steps;
     }
 
     /// As it stands.
@@ -173,5 +215,31 @@ mod tests {
         // Their order in the list says nothing.
         trades.reverse();
         assert_eq!(edge_sequence_of(&trades).edge(0.95), by_hand.edge(0.95));
+    }
+
+    #[test]
+    fn a_correction_leaves_what_the_right_outcome_would_have_left() {
+        let after = |third: Outcome| {
+            let mut running = RunningEdge::default();
+            for number in 1..=300 {
+                running.on_decided(IntentId::new(number));
+                let outcome = if number % 4 == 0 { Outcome::Lost } else { Outcome::Won };
+                let outcome = if number == 3 { third } else { outcome };
+                running.take_step(Step::Ended(IntentId::new(number), outcome, 0.85));
+            }
+            running
+        };
+        for (first, right) in [
+            (Outcome::Won, Outcome::Lost),
+            (Outcome::Cancelled, Outcome::Won),
+            (Outcome::Lost, Outcome::Draw),
+        ] {
+            let (mut corrected, expected) = (after(first), after(right));
+            assert_ne!(corrected.sequence().edge(0.95), expected.sequence().edge(0.95));
+            corrected.correct(IntentId::new(3), right);
+            assert_eq!(corrected.sequence().edge(0.95), expected.sequence().edge(0.95), "{first} {right}");
+            assert_eq!(corrected.sequence().win_rate(0.95), expected.sequence().win_rate(0.95));
+            assert_eq!(corrected.sequence().settled(), expected.sequence().settled());
+        }
     }
 }

@@ -35,8 +35,8 @@ pub enum Notice {
         funds: Funds,
         /// The intent that the event is about, as it stands after it.
         intent: Option<IntentRow>,
-        /// Where it stood before.
-        before: Option<IntentState>,
+        /// The intent as it stood before the event.
+        before: Option<IntentRow>,
     },
     /// What is known of a bot's edge: of each bot at the start, later of one whose trade has ended.
     Evidence(Evidence),

@@ -1,7 +1,7 @@
 //! What the trades of one bot have come to.
 
 use super::curve::Curve;
-use candlewick_engine::{BotVerdict, RunningEdge};
+use candlewick_engine::{BotVerdict, IntentId, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
@@ -88,13 +88,23 @@ impl BotFigures {
         }
     }
 
-    /// Puts the right result of a settled trade in the place of the one that was taken. The interval stays as it was.
-    pub(crate) fn correct(&mut self, at: Millis, before: (Outcome, Money), after: (Outcome, Money)) {
+    /// Puts the right result of a settled trade in the place of the one that was taken.
+    pub(crate) fn correct(
+        &mut self,
+        (intent, at): (IntentId, Millis),
+        before: (Outcome, Money),
+        after: (Outcome, Money),
+    ) {
+        self.running.correct(intent, after.0);
+        (self.intervals, self.verdict) = (None, None);
         let count = self.count_of(before.0);
         *count = count.saturating_sub(1);
         *self.count_of(after.0) += 1;
         self.profit += after.1 - before.1;
         self.curve.push(at, self.profit);
+        let (trades, intervals) = (self.won + self.lost + self.drawn, self.intervals());
+        self.edge.retain(|point| point.trades < trades);
+        self.edge.push(EdgePoint { trades, intervals });
     }
 
     /// Keeps the interval as it stands now, where it is time to.

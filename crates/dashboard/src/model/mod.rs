@@ -335,7 +335,7 @@ impl Model {
         let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
         let bot = self.bots.get_mut(row.approved.bot().index());
         if let Some(bot) = bot.filter(|bot| intent.number() >= bot.first_intent) {
-            bot.correct(at, before, after);
+            bot.correct((intent, at), before, after);
         }
         self.curve.push(at, self.fold.session.ledger().equity());
     }

@@ -66,7 +66,7 @@ impl Notes {
         } else if let Some(id) = text("unexplained") {
             let what = note["second_of"].as_u64().map_or_else(
                 || "explained by no intent".to_owned(),
-                |intent| format!("a second one of intent {intent}"),
+                |intent| format!("a second one of trade #{intent}"),
             );
             ("unexplained".to_owned(), format!("trade {id}: {what}"))
         } else {

@@ -5,6 +5,7 @@ use crate::view::limits::limits_of;
 use crate::view::trades_of;
 use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
 use candlewick_journal::{ChainHash, Line};
+use candlewick_records::EdgeIntervals;
 use candlewick_sdk::{Money, Outcome};
 use serde_json::{Value, json};
 
@@ -63,10 +64,13 @@ impl Written {
     }
 
     fn lose(&mut self, intent: u64, stake: i64) {
+        self.settle(intent, (Outcome::Lost, Money::from_minor(-stake)));
+    }
+
+    fn settle(&mut self, intent: u64, (outcome, profit): (Outcome, Money)) {
         let (open_time, close_time) = (None, None);
         let (open_price, close_price, payout) = (None, None, None);
-        let (intent, profit) = (IntentId::new(intent), Money::from_minor(-stake));
-        let outcome = Outcome::Lost;
+        let intent = IntentId::new(intent);
         let settled =
             Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout };
         self.event(EventKind::Settled(settled));
@@ -103,6 +107,33 @@ fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is
     written.lose(1, 1_000);
     written.lose(2, 1_000);
     assert_eq!((written.shown(), written.model.bots[0].lost), (vec![], 2));
+}
+
+#[test]
+fn a_correction_moves_profit_and_intervals_to_those_of_the_right_result() {
+    let after = |first: Outcome, corrected: Option<Outcome>| {
+        let mut written = Written::new();
+        let profit = |outcome| Money::from_minor(if outcome == Outcome::Lost { -1_000 } else { 800 });
+        for number in 1..=150 {
+            written.open(number, 1_000);
+            let outcome = if number == 3 { first } else { Outcome::Won };
+            written.settle(number, (outcome, profit(outcome)));
+        }
+        if let Some(outcome) = corrected {
+            let (intent, profit) = (IntentId::new(3), profit(outcome));
+            written.event(EventKind::Correction { intent, outcome, profit });
+        }
+        let bot = &written.model.bots[0];
+        if corrected.is_some() {
+            let intervals = EdgeIntervals::of(bot.running.sequence());
+            assert_eq!(bot.edge.last().map(|point| (point.trades, point.intervals)), Some((150, intervals)));
+        }
+        (bot.profit, (bot.won, bot.lost), bot.running.sequence().edge(0.95))
+    };
+    let right = after(Outcome::Lost, None);
+    assert_eq!((right.0, right.1), (Money::from_minor(149 * 800 - 1_000), (149, 1)));
+    assert_ne!(after(Outcome::Won, None).2, right.2);
+    assert_eq!(after(Outcome::Won, Some(Outcome::Lost)), right);
 }
 
 /// Each run counts its series by its own bots.

@@ -119,7 +119,7 @@ impl RecordedSession {
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
         let about = intent_of(&kind);
-        let before = about.and_then(|intent| self.book.row(intent)).map(|row| row.state);
+        let before = about.and_then(|intent| self.book.row(intent)).copied();
         self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
         for action in &actions {
@@ -132,7 +132,7 @@ impl RecordedSession {
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
-            if before != Some(IntentState::Settled) {
+            if before.is_none_or(|before| before.state != IntentState::Settled) {
                 self.tallies.take(&row);
             }
             self.tell_evidence(row.approved.bot(), step);
@@ -215,7 +215,7 @@ impl RecordedSession {
 
     /// Keeps the reason with the intent: the event that follows has none.
     pub(crate) fn note_not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
-        step.warn(format!("intent {intent} was not sent: {reason}"));
+        step.warn(format!("trade #{intent} was not sent: {reason}"));
         let body = serde_json::json!({ "intent": intent, "not_sent": reason }).to_string();
         self.journal.note_about(intent, body, step);
     }
@@ -224,7 +224,7 @@ impl RecordedSession {
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
-        step.log_warning(format!("intent {intent}{bot} was rejected: {answer}"));
+        step.log_warning(format!("trade #{intent}{bot} was rejected: {answer}"));
     }
 
     /// What is ordered of the venue for an intent, or what the venue took instead.

@@ -88,6 +88,7 @@ impl Names {
     pub fn events(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
+                let before = before.map(|row| row.state);
                 self.of_event(&event, (funds, intent.as_ref(), before), &mut |told| {
                     take(event.received, told);
                 });
@@ -333,6 +334,9 @@ mod tests {
         let told = |kind, before| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
             let (funds, actions, intent) = (Funds::default(), Vec::new(), Some(row));
+            let mut before_event = row;
+            before_event.state = before;
+            let before = Some(before_event);
             let notice = Notice::Handled { event, actions, funds, intent, before };
             let mut events = Vec::new();
             names.events(notice, Millis::ZERO, |_, event| {
@@ -342,11 +346,11 @@ mod tests {
         };
         for kind in [EventKind::Settled(settled), by_person] {
             for before in [IntentState::Open, IntentState::InFlight, IntentState::NotOpened] {
-                assert_eq!(told(kind, Some(before)), ["settled"], "{before:?}");
+                assert_eq!(told(kind, before), ["settled"], "{before:?}");
             }
-            assert_eq!(told(kind, Some(IntentState::InDoubt)), ["settled", "resolved"]);
+            assert_eq!(told(kind, IntentState::InDoubt), ["settled", "resolved"]);
             for before in [IntentState::Settled, IntentState::Rejected, IntentState::NotSent] {
-                assert_eq!(told(kind, Some(before)), [""; 0], "{before:?}");
+                assert_eq!(told(kind, before), [""; 0], "{before:?}");
             }
         }
     }

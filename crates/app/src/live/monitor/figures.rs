@@ -145,11 +145,7 @@ impl Figures {
         self.bots.get(bot.index())
     }
 
-    fn on_event(
-        &self,
-        event: &Event,
-        (funds, row, before): (Funds, Option<&IntentRow>, Option<IntentState>),
-    ) {
+    fn on_event(&self, event: &Event, (funds, row, before): (Funds, Option<&IntentRow>, Option<&IntentRow>)) {
         let scale = self.names.scale();
         let (free, staked, peak) = (funds.free, funds.open_stakes, funds.peak);
         let (equity, peak) = (scale.to_f64(free + staked), scale.to_f64(peak));
@@ -161,6 +157,8 @@ impl Figures {
             self.on_candle(series.index(), candle, event.received);
         }
         let Some(bot) = row.and_then(|row| self.bot(row.approved.bot())) else { return };
+        let profit_before = before.map(|row| row.profit).unwrap_or_default();
+        let before = before.map(|row| row.state);
         let (result, end) = match &event.kind {
             EventKind::Opened(_) => (Some(0), None),
             EventKind::Rejected { .. } => (Some(1), Some(2)),
@@ -176,6 +174,10 @@ impl Figures {
             EventKind::SettledByPerson { outcome, profit, .. } => {
                 bot.on_settled(*outcome, scale.to_f64(*profit));
                 (None, Some(4))
+            }
+            EventKind::Correction { profit, .. } if before == Some(IntentState::Settled) => {
+                bot.profit.inc_by(scale.to_f64(*profit - profit_before));
+                (None, None)
             }
             _ => (None, None),
         };
@@ -256,7 +258,8 @@ fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
         "blocked",
         "1 for a rule that refuses every signal of the bot for longer than an open trade lasts",
     );
-    let settled = described.counters("settlements", "Trades that settled, by outcome");
+    let settled =
+        described.counters("settlements", "Trades that settled, by the outcome that was booked first");
     let profit = described.levels("profit", "Net profit of what settled in this run");
     let edges = described.gauges("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
     let judged = described.gauges("verdict_trades", "Trades that the verdict rests on");
@@ -317,7 +320,7 @@ impl Observer for Figures {
     fn on_notice(&self, notice: &Notice) {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
-                self.on_event(event, (*funds, intent.as_ref(), *before));
+                self.on_event(event, (*funds, intent.as_ref(), before.as_ref()));
                 for action in actions {
                     self.on_action(action);
                 }
@@ -362,5 +365,68 @@ impl Observer for Figures {
         if !is_durable {
             self.journal_failures.inc();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::{Header, IntentId, JournalDecoder, Session, SessionSettings, Settled, TradeBook};
+    use candlewick_sdk::Money;
+    use serde_json::json;
+
+    #[test]
+    fn a_correction_moves_the_profit_of_its_bot() {
+        let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00",
+            "params": {}, "stake": {"kind": "fixed", "amount": "10"}});
+        let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot]});
+        let of_session: SessionSettings = serde_json::from_value(settings.clone()).unwrap();
+        let header = Header {
+            format: Header::FORMAT,
+            settings: json!({"session": settings}),
+            strategies: vec![("probe".to_owned(), "1.0.0".to_owned())],
+            data_hash: None,
+        };
+        let mut session = Session::silent(&of_session).unwrap();
+        let mut decoder = JournalDecoder::of_run(&header, &mut session).unwrap();
+        let open = json!({"action": "open", "intent": 1, "bot": 0, "symbol": 0, "direction": "BUY", "stake": 1_000,
+            "expiry": {"close_type": "01:00", "expiration_type": "UNSTATED"}, "decision_time": 60_000, "reason": {"text": "x"}});
+        let mut book = TradeBook::default();
+        book.recall(&decoder.read_action(&open.to_string()).unwrap());
+        let row = *book.row(IntentId::new(1)).unwrap();
+        let names = Names::new(&of_session.bots, of_session.money_scale);
+        let figures = Figures::new(names, 0.0);
+        let handled = |kind, (before, after): (IntentRow, IntentRow)| {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
+            let (funds, actions) = (Funds::default(), Vec::new());
+            let (intent, before) = (Some(after), Some(before));
+            figures.on_notice(&Notice::Handled { event, actions, funds, intent, before });
+        };
+        let with = |state, minor| {
+            let mut row = row;
+            (row.state, row.profit) = (state, Money::from_minor(minor));
+            row
+        };
+        let (open, won, lost) =
+            (with(IntentState::Open, 0), with(IntentState::Settled, 800), with(IntentState::Settled, -1_000));
+        let intent = IntentId::new(1);
+        let settled = Settled {
+            intent,
+            outcome: Outcome::Won,
+            profit: won.profit,
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            payout: None,
+        };
+        handled(EventKind::Settled(settled), (open, won));
+        assert_eq!(figures.bots[0].profit.get(), 8.0);
+        let correction = EventKind::Correction { intent, outcome: Outcome::Lost, profit: lost.profit };
+        handled(correction, (won, lost));
+        assert_eq!(figures.bots[0].profit.get(), -10.0);
+        let back = EventKind::Correction { intent, outcome: Outcome::Won, profit: won.profit };
+        handled(back, (lost, won));
+        assert_eq!(figures.bots[0].profit.get(), 8.0);
     }
 }
