@@ -58,6 +58,14 @@ pub struct LateSeries {
     pub is_unanswered: bool,
 }
 
+/// A series without candles whose prices stand still, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QuietSeries {
+    pub(crate) series: Series,
+    /// Close time of the first missing candle.
+    pub(crate) since: Millis,
+}
+
 impl VenueApi {
     /// Both, in the order of their discriminants.
     pub const ALL: [Self; 2] = [Self::Trading, Self::Prices];
@@ -117,14 +125,26 @@ impl fmt::Display for LateSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let series = Series { symbol: self.symbol, interval: self.interval };
         let why = if self.is_unanswered { "requests fail" } else { "the price API answers without it" };
-        write!(f, "{series}: no candle since {} UTC, {why}", second_of(self.since))
+        write!(f, "{series}: no candle since {}, {why}", describe_time(self.since))
     }
 }
 
-/// Formats a time to the second.
-fn second_of(at: Millis) -> String {
+/// `ETHUSDT 1m: neither candle nor price since 2026-01-05 02:31:00 UTC: ...`.
+impl fmt::Display for QuietSeries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: neither candle nor price since {}: the market is closed, or the venue's prices stand still",
+            self.series,
+            describe_time(self.since)
+        )
+    }
+}
+
+/// Formats a time to the second, with its zone.
+pub(crate) fn describe_time(at: Millis) -> String {
     let time = chrono::DateTime::from_timestamp_millis(at.get());
-    time.map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M:%S").to_string())
+    time.map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 /// `3 of 5 symbols`.

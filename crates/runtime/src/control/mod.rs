@@ -56,6 +56,7 @@ pub use halt_file::{HaltFile, Raised, Removed};
 pub use hang_up::HangUp;
 pub use journal_orders::JournalOrders;
 pub use market::{ApiState, LateSeries, MarketState, SlowestCandle, StreamState, VenueApi, VenueHealth};
+pub(crate) use market::{QuietSeries, describe_time};
 pub use order::{ControlAnswer, ControlOrder, ControlRequest, Phase, Resolution, RunState};
 pub(crate) use order::{describe_late, silence};
 pub use paths::ControlPaths;

@@ -42,6 +42,10 @@ struct Lateness {
     /// Until when a closed market explains that no candle came.
     excused_until: Millis,
     week: TradingWeek,
+    /// Time of the newest price record, and when it was read.
+    price: Option<(Millis, Millis)>,
+    /// Whether the last answer was without a candle because prices stand still.
+    is_quiet: bool,
     /// Time of the last answer, and whether it was a failure.
     last_answer: Option<(Millis, bool)>,
 }
@@ -52,6 +56,8 @@ impl Lateness {
             first_missing: due_close,
             excused_until: Millis::new(i64::MIN),
             week: TradingWeek::Unknown,
+            price: None,
+            is_quiet: false,
             last_answer: None,
         }
     }
@@ -62,11 +68,20 @@ impl Lateness {
     }
 
     /// Records an answer; one without a candle is excused while the market may be closed.
-    fn on_answer(&mut self, now: Millis, is_failure: bool) {
+    fn on_answer(&mut self, now: Millis, is_failure: bool, length: Millis) {
         self.last_answer = Some((now, is_failure));
-        if !is_failure && self.week.may_be_closed(now) {
-            self.excused_until = now;
-        }
+        let still_at = self.prices_stood_still_at(length).filter(|_| !is_failure);
+        self.is_quiet = still_at.is_some();
+        let closed_at = self.week.may_be_closed(now).then_some(now).filter(|_| !is_failure);
+        self.excused_until =
+            still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
+    }
+
+    /// Returns when a price record was last read that is older than the first missing candle: without prices no candle is
+    /// due. A market that never closes always has prices.
+    fn prices_stood_still_at(&self, length: Millis) -> Option<Millis> {
+        let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
+        (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
     }
 
     /// Returns the close of the first missing candle and whether the last request failed, `None` if the series is not late.
@@ -117,6 +132,19 @@ impl CandleWatch {
         self.lateness.late_since(self.interval.length())
     }
 
+    /// Records the time of the symbol's newest price record, read at `now`.
+    pub(crate) fn on_price(&mut self, recorded: Millis, now: Millis) {
+        self.lateness.price = Some((recorded, now));
+    }
+
+    /// Returns the close of the first candle that would be late if prices did not stand still, too.
+    pub(crate) fn quiet_since(&self) -> Option<Millis> {
+        let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
+        let waited = last_answer?.0 - first_missing;
+        let is_due = waited > self.interval.length() * MAX_INTERVALS_LATE;
+        (is_quiet && is_due && self.late_since().is_none()).then_some(first_missing)
+    }
+
     pub(crate) fn ask_at(&self) -> Millis {
         self.due_close + self.first_ask
     }
@@ -159,7 +187,7 @@ impl CandleWatch {
             self.next_open = *close;
             self.lateness.on_candle(*close, length);
         }
-        self.lateness.on_answer(now, false);
+        self.lateness.on_answer(now, false, length);
         let has_come = self.next_open >= self.due_close;
         if has_come {
             let ask_at = self.wait_for_next(now);
@@ -176,7 +204,7 @@ impl CandleWatch {
 
     /// Takes a failed request: like [`Self::ask_again`].
     pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
-        self.lateness.on_answer(now, true);
+        self.lateness.on_answer(now, true, self.interval.length());
         self.ask_again(now)
     }
 
@@ -349,6 +377,46 @@ mod tests {
             assert_eq!(open.late_since(), None);
         }
         open.take(&[], noon + minute(5));
+        assert_eq!(open.late_since(), Some((noon + minute(2), false)));
+    }
+
+    #[test]
+    fn a_series_whose_prices_stand_still_is_quiet_and_not_late() {
+        // Thursday 1970-01-01; the candle of minute 10 is due at minute 11.
+        let mut watch = watch();
+        for count in 11..=20 {
+            watch.on_price(minute(10) - Millis::new(1), minute(count));
+            watch.take(&[], minute(count));
+            assert_eq!(watch.late_since(), None, "{count}");
+            assert_eq!(watch.quiet_since(), (count > 13).then_some(minute(11)), "{count}");
+        }
+        // A price of minute 10 makes its candle due: late two intervals after prices last stood still.
+        watch.on_price(minute(10), minute(21));
+        for (count, expected) in [(21, None), (22, None), (23, Some((minute(11), false)))] {
+            watch.take(&[], minute(count));
+            assert_eq!((watch.late_since(), watch.quiet_since()), (expected, None), "{count}");
+        }
+    }
+
+    #[test]
+    fn prices_that_are_not_read_or_requests_that_fail_excuse_nothing() {
+        let (mut failing, mut unread) = (watch(), watch());
+        unread.on_price(minute(9), minute(11));
+        for count in 11..=14 {
+            failing.on_price(minute(9), minute(count));
+            failing.fail(minute(count));
+            unread.take(&[], minute(count));
+        }
+        assert_eq!(failing.late_since(), Some((minute(11), true)));
+        assert_eq!(unread.late_since(), Some((minute(11), false)), "the record was read at minute 11");
+        // Saturday 1970-01-03 12:00 UTC: a market with a candle then never closes.
+        let noon = Millis::HOUR * 60;
+        let mut open = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
+        open.take(&[candle(noon.get() / 60_000)], noon + minute(1));
+        for count in 2..=5 {
+            open.on_price(noon, noon + minute(count));
+            open.take(&[], noon + minute(count));
+        }
         assert_eq!(open.late_since(), Some((noon + minute(2), false)));
     }
 

@@ -6,7 +6,7 @@ use super::command::{Ask, Step};
 use super::event_queue::{EventQueue, Place};
 use super::price_stream::PriceStream;
 use crate::RuntimeSettings;
-use crate::control::{LateSeries, SlowestCandle};
+use crate::control::{LateSeries, QuietSeries, SlowestCandle};
 use candlewick_broker::{CandleQuery, Candles, PriceTick};
 use candlewick_engine::{EventKind, SeriesId, Session, SymbolId};
 use candlewick_sdk::{Candle, Millis, Price, Series, Symbol};
@@ -163,6 +163,20 @@ impl MarketWatch {
             let Series { symbol, interval } = watch.series;
             Some((SeriesId::new(place)?, LateSeries { symbol, interval, since, is_unanswered }))
         })
+    }
+
+    /// Returns the series without candles whose prices stand still, too, with their numbers.
+    pub(crate) fn quiet_series(&self) -> impl Iterator<Item = (SeriesId, QuietSeries)> {
+        self.series.iter().enumerate().filter_map(|(place, watch)| {
+            let since = watch.watch.as_ref()?.quiet_since()?;
+            Some((SeriesId::new(place)?, QuietSeries { series: watch.series, since }))
+        })
+    }
+
+    /// Takes the time of a symbol's newest price record.
+    pub(crate) fn on_price_record(&mut self, symbol: Symbol, recorded: Millis, now: Millis) {
+        let watches = self.series.iter_mut().filter(|watch| watch.series.symbol == symbol);
+        watches.filter_map(|watch| watch.watch.as_mut()).for_each(|watch| watch.on_price(recorded, now));
     }
 
     /// Returns how many candles of all series closed in `(from, to]`.

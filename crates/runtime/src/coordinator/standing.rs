@@ -4,11 +4,11 @@ use super::Coordinator;
 use super::command::{Command, Step};
 use super::token::{WHERE_FROM, describe_refusal};
 use crate::Notice;
-use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, RunState, VenueApi};
+use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use candlewick_engine::{IntentState, SeriesId};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What whoever watches has been told last.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ pub(crate) struct Told {
     is_halted: bool,
     silent: Vec<VenueApi>,
     late: BTreeMap<SeriesId, LateSeries>,
+    quiet: BTreeSet<SeriesId>,
     /// Rules and bots of the lasting blockages.
     blocked: Vec<(String, Vec<String>)>,
     /// When blockages were last looked for: events so far and minute.
@@ -33,6 +34,7 @@ impl Default for Told {
             is_halted: false,
             silent: Vec::new(),
             late: BTreeMap::new(),
+            quiet: BTreeSet::new(),
             blocked: Vec::new(),
             looked: None,
         }
@@ -111,6 +113,7 @@ impl Coordinator {
         }
         self.tell_silence(step);
         self.tell_late_series(step);
+        self.warn_of_quiet_series(step);
         self.tell_blockages(step);
     }
 
@@ -142,6 +145,15 @@ impl Coordinator {
             self.told.blocked = keys;
             step.commands.push(Command::Notify(Notice::Blocked(lasting)));
         }
+    }
+
+    /// Warns once of each series whose candles and prices stand still: a holiday, or a venue that does.
+    fn warn_of_quiet_series(&mut self, step: &mut Step<'_>) {
+        let quiet: BTreeMap<SeriesId, QuietSeries> = self.market.quiet_series().collect();
+        for (_, series) in quiet.iter().filter(|(id, _)| !self.told.quiet.contains(id)) {
+            step.warn(series.to_string());
+        }
+        self.told.quiet = quiet.into_keys().collect();
     }
 
     fn tell_late_series(&mut self, step: &mut Step<'_>) {
