@@ -47,7 +47,7 @@ fn a_doubt_is_ended_in_the_journal_and_parity_stays_whole() {
         let printed = folder.run(&["explain", "3", "--journal", "crashed.db"]).stdout;
         assert!(printed.contains("note"), "{printed}");
         if state == "open" {
-            folder.run(&[&common, arguments].concat()).fails(2, &["intent 3 is not in doubt: it is open"]);
+            folder.run(&[&common, arguments].concat()).fails(2, &["trade #3 is not in doubt: it is open"]);
         }
     }
 }
@@ -107,6 +107,35 @@ fn why_shows_of_an_intent_what_has_become_of_it() {
     }
 }
 
+#[test]
+fn a_refused_order_is_in_doubt_again_when_the_operator_names_its_trade() {
+    let folder = crashed();
+    let recorded: Vec<_> = lines(&folder.path("crashed.db")).into_iter().map(|stored| stored.line).collect();
+    let last = recorded.last().unwrap().clone();
+    for refusal in [r#""event":"not_sent""#, r#""event":"rejected","rejection":"insufficient_balance""#] {
+        let (at, intent) = (last.at.get(), Some(3));
+        let body = format!(r#"{{"at":{at},"received":{at},{refusal},"intent":3}}"#);
+        let line = Line { kind: LineKind::Event, intent, body, ..last.clone() };
+        let journal = folder.path("refused.db");
+        let _ = std::fs::remove_file(&journal);
+        write(&journal, recorded.iter().cloned().chain([line]));
+        let resolve = |arguments: &[&str]| {
+            folder.run(&[&["resolve", "3", "--journal", "refused.db"], arguments].concat())
+        };
+        resolve(&["--not-opened"]).fails(2, &["trade #3 is not in doubt: it is"]);
+        let before = folder.run(&["status", "--journal", "refused.db", "--json"]).json();
+        let venue_id = "01KE5ZTX2224ERMQE51J8Q9BC0";
+        let resolved = resolve(&["--adopt", venue_id, "--reason", "the statement has it"]);
+        assert_eq!(resolved.code, 0, "{}", resolved.stderr);
+        let adopted = folder.run(&["trades", "--journal", "refused.db", "--json"]).json()[2].clone();
+        assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(venue_id)));
+        // Its stake is at risk again.
+        let after = folder.run(&["status", "--journal", "refused.db", "--json"]).json();
+        let balance = |status: &Value| status["balance"].as_f64().unwrap();
+        assert_eq!(balance(&before) - balance(&after), adopted["amount"].as_f64().unwrap(), "{after}");
+    }
+}
+
 /// The journal goes on: the venue had second trades of intent 1. One is over and booked, the other was over when it was first
 /// seen.
 fn add_second_trades(folder: &Folder, venue_id: &str, seen_late: &str) {
@@ -136,11 +165,11 @@ fn what_cannot_be_resolved_is_refused_and_changes_nothing() {
     let entries = lines(&folder.path("crashed.db")).len();
     let taken = state_of(&folder, 1)["venue_id"].as_str().unwrap().to_owned();
     for (arguments, part) in [
-        (vec!["4", "--not-opened"], "the journal has no intent 4".to_owned()),
-        (vec!["1", "--not-opened"], "intent 1 is not in doubt".to_owned()),
-        (vec!["3", "--adopt", &taken], format!("trade {taken} is that of intent 1")),
-        (vec!["3", "--adopt", second], format!("trade {second} is a second trade of intent 1")),
-        (vec!["3", "--adopt", late], format!("trade {late} is a second trade of intent 1")),
+        (vec!["4", "--not-opened"], "the journal has no trade #4".to_owned()),
+        (vec!["1", "--not-opened"], "trade #1 is not in doubt".to_owned()),
+        (vec!["3", "--adopt", &taken], format!("trade {taken} is trade #1")),
+        (vec!["3", "--adopt", second], format!("trade {second} is a second one of trade #1")),
+        (vec!["3", "--adopt", late], format!("trade {late} is a second one of trade #1")),
     ] {
         folder.run(&[&["resolve", "--journal", "crashed.db"], &arguments[..]].concat()).fails(2, &[&part]);
     }
@@ -183,8 +212,8 @@ fn a_time_or_a_payout_that_no_trade_has_is_not_adopted_and_halts_the_next_start(
     let resolved = folder.run(&["resolve", "3", "--adopt", "trade-1", "--journal", "demo.db"]);
     assert_eq!(resolved.code, 0, "{}", resolved.stderr);
     for part in [
-        "trade trade-1 cannot have the time 4000000000000, which is not believed",
-        "trade trade-1 of intent 3 is to pay 900 %, more than 200 %",
+        "trade trade-1 cannot have the time 2096-10-02 07:06:40 UTC, which is not believed",
+        "trade #3 (trade-1) is to pay 900 %, more than 200 %",
     ] {
         assert!(resolved.stdout.contains(part), "{}", resolved.stdout);
     }
@@ -235,7 +264,7 @@ fn check_other_money(folder: &Folder, (asked, direction): (&Value, &Value), othe
     std::fs::copy(folder.path("demo.db"), folder.path("other.db")).unwrap();
     let resolved = folder.run(&["resolve", "3", "--adopt", other, "--journal", "other.db"]);
     assert_eq!(resolved.code, 0, "{}", resolved.stderr);
-    let part = format!("goes on with it, halted: the trade of intent 3 is {}", direction.as_str().unwrap());
+    let part = format!("goes on with it, halted: trade #3 is {}", direction.as_str().unwrap());
     assert!(resolved.stdout.contains(&part), "{}", resolved.stdout);
     let trade = folder.run(&["trades", "--journal", "other.db", "--json"]).json()[2].clone();
     let said = (&trade["state"], &trade["direction"], &trade["ordered_direction"]);

@@ -6,7 +6,7 @@ use crate::configuration::{Loaded, control_paths};
 use crate::error::AppError;
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_broker::{Account, OpenOrder, TradeReport};
+use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
 use candlewick_engine::{
     Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Taken, VenueId,
 };
@@ -111,10 +111,7 @@ async fn lines_of(
         let scale = contents.session.money_scale();
         let symbol = taken.symbol.map(|symbol| format!(" on {symbol}")).unwrap_or_default();
         let stake = scale.to_decimal(taken.stake);
-        format!(
-            "the trade of intent {intent} is {} {stake}{symbol}, which is not what was asked for",
-            taken.direction
-        )
+        format!("trade #{intent} is {} {stake}{symbol}, which is not what was asked for", taken.direction)
     });
     // What a bot that runs would warn of, or be halted by: here nobody hears a warning.
     let problems: Vec<String> = departure.into_iter().chain(impossible).collect();
@@ -124,8 +121,12 @@ async fn lines_of(
     let ended = contents.began_doubt(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
-    // An answer that was awaited when the bot ended is in doubt before its doubt can end.
-    let doubt = (row.state == IntentState::InFlight).then_some(EventKind::InDoubt { intent });
+    // An answer that was awaited when the bot ended is in doubt before its doubt can end, and so is a refused order.
+    let doubt = match row.state {
+        IntentState::InFlight => Some(EventKind::InDoubt { intent }),
+        IntentState::Rejected | IntentState::NotSent => Some(EventKind::Reinstated(row.approved)),
+        IntentState::InDoubt | IntentState::Open | IntentState::NotOpened | IntentState::Settled => None,
+    };
     let decided = event_of(row, resolution, (report, taken), reserved_until)?;
     // Where money differs the run that goes on with it is halted, as one that runs would be.
     let halt = halted.is_some().then_some(EventKind::Control { control: Control::Halt });
@@ -178,9 +179,14 @@ fn believed(
     max_payout_percent: u32,
     now: Millis,
 ) -> (Option<TradeReport>, Vec<String>) {
+    let intent = row.approved.intent();
     let (report, time) = possible_times(&row.approved, report, now);
-    let (report, payout) = possible_payout(row.approved.intent(), report, max_payout_percent);
-    (Some(report), time.into_iter().chain(payout).collect())
+    let (report, payout) = possible_payout(intent, report, max_payout_percent);
+    let ordered = row.approved.expiry().close_type;
+    let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
+    let expiry =
+        taken.map(|taken| format!("trade #{intent} has close type {taken}, asked for was {ordered}"));
+    (Some(report), time.into_iter().chain(payout).chain(expiry).collect())
 }
 
 /// What the venue took, where that is not what was asked for.
@@ -242,31 +248,36 @@ fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Acco
 /// It is not in doubt, or no open trade, or the trade is another's.
 fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, AppError> {
     let row = contents.book.row(id);
-    let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no intent {id}")))?;
+    let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
     let may_be = match (row.state, resolution) {
         (IntentState::Open, Resolution::Settled(_)) => is_named,
         (IntentState::Open, Resolution::Adopt(_)) => !is_named,
         (IntentState::InDoubt | IntentState::InFlight, Resolution::Adopt(_) | Resolution::NotOpened)
-        | (IntentState::NotOpened, Resolution::Adopt(_)) => true,
+        | (IntentState::NotOpened | IntentState::Rejected | IntentState::NotSent, Resolution::Adopt(_)) => {
+            true
+        }
         (_, Resolution::Settled(_))
-        | (IntentState::NotOpened | IntentState::Open, Resolution::NotOpened)
-        | (IntentState::Settled | IntentState::Rejected | IntentState::NotSent, _) => false,
+        | (
+            IntentState::NotOpened | IntentState::Open | IntentState::Rejected | IntentState::NotSent,
+            Resolution::NotOpened,
+        )
+        | (IntentState::Settled, _) => false,
     };
     if !may_be {
         let state = row.state.as_str();
         let wanted = if let Resolution::Settled(_) = resolution { "an open trade" } else { "in doubt" };
-        return Err(AppError::invalid(format!("intent {id} is not {wanted}: it is {state}")));
+        return Err(AppError::invalid(format!("trade #{id} is not {wanted}: it is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {
         let book = &contents.book;
         let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
-            let problem = format!("trade {venue_id} is that of intent {}", other.approved.intent());
+            let problem = format!("the venue's trade {venue_id} is trade #{}", other.approved.intent());
             return Err(AppError::invalid(problem));
         }
         if let Some(first) = contents.second_of(venue_id) {
-            let problem = format!("trade {venue_id} is a second trade of intent {first}");
+            let problem = format!("the venue's trade {venue_id} is a second one of trade #{first}");
             return Err(AppError::invalid(problem));
         }
     }
@@ -300,7 +311,7 @@ fn event_of(
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
         Resolution::Settled(outcome) => {
             let profit = profit_by_rule(outcome, row.approved.stake(), row.payout);
-            let unknown = || format!("what intent {intent} pays is not known, nor a win's profit then");
+            let unknown = || format!("what trade #{intent} pays is not known, nor a win's profit then");
             let profit = profit.ok_or_else(|| AppError::invalid(unknown()))?;
             EventKind::SettledByPerson { intent, outcome, profit }
         }
