@@ -88,8 +88,11 @@ fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
-/// Returns whether the run ended because the wallet differs from the ledger, and says so.
-fn names_wallet_difference(shown: &Shown) -> bool {
+/// Returns whether the run ended because the wallet differs from the ledger or is gone, and says so.
+fn names_wallet_trouble(shown: &Shown) -> bool {
+    if shown.printed.contains("error: the venue shows no demo wallet: what it holds is not known") {
+        return true;
+    }
     let ended = shown.events.iter().rev().find(|event| event["event"] == "ended");
     let difference = ended.and_then(|event| event["wallet_difference"].as_f64()).unwrap_or_default();
     difference != 0.0 && shown.printed.contains("than the trades explain")
@@ -97,7 +100,7 @@ fn names_wallet_difference(shown: &Shown) -> bool {
 
 fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     let mut faults = Vec::new();
-    if shown.halts().is_empty() && names_wallet_difference(shown) {
+    if shown.halts().is_empty() && names_wallet_trouble(shown) {
         return faults;
     }
     let halts = shown.halts();

@@ -69,6 +69,8 @@ pub(crate) enum WalletLie {
     DuplicateKeys,
     /// A balance that no trade explains.
     Jump,
+    /// No demo wallet.
+    Gone,
 }
 
 /// A lie about the market.

@@ -270,6 +270,7 @@ fn wallet_lists() -> Vec<Scenario> {
         ("id", WalletLie::OtherId),
         ("duplicate-keys", WalletLie::DuplicateKeys),
         ("jump", WalletLie::Jump),
+        ("gone", WalletLie::Gone),
     ];
     let places = [("reply", Place::Reply), ("detail", Place::Detail), ("list", Place::List)];
     let twice = |(name, place)| {
@@ -285,7 +286,11 @@ fn wallet_lists() -> Vec<Scenario> {
         let short_must = if lie == WalletLie::Jump { Must::Equal } else { Must::Report };
         let row = |form: &str, must, lie| Scenario::new(format!("a7-{name}-{form}"), must, vec![lie]);
         let steady = row("from-the-fourth", steady_must, Lie::from(kind, 3));
-        rows.push(if lie == WalletLie::Twice || lie == WalletLie::Jump { steady.short() } else { steady });
+        rows.push(if matches!(lie, WalletLie::Twice | WalletLie::Jump | WalletLie::Gone) {
+            steady.short()
+        } else {
+            steady
+        });
         rows.push(row("for-three-readings", short_must, Lie { kind, from: 3, times: 3 }));
         rows.push(row("once", short_must, Lie::once(kind, 4)));
     }

@@ -128,6 +128,9 @@ pub(crate) fn lie_about_wallets(lie: WalletLie, wallets: &mut Value, demo: i64) 
             return wallets.to_string().replacen(&balance, &format!("{balance},\"balance\":123456.0"), 1);
         }
         WalletLie::Jump => wallets[0]["balance"] = json!(123_456.0),
+        WalletLie::Gone => {
+            wallets.as_array_mut().expect("wallets are a list").remove(0);
+        }
     }
     wallets.to_string()
 }

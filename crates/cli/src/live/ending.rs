@@ -168,8 +168,13 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     }
 }
 
-/// The wallet does not hold what the ledger says.
+/// The wallet does not hold what the ledger says, or is gone.
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
+    if let Some(missing) = &finished.missing_wallet {
+        return Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{missing}")).help(
+            "look at the account at the venue; the next run compares the wallet with the trades again",
+        ));
+    }
     let difference = finished.wallet_difference.as_ref()?;
     Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{}", difference.text)).help(
         "compare the trades with the venue's own list; `candlewick resume` while a bot runs books the difference",
@@ -199,6 +204,7 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
 
 fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     let mut notices = unfinished::notices(finished, scale);
+    notices.extend(finished.missing_wallet.clone());
     if let Some(difference) = &finished.wallet_difference {
         let wallet = finished.wallet.map(|wallet| format!(" (wallet {})", scale.format(wallet)));
         notices.push(format!("{}{}", difference.text, wallet.unwrap_or_default()));

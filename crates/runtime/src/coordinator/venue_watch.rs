@@ -174,18 +174,15 @@ impl Coordinator {
     pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
-        let account = self.session.account();
-        let wallet = match self.audits.wallet.state() {
-            WalletState::Sound => None,
-            WalletState::Missing => Some(format!("the venue shows no {account} wallet")),
-            WalletState::BelowZero => Some(format!("the {account} wallet is below zero")),
-        };
+        let is_below_zero = self.audits.wallet.state() == WalletState::BelowZero;
+        let wallet = is_below_zero.then(|| format!("the {} wallet is below zero", self.session.account()));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
         silence(|api| self.is_silent(api, now))
             .into_iter()
             .chain(describe_late(&late))
             .chain(user)
+            .chain(self.missing_wallet())
             .chain(wallet)
             .chain(self.wallet_troubles())
             .chain(missing)

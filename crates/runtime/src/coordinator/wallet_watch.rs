@@ -9,7 +9,7 @@ use super::ending::WalletDifference;
 use super::event_queue::Place;
 use super::input::RequestId;
 use crate::audit::{APART, Audit, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState};
-use candlewick_broker::{Balances, BrokerError, Reply};
+use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{EventKind, IntentState};
 use candlewick_sdk::{Millis, Money};
 
@@ -97,6 +97,8 @@ impl Coordinator {
                         self.events.add(step.now, Place::Balance, EventKind::Balance { amount: read.wallet });
                     }
                     self.audit_wallet(read, 1, step);
+                } else if self.missing_wallet().is_some() && is_last {
+                    self.agenda.add(step.now + LAST_PAUSE, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
@@ -148,12 +150,21 @@ impl Coordinator {
         };
         if self.audits.wallet.has_new_trouble(state) {
             let account = self.session.account();
-            let text = amount.map_or_else(
-                || format!("the venue shows no {account} wallet: what it holds is not known"),
-                |amount| format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount)),
-            );
+            let text = match amount {
+                None => describe_missing(account),
+                Some(amount) => {
+                    format!("the {account} wallet holds {}", self.session.scale().to_decimal(amount))
+                }
+            };
             self.session.alarm(text, step);
         }
+    }
+
+    /// Describes that the venue shows no wallet of the account, `None` if it shows one.
+    pub(super) fn missing_wallet(&self) -> Option<String> {
+        let is_missing =
+            self.audits.wallet.state() == WalletState::Missing && self.settings.wallet_every_s > 0;
+        is_missing.then(|| describe_missing(self.session.account()))
     }
 
     /// Takes a reading after the venue's list.
@@ -324,4 +335,8 @@ impl Coordinator {
     fn found_of_wallet(&mut self, text: String, step: &mut Step<'_>) {
         self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
     }
+}
+
+fn describe_missing(account: Account) -> String {
+    format!("the venue shows no {account} wallet: what it holds is not known")
 }

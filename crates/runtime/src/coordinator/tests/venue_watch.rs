@@ -110,7 +110,8 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     let answer = Answer::Balances(Ok(Reply::at(none, bench.now)));
     let troubles = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(troubles[0], "the price API does not answer");
-    assert!(troubles.contains(&"the venue shows no demo wallet".to_owned()), "{troubles:?}");
+    let missing = "the venue shows no demo wallet: what it holds is not known";
+    assert!(troubles.contains(&missing.to_owned()), "{troubles:?}");
 }
 
 /// What a step tells of APIs and series.
@@ -167,6 +168,25 @@ fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without it";
     assert_eq!(news, [format!("{late}: true")]);
     assert_eq!(state(&mut bench).venue_problems(), [late]);
+}
+
+#[test]
+fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
+    let mut bench = watched();
+    user(&mut bench, 0, &[]);
+    let (symbol, mut warnings) = (order_of_tests().symbol, Vec::new());
+    for second in (60..=400).step_by(5) {
+        bench.at(second * 1_000);
+        bench.step(Input::Time);
+        bench.coordinator.market.on_price_record(symbol, START - Millis::new(1), bench.now);
+        let answer = Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles::default(), bench.now)));
+        let (said, _) = seen(&mut bench, Input::Answer(answer));
+        warnings.extend(said);
+    }
+    let quiet = "BTCUSDT 1m: neither candle nor price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
+                 prices stand still";
+    assert_eq!(warnings, [quiet]);
+    assert_eq!(state(&mut bench).venue_problems(), [""; 0]);
 }
 
 #[test]

@@ -165,29 +165,49 @@ fn fees_and_commissions_halt_and_a_bonus_is_told() {
     assert_eq!(bench.coordinator.session.halted(), None);
 }
 
+/// Stops after 12 s, answers each reading with what `balances` returns, and returns the second of the end.
+fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<EventKind>) {
+    let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
+    assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances))));
+    assert!(!words(&commands).contains(&"finish".to_owned()), "{commands:?}");
+    let (mut seen, mut second, mut is_finished) = (Vec::new(), 12, false);
+    while !is_finished {
+        assert!(second < 60, "the run does not end");
+        let reply = Reply::at(balances(second), bench.now);
+        let commands = bench.step(Input::Answer(Answer::Balances(Ok(reply))));
+        seen.extend(said(&commands).0);
+        is_finished = words(&commands).contains(&"finish".to_owned());
+        second += 2;
+        let commands = bench.at(second * 1_000).step(Input::Time);
+        is_finished |= words(&commands).contains(&"finish".to_owned());
+    }
+    (second, seen)
+}
+
 #[test]
 fn the_end_of_a_run_waits_for_a_last_reading() {
     for (minor, events) in [(100_000, vec![]), (99_000, vec![difference(-1_000), difference(0)])] {
         let mut bench = begun();
         read(&mut bench, 10, demo(100_000, "w1"));
-        let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
-        assert!(commands.iter().any(|command| matches!(command, Command::Ask(Ask::Balances))));
-        assert!(!words(&commands).contains(&"finish".to_owned()), "{commands:?}");
-        let (mut seen, mut second) = (Vec::new(), 12);
-        let mut is_finished = false;
-        while !is_finished && second < 60 {
-            let now = bench.now;
-            let reply = Reply::at(demo(minor, "w1"), now);
-            let commands = bench.step(Input::Answer(Answer::Balances(Ok(reply))));
-            seen.extend(said(&commands).0);
-            is_finished = words(&commands).contains(&"finish".to_owned());
-            second += 2;
-            let commands = bench.at(second * 1_000).step(Input::Time);
-            is_finished |= words(&commands).contains(&"finish".to_owned());
-        }
-        assert!(is_finished && second <= 12 + 16, "{minor} after {second} s");
+        let (second, seen) = end(&mut bench, |_| demo(minor, "w1"));
+        assert!(second <= 12 + 16, "{minor} after {second} s");
         assert_eq!(seen, events, "{minor}");
         let found = bench.coordinator.last_difference().map(|found| found.amount.minor());
         assert_eq!(found, Some(minor - 100_000).filter(|off| *off != 0));
+    }
+}
+
+#[test]
+fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
+    let missing = "the venue shows no demo wallet: what it holds is not known";
+    for (back_at, expected) in [(i64::MAX, Some(missing)), (14, None)] {
+        let mut bench = begun();
+        let (_, texts) = read(&mut bench, 10, Balances::default());
+        assert_eq!(texts, [missing]);
+        assert_eq!(bench.coordinator.troubles(bench.now), [missing]);
+        let shown = |second| if second < back_at { Balances::default() } else { demo(100_000, "w1") };
+        let (second, _) = end(&mut bench, shown);
+        assert!(second <= 12 + 16, "after {second} s");
+        assert_eq!(bench.coordinator.missing_wallet().as_deref(), expected);
     }
 }
