@@ -284,7 +284,9 @@ impl TradeBook {
         if self.row(opened.intent).is_none_or(IntentRow::is_over) {
             return;
         }
-        let venue_id = opened.venue_id.and_then(|id| self.put_venue_id(id));
+        let known = self.row(opened.intent).and_then(|row| self.venue_id(row));
+        let news = opened.venue_id.filter(|id| Some(*id) != known);
+        let venue_id = news.and_then(|id| self.put_venue_id(id));
         let Some(row) = self.row_mut(opened.intent) else { return };
         if row.state != IntentState::Open {
             row.state = IntentState::Open;

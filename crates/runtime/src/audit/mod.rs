@@ -16,7 +16,7 @@ pub(crate) use prices::PriceAudit;
 pub(crate) use profit::{ProfitRules, SettledProfit};
 pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
-pub(crate) use terms::{Terms, check_owner, check_terms, staked_elsewhere};
+pub(crate) use terms::{OrderedTerms, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{APART, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState};
 
 use candlewick_engine::IntentId;
@@ -166,7 +166,7 @@ impl Audits {
 
 /// How an intent is named in a note, so that `explain` finds it.
 pub(crate) fn named(intent: IntentId) -> String {
-    format!("intent {intent} ")
+    format!("trade #{intent} ")
 }
 
 #[cfg(test)]
@@ -188,12 +188,12 @@ mod tests {
 
     #[test]
     fn what_an_earlier_run_found_of_a_trade_is_not_found_again() {
-        let text = "intent 3 settled wrongly";
+        let text = "trade #3 settled wrongly";
         let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]), []);
         let one = |audit, text: &str| Finding::alarm(audit, text.to_owned());
         let findings = vec![
             one(Audit::Settlement, text),
-            one(Audit::Settlement, "intent 4 settled wrongly"),
+            one(Audit::Settlement, "trade #4 settled wrongly"),
             // Money may come into a wallet again.
             one(Audit::Wallet, text),
         ];

@@ -7,48 +7,58 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::fmt::Display;
 
-/// Whether the report is of the money that was to be staked.
+/// Whether the report is of the trade that was ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Terms {
     /// It is, as far as it says.
     AsOrdered,
-    /// Another account, symbol, direction or amount: nothing more may be opened before a person has looked.
-    OtherMoney {
+    /// Another account, symbol, direction, amount or expiry: nothing more may be opened before a person has looked.
+    Other {
         /// Which trade, and how it differs.
         reason: String,
     },
 }
 
-/// Compares what the report says with the order. What it leaves out is not held against it.
+/// An order, and the terms that count.
+#[derive(Clone, Debug)]
+pub(crate) struct OrderedTerms {
+    /// What was asked for.
+    pub(crate) asked: OpenOrder,
+    /// What the venue took by its reports so far.
+    pub(crate) counted: OpenOrder,
+}
+
+/// Compares what the report says with the terms that count. What it leaves out is not held against it.
 pub(crate) fn check_terms(
     intent: IntentId,
-    order: &OpenOrder,
+    ordered: &OrderedTerms,
     report: &TradeReport,
 ) -> (Terms, Vec<Finding>) {
+    let OrderedTerms { asked, counted } = ordered;
+    let owner = check_owner(intent, asked, report);
+    let compare = |name, found: Option<String>, of: fn(&OpenOrder) -> String| {
+        describe_difference(name, &found?, (&of(asked), &of(counted)))
+    };
     let amount = report.amount.map(|amount| amount.normalize().to_string());
-    let owner = check_owner(intent, order, report);
-    let money = [
-        compare("symbol", report.symbol.clone(), &order.symbol.to_string()),
-        compare("direction", known(report.direction.as_ref()), &order.direction.to_string()),
-        compare("amount", amount, &order.amount.normalize().to_string()),
-    ];
-    let money: Vec<String> = money.into_iter().flatten().collect();
-    let differs = || {
-        let difference = money.first()?;
-        Some(format!("trade {} of intent {intent} differs: {difference}", report.id))
-    };
-    let terms = match owner.clone().or_else(differs) {
-        Some(reason) => Terms::OtherMoney { reason },
-        None => Terms::AsOrdered,
-    };
     let expiration = report.expiration_type.as_ref().and_then(Reported::known);
     let expiration = expiration.map(|known| known.as_str().to_owned());
-    let time = [
-        compare("close type", known(report.close_type.as_ref()), &order.close_type.to_string()),
-        compare("expiration type", expiration, order.expiration_type.as_str()),
-        check_span(order, report),
+    let terms = [
+        compare("symbol", report.symbol.clone(), |order| order.symbol.to_string()),
+        compare("direction", known(report.direction.as_ref()), |order| order.direction.to_string()),
+        compare("amount", amount, |order| order.amount.normalize().to_string()),
+        compare("close type", known(report.close_type.as_ref()), |order| order.close_type.to_string()),
+        compare("expiration type", expiration, |order| order.expiration_type.as_str().to_owned()),
     ];
-    let differences = money.into_iter().chain(time.into_iter().flatten());
+    let differences: Vec<String> = terms.into_iter().flatten().collect();
+    let differs = || {
+        let difference = differences.first()?;
+        Some(format!("trade #{intent} ({}) differs: {difference}", report.id))
+    };
+    let terms = match owner.clone().or_else(differs) {
+        Some(reason) => Terms::Other { reason },
+        None => Terms::AsOrdered,
+    };
+    let differences = differences.into_iter().chain(check_span(asked, report));
     let finding =
         |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", named(intent)));
     let owner = owner.map(|reason| Finding::alarm(Audit::Terms, format!("{}- {reason}", named(intent))));
@@ -56,17 +66,17 @@ pub(crate) fn check_terms(
 }
 
 /// Returns why a trade is not of the account and user that it was ordered for.
-pub(crate) fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Option<String> {
+fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let ordered = order.account;
     if let Some(account) = report.account.filter(|account| *account != ordered) {
         let staked = staked_elsewhere(account, report.amount.or(Some(order.amount)));
         return Some(format!(
-            "{staked}: trade {} of intent {intent} asked for the {ordered} account",
+            "{staked}: trade #{intent} ({}) was ordered for the {ordered} account",
             report.id
         ));
     }
     let user = report.other_user.as_ref()?;
-    Some(format!("trade {} of intent {intent} belongs to another user of the venue ({user})", report.id))
+    Some(format!("trade #{intent} ({}) belongs to another user of the venue ({user})", report.id))
 }
 
 /// Describes a stake on another account than was ordered.
@@ -79,10 +89,15 @@ pub(crate) fn staked_elsewhere(account: Account, amount: Option<Decimal>) -> Str
     }
 }
 
-/// How a value differs from what was asked for.
-fn compare(name: &str, reported: Option<String>, wanted: &str) -> Option<String> {
-    let found = reported.filter(|found| *found != wanted)?;
-    Some(format!("{name} is {found}, asked for was {wanted}"))
+/// Describes how a term differs from the one that counts, `None` if it does not.
+fn describe_difference(name: &str, found: &str, (asked, counted): (&str, &str)) -> Option<String> {
+    if found == counted {
+        None
+    } else if asked == counted {
+        Some(format!("{name} is {found}, asked for was {asked}"))
+    } else {
+        Some(format!("{name} is {found}, but was {counted} before; asked for was {asked}"))
+    }
 }
 
 fn known<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
@@ -126,18 +141,22 @@ mod tests {
         }
     }
 
-    /// The report with a change: its findings, and how the money at stake differs.
-    fn check(change: impl Fn(&mut TradeReport), expected: &[&str], money: Option<&str>) {
+    fn as_ordered() -> OrderedTerms {
+        OrderedTerms { asked: order_of_tests(), counted: order_of_tests() }
+    }
+
+    /// The report with a change: its findings, and how it is another trade than the ordered one.
+    fn check(change: impl Fn(&mut TradeReport), expected: &[&str], other: Option<&str>) {
         let mut report = report();
         change(&mut report);
-        let (terms, findings) = check_terms(IntentId::new(7), &order_of_tests(), &report);
+        let (terms, findings) = check_terms(IntentId::new(7), &as_ordered(), &report);
         assert_eq!(findings.len(), expected.len(), "{findings:?}");
         for (finding, part) in findings.iter().zip(expected) {
-            assert!(finding.text.starts_with("intent 7 ") && finding.text.contains(part), "{finding:?}");
+            assert!(finding.text.starts_with("trade #7 ") && finding.text.contains(part), "{finding:?}");
         }
-        match (&terms, money) {
+        match (&terms, other) {
             (Terms::AsOrdered, None) => {}
-            (Terms::OtherMoney { reason }, Some(part)) => assert!(reason.contains(part), "{reason}"),
+            (Terms::Other { reason }, Some(part)) => assert!(reason.contains(part), "{reason}"),
             other => panic!("{other:?}"),
         }
     }
@@ -146,18 +165,14 @@ mod tests {
     fn each_term_that_differs_is_named_and_what_is_left_out_is_not() {
         check(|_| {}, &[], None);
         check(|report| *report = TradeReport::default(), &[], None);
-        check(
-            |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
-            &["close type is 05:00"],
-            None,
-        );
         let later =
             |report: &mut TradeReport| report.close_time = report.close_time.map(|at| at + Millis::SECOND);
         check(later, &["it lasts"], None);
     }
 
     #[test]
-    fn another_account_symbol_direction_or_amount_is_other_money() {
+    fn another_account_symbol_direction_amount_or_expiry_is_another_trade() {
+        let five_minutes = "05:00".parse().unwrap();
         let opposite = order_of_tests().direction.opposite();
         for (change, part) in [
             (&|report: &mut TradeReport| report.symbol = Some("XRPUSDT".to_owned()), "symbol is XRPUSDT"),
@@ -171,7 +186,17 @@ mod tests {
                 "another user of the venue (u2)",
             ),
             (&|report: &mut TradeReport| report.direction = Some(Reported::Known(opposite)), "direction is "),
-        ] as [(&dyn Fn(&mut TradeReport), &str); 5]
+            (
+                &|report: &mut TradeReport| report.close_type = Some(Reported::Known(five_minutes)),
+                "close type is 05:00, asked for was 01:00",
+            ),
+            (
+                &|report: &mut TradeReport| {
+                    report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
+                },
+                "expiration type is NEXT_CANDLE",
+            ),
+        ] as [(&dyn Fn(&mut TradeReport), &str); 7]
         {
             check(change, &[part], Some(part));
         }
@@ -180,5 +205,18 @@ mod tests {
             report.direction = Some(Reported::Unrecognised("CALL".to_owned()));
         };
         check(unknown, &[], None);
+    }
+
+    #[test]
+    fn a_term_that_the_venue_changes_is_held_against_its_own_word() {
+        let counted = OpenOrder { amount: Decimal::from(50), ..order_of_tests() };
+        let ordered = OrderedTerms { asked: order_of_tests(), counted };
+        let found = |amount| {
+            let report = TradeReport { amount: Some(Decimal::from(amount)), ..report() };
+            check_terms(IntentId::new(7), &ordered, &report).0
+        };
+        assert_eq!(found(50), Terms::AsOrdered);
+        let reason = "trade #7 () differs: amount is 10, but was 50 before; asked for was 10".to_owned();
+        assert_eq!(found(10), Terms::Other { reason });
     }
 }

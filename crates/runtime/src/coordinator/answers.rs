@@ -193,6 +193,7 @@ impl Coordinator {
         let mut price = None;
         match answer {
             Ok(Reply { value: PriceAnswer::Record(record), .. }) => {
+                self.market.on_price_record(symbol, record.time, step.now);
                 let value = record.prices.close;
                 price = self.believed_price(id, (record.time, at, value), step);
                 if price.is_some() {
@@ -244,16 +245,16 @@ impl Coordinator {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_of(&format!("intent {intent}: no answer about its trade"), &error, step);
+                return self.warn_of(&format!("trade #{intent}: no answer about its result"), &error, step);
             }
         };
         if report.id == venue_id {
-            self.audit_owner(intent, &report, step);
+            self.audit_reported_terms(intent, &report, step);
         }
         if let Some(Mistaken { news, ask_at }) = self.trades.mistaken(intent, &report, now) {
             if let Some(difference) = news {
                 let text = format!(
-                    "intent {intent}: the venue's record of trade {venue_id} is of another trade, {difference}; it \
+                    "trade #{intent}: the venue's record of {venue_id} is of another trade, {difference}; it \
                      is not booked, and asked for again"
                 );
                 self.session.alarm(text, step);
@@ -275,7 +276,7 @@ impl Coordinator {
             OpenOutcome::Opened(reply) if self.doubts.is_claimed(&reply.value.id) => {
                 let id = &reply.value.id;
                 let text = format!(
-                    "intent {intent} is in doubt: the venue answered with trade {id}, which is another intent's"
+                    "trade #{intent} is in doubt: the venue answered with trade {id}, which is another order's"
                 );
                 self.session.alarm(text, step);
                 self.doubt(intent, now)
@@ -284,7 +285,7 @@ impl Coordinator {
                 let fault = self.time_fault(intent, &reply, now);
                 if let Some(TimeFault::OtherMoment { by }) = fault {
                     let text = format!(
-                        "intent {intent} is in doubt: the venue answered with trade {} dated {}, which is not believed",
+                        "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is not believed",
                         reply.value.id,
                         describe_distance(by)
                     );
@@ -311,7 +312,7 @@ impl Coordinator {
                 (now, EventKind::NotSent { intent })
             }
             OpenOutcome::Unknown { reason } => {
-                step.log_alarm(format!("intent {intent} is in doubt: {reason}"));
+                step.log_alarm(format!("trade #{intent} is in doubt: {reason}"));
                 self.doubt(intent, now)
             }
         };

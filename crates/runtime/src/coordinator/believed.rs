@@ -6,6 +6,7 @@ use super::command::Step;
 use super::funding::reported_stake;
 use super::trade_watch::Tracked;
 use crate::connect::without_noise;
+use crate::control::describe_time;
 use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Payout, Symbol};
@@ -76,7 +77,7 @@ impl Coordinator {
         let intent = terms.intent();
         let late = (close - latest).get() / 1_000;
         let text = format!(
-            "trade {} of intent {intent} is to close {late} s later than its expiry allows: its result is requested at the \
+            "trade #{intent} ({}) is to close {late} s later than its expiry allows: its result is requested at the \
              time that the expiry gives",
             report.id
         );
@@ -164,7 +165,10 @@ pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (
     let (report, impossible) = between(report, earliest, latest);
     let (intent, id) = (terms.intent(), &report.id);
     let text = impossible.map(|at| {
-        format!("intent {intent}: trade {id} cannot have the time {}, which is not believed", at.get())
+        format!(
+            "trade #{intent}: the venue's trade {id} cannot have the time {}, which is not believed",
+            describe_time(at)
+        )
     });
     (report, text)
 }
@@ -178,7 +182,7 @@ pub fn possible_payout(
     let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(max_payout_percent));
     let too_much = too_much.map(|payout| format!("{payout} %, more than {max_payout_percent} %"));
     let impossible = too_much.or_else(|| impossible_payout(&report));
-    let text = impossible.map(|payout| format!("trade {} of intent {intent} is to pay {payout}", report.id));
+    let text = impossible.map(|payout| format!("trade #{intent} ({}) is to pay {payout}", report.id));
     let payout = report.payout.filter(|_| text.is_none());
     (TradeReport { payout, ..report }, text)
 }

@@ -8,7 +8,7 @@ use super::event_queue::Place;
 use super::input::RequestId;
 use super::settlement::settlement_of;
 use candlewick_broker::{TradeListing, TradeReport};
-use candlewick_engine::{EventKind, IntentId, Opened};
+use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 
 /// How long an unproven end waits for a list that cannot be read.
@@ -163,7 +163,7 @@ impl Coordinator {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
             has_price || row.close_time.is_none() && report.close_time.is_some()
         });
-        let opened = Opened { venue_id: None, ..self.opened(intent, report) };
+        let opened = self.opened(intent, report);
         if is_news || opened.taken.is_some() {
             self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
         }

@@ -29,12 +29,12 @@ impl Coordinator {
         }
     }
 
-    /// A trade's report against its intent. Other money at stake than asked for halts at once.
+    /// A trade's report against its intent. Other terms than asked for halt at once.
     pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
-        let (terms, findings) = check_terms(intent, &self.session.order_of(&terms), report);
+        let (terms, findings) = check_terms(intent, &self.session.ordered_terms(&terms), report);
         self.found(Audit::Terms, 1, findings, step);
-        if let Terms::OtherMoney { reason } = terms {
+        if let Terms::Other { reason } = terms {
             self.halt(reason, step);
         }
     }

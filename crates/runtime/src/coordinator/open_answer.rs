@@ -8,7 +8,6 @@ use candlewick_broker::{Reply, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
 
 /// Tolerance for records that are cut to seconds and for requests that wait at the venue.
 const SLACK: Millis = Millis::from_seconds(5);
@@ -26,8 +25,23 @@ pub(super) struct RequestTimes(VecDeque<(Millis, IntentId)>);
 pub(super) enum TimeFault {
     /// The request time is that of an earlier order, while the other times are right.
     Frozen { order: IntentId },
-    /// It describes a trade of another moment: this far from ours, negative for an older one.
+    /// It describes a trade of another moment: this far from the request, negative for an older one.
     OtherMoment { by: Millis },
+}
+
+/// Times that the answer to a request may state.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    requested: Millis,
+    from: Millis,
+    to: Millis,
+}
+
+impl Window {
+    /// Whether a time lies in the window that is `wait` longer at its end.
+    fn has(&self, at: Millis, wait: Millis) -> bool {
+        (self.from..=self.to + wait).contains(&at)
+    }
 }
 
 impl RequestTimes {
@@ -66,13 +80,13 @@ impl Coordinator {
         // Nothing is known of the venue's clock but this date: it is better than our clock.
         let is_alone = by_date.is_some() && self.skew.uncertainty().is_none();
         let by_clock = (!is_alone).then(|| self.window_by_our_clock(sent, now));
-        let windows = [by_clock, by_date];
-        let distance = |at: Millis, wait: Millis| {
-            let distances = windows.iter().flatten().map(|window| distance_of(at, window, wait));
-            distances.min_by_key(|by| by.abs_diff(Millis::ZERO)).unwrap_or_default()
-        };
+        let windows: Vec<Window> = [by_clock, by_date].into_iter().flatten().collect();
         let others = [created_time.map(|at| (at, Millis::SECOND)), open_time.map(|at| (at, open_wait))];
-        let far = |(at, wait): (Millis, Millis)| Some(distance(at, wait)).filter(|by| *by != Millis::ZERO);
+        let far = |(at, wait): (Millis, Millis)| {
+            let is_outside = windows.iter().all(|window| !window.has(at, wait));
+            let distances = windows.iter().map(|window| at - window.requested).filter(|_| is_outside);
+            distances.min_by_key(|by| by.abs_diff(Millis::ZERO))
+        };
         if let Some(by) = others.into_iter().flatten().find_map(far) {
             return Some(TimeFault::OtherMoment { by });
         }
@@ -107,7 +121,7 @@ impl Coordinator {
     ) -> TradeReport {
         if let Some(TimeFault::Frozen { order }) = fault {
             let text = format!(
-                "the venue's requestTime stands still: trade {} of intent {intent} repeats that of intent {order}; its \
+                "the venue's requestTime stands still: trade #{intent} ({}) repeats that of trade #{order}; its \
                  other times count",
                 report.id
             );
@@ -125,31 +139,25 @@ impl Coordinator {
         self.skew.uncertainty().map_or(SLACK_OF_UNKNOWN_CLOCK, |known| known.max(UNCERTAINTY) + SLACK)
     }
 
-    fn window_by_our_clock(&self, sent: Millis, now: Millis) -> RangeInclusive<Millis> {
+    fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {
         let slack = self.clock_slack();
         // A simulated venue dates its answer by the moment at which the order arrives.
         let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
-        sent - slack..=now.max(sent) + slack + latency
+        Window { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }
 }
 
 /// By the venue's own clock, as the header of the answer shows it.
-fn window_by_its_date(reply: &Reply<Box<TradeReport>>) -> Option<RangeInclusive<Millis>> {
+fn window_by_its_date(reply: &Reply<Box<TradeReport>>) -> Option<Window> {
     let date = reply.date?;
     let took = (reply.received - reply.sent).max(Millis::ZERO);
-    Some(date - took - SLACK..=date + Millis::SECOND + SLACK)
-}
-
-/// How far a time lies outside of a window that is `wait` longer at its end; zero within it.
-fn distance_of(at: Millis, window: &RangeInclusive<Millis>, wait: Millis) -> Millis {
-    let (earliest, latest) = (*window.start(), *window.end() + wait);
-    if at < earliest { at - earliest } else { (at - latest).max(Millis::ZERO) }
+    Some(Window { requested: date - took, from: date - took - SLACK, to: date + Millis::SECOND + SLACK })
 }
 
 /// Describes how far a trade is from the order that it answers.
 pub(super) fn describe_distance(by: Millis) -> String {
-    let seconds = by.abs_diff(Millis::ZERO).get() / 1_000;
-    let span = if seconds >= 120 { format!("{} min", seconds / 60) } else { format!("{seconds} s") };
+    let seconds = (by.abs_diff(Millis::ZERO).get() + 500) / 1_000;
+    let span = if seconds >= 120 { format!("{} min", (seconds + 30) / 60) } else { format!("{seconds} s") };
     let side = if by < Millis::ZERO { "before" } else { "after" };
     format!("{span} {side} the request")
 }

@@ -2,23 +2,26 @@
 
 use super::Coordinator;
 use super::command::Step;
-use crate::audit::{Terms, check_owner, check_terms};
-use candlewick_broker::{TradeListing, TradeReport};
-use candlewick_engine::{IntentId, VenueId};
+use super::recorded_session::RecordedSession;
+use crate::audit::{OrderedTerms, Terms, check_terms};
+use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
+use candlewick_engine::{IntentId, OrderTerms, VenueId};
 use std::collections::BTreeMap;
 
 impl Coordinator {
-    /// Halts if a record says that a trade of ours is on another account, or another user's.
-    pub(super) fn audit_owner(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+    /// Halts if a report of a trade of ours has other terms than those that count, or another owner.
+    pub(super) fn audit_reported_terms(
+        &mut self,
+        intent: IntentId,
+        report: &TradeReport,
+        step: &mut Step<'_>,
+    ) {
         let Some(terms) = self.session.terms(intent) else { return };
-        if let Some(reason) = check_owner(intent, &self.session.order_of(&terms), report) {
-            self.halt_at_other_money(reason, step);
-        }
-    }
-
-    /// What halted the run, the open may have said already.
-    fn halt_at_other_money(&mut self, reason: String, step: &mut Step<'_>) {
-        if self.session.halted() != Some(&reason) {
+        let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
+        // What halted the run, the open may have said already.
+        if let Terms::Other { reason } = terms
+            && self.session.halted() != Some(&reason)
+        {
             self.halt_at_oddity(reason, step);
         }
     }
@@ -34,11 +37,21 @@ impl Coordinator {
         }
         for report in &listing.trades {
             let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
-            let Some(terms) = self.session.terms(intent) else { continue };
-            let (terms, _) = check_terms(intent, &self.session.order_of(&terms), report);
-            if let Terms::OtherMoney { reason } = terms {
-                self.halt_at_other_money(reason, step);
-            }
+            self.audit_reported_terms(intent, report, step);
         }
+    }
+}
+
+impl RecordedSession {
+    /// Returns what was ordered, and what the venue took instead.
+    pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
+        let counted = self.order_of(terms);
+        let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {
+            symbol: self.symbol_of(&departure.ordered),
+            direction: departure.ordered.direction(),
+            amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
+            ..counted.clone()
+        });
+        OrderedTerms { asked: asked.unwrap_or_else(|| counted.clone()), counted }
     }
 }

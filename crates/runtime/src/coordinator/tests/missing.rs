@@ -70,10 +70,10 @@ fn resolve(bench: &mut Bench, outcome: Outcome) -> (Vec<Command>, ControlAnswer)
 fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
     let (bench, seen) = seen(GONE);
     let halted = seen.halted.expect("it halts");
-    assert!(halted.starts_with("the venue has had no trade 01JT of intent 1 for 82 s,"), "{halted}");
+    assert!(halted.starts_with("the venue has had no trade #1 (01JT) for 82 s,"), "{halted}");
     assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "nobody guesses how it ended");
-    let said = |text: &String| text.contains("has had no trade 01JT");
+    let said = |text: &String| text.contains("has had no trade #1");
     assert_eq!(seen.warnings.iter().filter(|text| said(text)).count(), 1, "{:?}", seen.warnings);
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
 }
@@ -123,7 +123,7 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
         assert!(matches!(answer, ControlAnswer::Done { .. }), "{answer:?}");
         let told = commands.iter().any(|command| {
             matches!(command, Command::Notify(crate::Notice::Alarm(text))
-                if *text == format!("a person settled intent 1 as {outcome}: the statement says so"))
+                if *text == format!("a person settled trade #1 as {outcome}: the statement says so"))
         });
         assert!(told, "{commands:?}");
         let session = &bench.coordinator.session;

@@ -1,6 +1,6 @@
 //! What cannot be halts a run once, and again only where nobody has resumed from it.
 
-use super::reports::{Asked, INTENT, OPENED, play, running};
+use super::reports::{Asked, INTENT, OPENED, over, play, running, trade};
 use super::*;
 use crate::control::ControlOrder;
 use crate::past::HALTED;
@@ -30,7 +30,7 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
     };
     let mut bench = Bench::start(|_| {});
     let seen = play(&mut bench, OPENED, answer);
-    let reason = "trade 01JT of intent 1 is to pay 900 %, more than 200 %";
+    let reason = "trade #1 (01JT) is to pay 900 %, more than 200 %";
     assert_eq!(seen.halted.as_deref(), Some(reason));
     bench.step(Input::Order(OrderId(1), ControlOrder::Resume));
     assert_eq!(read_again(&mut bench), None, "in the same run");
@@ -74,4 +74,23 @@ fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
     };
     assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
     assert_eq!(differences_told(TradeReport { amount: Some(50.into()), ..running() }), 0);
+}
+
+/// 10.00 were ordered; the answer says 50.00, and record and list say 10.00.
+#[test]
+fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
+    let opened = TradeReport { amount: Some(Decimal::from(50)), ..running() };
+    let seen = trade(&[], &opened, |ms| if ms < 121_000 { running() } else { over() });
+    let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
+    assert_eq!(seen.halted.as_deref(), Some(halted));
+    let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";
+    assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
+    assert_eq!((seen.booked.map(|(profit, _)| profit), seen.money), (Some(800), (5_000, 100_800)));
+    let ids = seen.entries.iter().filter_map(|entry| match entry {
+        JournalEntry::Event(Event { kind: EventKind::Opened(opened), .. }) => {
+            Some(opened.venue_id.map(|id| id.as_str().to_owned()))
+        }
+        _ => None,
+    });
+    assert_eq!(ids.collect::<Vec<_>>(), vec![Some("01JT".to_owned()); 2]);
 }

@@ -191,7 +191,7 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
     let second = report_of_tests("01JZ", at(61));
     bench.list(at(663), true, vec![own, second]);
     let halted = bench.coordinator.session.halted().expect("it halts");
-    assert_eq!(*halted, format!("intent {INTENT} asked for one trade, and the venue has a second one, 01JZ"));
+    assert_eq!(*halted, format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ"));
 }
 
 #[test]

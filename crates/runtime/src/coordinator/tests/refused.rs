@@ -54,7 +54,7 @@ fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
         assert_eq!((seen.state, seen.money), (IntentState::Settled, (1_000, 100_800)), "{outcome:?}");
         assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800));
         let halted = seen.halted.clone().expect("it is halted");
-        for part in ["01JT", "10.00 on BTCUSDT", "the terms and the second of intent 1"] {
+        for part in ["01JT", "10.00 on BTCUSDT", "the terms and the second of trade #1"] {
             assert!(halted.contains(part), "{halted}");
         }
         assert_eq!(seen.warnings_about("does another program trade"), 0, "{:?}", seen.warnings);
@@ -99,7 +99,7 @@ fn real_money_that_a_rejected_order_took_halts_by_that_name() {
 fn another_amount_that_a_rejected_order_took_is_found_too() {
     let other = TradeReport { amount: Some(Decimal::from(50)), ..running() };
     let (seen, _) = run(&rejected(), &[other]);
-    assert!(seen.halted.is_some_and(|halted| halted.contains("but not all terms of intent 1")));
+    assert!(seen.halted.is_some_and(|halted| halted.contains("but not all terms of trade #1")));
     assert_ne!(seen.state, IntentState::Rejected);
 }
 

@@ -47,10 +47,15 @@ fn old_trade(by: Millis) -> TradeReport {
 
 #[test]
 fn an_answer_about_an_older_trade_is_in_doubt_until_the_list_shows_ours() {
-    for (by, is_dated) in [(MINUTES_40, false), (MINUTES_40, true), (Millis::from_seconds(20), true)] {
+    for (by, is_dated, told) in [
+        (MINUTES_40, false, "40 min"),
+        (MINUTES_40, true, "40 min"),
+        (Millis::from_seconds(20), true, "20 s"),
+    ] {
         let old = old_trade(by);
         let seen = run(&mut Bench::start(|_| {}), (&old, is_dated), &[old.clone(), running()]);
-        let told = seen.warnings_about("intent 1 is in doubt: the venue answered with trade 01JOLD dated");
+        let told = format!("trade #1 is in doubt: the venue answered with trade 01JOLD dated {told} before");
+        let told = seen.warnings_about(&told);
         assert_eq!((seen.state, told), (IntentState::Settled, 1), "{by} {:?}", seen.warnings);
         assert_eq!((seen.booked.map(|(profit, _)| profit), seen.halted), (Some(800), None));
     }
@@ -71,7 +76,7 @@ fn each_time_of_an_answer_must_be_of_the_request() {
     let old = |change: fn(&mut TradeReport)| {
         let mut report = TradeReport { id: "01JOLD".to_owned(), ..running() };
         change(&mut report);
-        run(&mut Bench::start(|_| {}), (&report, true), &[running()]).warnings_about("intent 1 is in doubt")
+        run(&mut Bench::start(|_| {}), (&report, true), &[running()]).warnings_about("trade #1 is in doubt")
     };
     assert_eq!(old(|report| report.request_time = report.request_time.map(|at| at - MINUTES_40)), 1);
     assert_eq!(old(|report| report.created_time = report.created_time.map(|at| at - MINUTES_40)), 1);
@@ -87,10 +92,7 @@ fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
     let opened = TradeReport { request_time: Some(frozen), ..running() };
     let seen = run(&mut bench, (&opened, true), &[]);
     assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800));
-    assert_eq!(
-        seen.warnings_about("requestTime stands still: trade 01JT of intent 1 repeats that of intent 9"),
-        1
-    );
+    assert_eq!(seen.warnings_about("requestTime stands still: trade #1 (01JT) repeats that of trade #9"), 1);
 }
 
 /// Its close is 61 s after the order, so its result is requested 4 s later.
@@ -128,29 +130,29 @@ fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
 
 /// The order asked for 10.00 of demo money, BUY.
 #[test]
-fn a_list_or_record_that_shows_other_money_for_our_trade_halts() {
+fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
     let opposite = |report: &mut TradeReport| {
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
         report.direction = direction.map(|direction| Reported::Known(direction.opposite()));
     };
-    for (change, expected, is_of_record) in [
+    let five_minutes = "05:00".parse().expect("a duration");
+    for (change, expected) in [
         (
             &(|report: &mut TradeReport| report.account = Some(Account::Real)) as &dyn Fn(&mut TradeReport),
-            "REAL MONEY: 10.00 was staked on the real account: trade 01JT of intent 1",
-            true,
+            "REAL MONEY: 10.00 was staked on the real account: trade #1 (01JT)",
         ),
         (
             &|report: &mut TradeReport| report.other_user = Some("u2".to_owned()),
             "another user of the venue (u2)",
-            true,
         ),
-        (&opposite, "trade 01JT of intent 1 differs: direction is ", false),
-        (&|report: &mut TradeReport| report.amount = Some(60.into()), "differs: amount is 60", false),
+        (&opposite, "trade #1 (01JT) differs: direction is "),
+        (&|report: &mut TradeReport| report.amount = Some(60.into()), "differs: amount is 60"),
+        (
+            &|report: &mut TradeReport| report.close_type = Some(Reported::Known(five_minutes)),
+            "trade #1 (01JT) differs: close type is 05:00, asked for was 01:00",
+        ),
     ] {
         for is_listed in [true, false] {
-            if !is_listed && !is_of_record {
-                continue;
-            }
             let (mut listed, mut record) = (running(), running());
             change(if is_listed { &mut listed } else { &mut record });
             let mut bench = checking(30);

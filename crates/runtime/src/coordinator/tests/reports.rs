@@ -49,7 +49,7 @@ pub(super) fn over() -> TradeReport {
 }
 
 /// A run of five minutes with one open, answered with this report; the trade's records are these at each moment.
-fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
+pub(super) fn trade(claimed: &[&str], opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
     let mut bench = Bench::start(|_| {});
     for id in claimed {
         bench.coordinator.doubts.claim(id);
@@ -143,7 +143,7 @@ fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
 fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
     let seen = trade(&["01JT"], &running(), |_| over());
     assert_eq!((seen.state, seen.booked, seen.asked.len()), (IntentState::InDoubt, None, 0), "{seen:?}");
-    assert_eq!(seen.warnings_about("trade 01JT, which is another intent's"), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("trade 01JT, which is another order's"), 1, "{:?}", seen.warnings);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
         (
             |report| report.account = Some(Account::Real),
-            "REAL MONEY: 10.00 was staked on the real account: trade 01JT of intent 1",
+            "REAL MONEY: 10.00 was staked on the real account: trade #1 (01JT)",
         ),
     ];
     for (change, expected) in changes {
@@ -262,12 +262,20 @@ fn is_known_after_a_restart(symbol: &str) {
 
 #[test]
 fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
-    let changes: [(Change, &str); 3] = [
-        (|report| report.id = "01JU".to_owned(), "it is named 01JU"),
-        (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT"),
-        (|report| report.direction = Some(Reported::Known(Direction::Sell)), "its direction is SELL"),
+    let changes: [(Change, &str, Option<&str>); 3] = [
+        (|report| report.id = "01JU".to_owned(), "it is named 01JU", None),
+        (
+            |report| report.symbol = Some("ETHUSDT".to_owned()),
+            "its symbol is ETHUSDT",
+            Some("trade #1 (01JT) differs: symbol is ETHUSDT, asked for was BTCUSDT"),
+        ),
+        (
+            |report| report.direction = Some(Reported::Known(Direction::Sell)),
+            "its direction is SELL",
+            Some("trade #1 (01JT) differs: direction is SELL, asked for was BUY"),
+        ),
     ];
-    for (change, expected) in changes {
+    for (change, expected, halted) in changes {
         let record = |ms: i64| {
             let mut record = TradeReport { profit: Some(Decimal::from(5_000)), ..over() };
             change(&mut record);
@@ -277,7 +285,7 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
         assert_eq!((seen.state, seen.asked.len()), (IntentState::Settled, 4), "{expected}: {seen:?}");
         assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{expected}");
         assert_eq!(seen.warnings_about(expected), 1, "said once: {:?}", seen.warnings);
-        assert_eq!(seen.halted, None);
+        assert_eq!(seen.halted.as_deref(), halted, "terms that were not ordered halt");
     }
 }
 
@@ -339,7 +347,7 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
     let seen = unanswered(&real);
     let halted = seen.halted.clone().expect("it halts");
     let part =
-        "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be what the venue made of intent 1";
+        "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be what the venue made of trade #1";
     assert!(halted.starts_with(part), "{halted}");
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
     // Also when it appears after the doubt has ended.
@@ -375,10 +383,14 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
 
 #[test]
 fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times() {
-    for request_time in [Millis::new(-5), Millis::MAX, Millis::new(CLOSE.get() * 1_000)] {
+    for (request_time, told) in [
+        (Millis::new(-5), "1969-12-31 23:59:59 UTC"),
+        (Millis::MAX, "9223372036854775807 ms"),
+        (START + Millis::DAY * 3_650, "1980-01-05 22:40:00 UTC"),
+    ] {
         let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
         assert_eq!(seen.state, IntentState::Settled, "{request_time}: {:?}", seen.warnings);
-        let listed = format!("trade 01JT is listed with the time {request_time}, which is not believed");
+        let listed = format!("trade 01JT is listed with the time {told}, which is not believed");
         assert_eq!(seen.warnings_about(&listed), 1, "{:?}", seen.warnings);
     }
 }
@@ -404,7 +416,7 @@ fn a_payout_that_is_too_high_is_said_once_of_a_run_that_is_halted_already() {
     let record = |ms: i64| TradeReport { payout, ..if ms < 150_000 { running() } else { over() } };
     let seen = trade(&[], &opened, record);
     assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
-    assert_eq!(seen.warnings_about("of intent 1 is to pay 900 %"), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("trade #1 (01JT) is to pay 900 %"), 1, "{:?}", seen.warnings);
 }
 
 /// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
@@ -499,7 +511,7 @@ fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_tol
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     for (rule, is_halted) in [(SecondTradeRule::Halt, true), (SecondTradeRule::Alarm, false)] {
         let seen = with_another(rule, &second);
-        let said = "intent 1 asked for one trade, and the venue has a second one, 01JU";
+        let said = "trade #1 was ordered once, and the venue has a second one, 01JU";
         assert_eq!(seen.halted.as_deref(), is_halted.then_some(said));
         assert!(seen.warnings_about(said) > 0, "{:?}", seen.warnings);
         // 10.00 each at stake; one wins 8.00, the other loses.
