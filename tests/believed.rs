@@ -156,7 +156,7 @@ fn of_answers() -> Vec<Lie> {
         }),
         lie(
             "refuses an order (404), and has taken it",
-            "with the terms and the second of intent 1, which the venue had rejected: it counts again",
+            "with the terms and the second of trade #1, which the venue had rejected: it counts again",
             |place, _, record| {
                 if place == Answer {
                     *record = Value::Null;
@@ -178,7 +178,7 @@ fn of_answers() -> Vec<Lie> {
             opens: 2,
             ..lie(
                 "answers with the id of another intent's trade",
-                "which is another intent's",
+                "which is another order's",
                 |place, number, record| {
                     if place == Answer && number > 1 {
                         record["id"] = json!("trade-1");
@@ -188,7 +188,7 @@ fn of_answers() -> Vec<Lie> {
         },
         lie(
             "answers with the id of no trade",
-            "intent 1 asked for one trade, and the venue has a second one, trade-1",
+            "trade #1 was ordered once, and the venue has a second one, trade-1",
             |place, _, record| {
                 if place == Answer {
                     record["id"] = json!("trade-0");
@@ -197,7 +197,7 @@ fn of_answers() -> Vec<Lie> {
         ),
         lie(
             "takes two trades for one request",
-            "intent 1 asked for one trade, and the venue has a second one, trade-2",
+            "trade #1 was ordered once, and the venue has a second one, trade-2",
             |place, number, record| {
                 if place == Taken {
                     let mut second = record.clone();
@@ -209,10 +209,13 @@ fn of_answers() -> Vec<Lie> {
     ]
 }
 
+/// What is said of a close time that cannot be.
+const ODD_CLOSE: &str = "Trade.closeTime is not a time from 2000 to 2100";
+
 /// The times in every record of the trade.
 fn of_times() -> Vec<Lie> {
     vec![
-        lie("closes at a time in microseconds", "which is not believed", |place, _, record| {
+        lie("closes at a time in microseconds", ODD_CLOSE, |place, _, record| {
             if is_shown(place) {
                 at(record, "closeTime", |right| right * 1_000);
             }
@@ -222,25 +225,21 @@ fn of_times() -> Vec<Lie> {
                 at(record, "closeTime", |right| right + YEARS);
             }
         }),
-        lie(
-            "closes at 9223372036854775807",
-            "cannot have the time 9223372036854775807",
-            |place, _, record| {
-                if is_shown(place) {
-                    record["closeTime"] = json!(i64::MAX);
-                }
-            },
-        ),
+        lie("closes at 9223372036854775807", ODD_CLOSE, |place, _, record| {
+            if is_shown(place) {
+                record["closeTime"] = json!(i64::MAX);
+            }
+        }),
         lie(
             "opens at 9223372036854775807",
-            "is listed with the time 9223372036854775807",
+            "Trade.openTime is not a time from 2000 to 2100",
             |place, _, record| {
                 if is_shown(place) {
                     record["openTime"] = json!(i64::MAX);
                 }
             },
         ),
-        lie("closes before all time", "", |place, _, record| {
+        lie("closes before all time", ODD_CLOSE, |place, _, record| {
             if is_shown(place) {
                 record["closeTime"] = json!(-5);
             }
@@ -362,7 +361,7 @@ fn of_records() -> Vec<Lie> {
         }),
         lie(
             "loses a trade that has ended, by its id and in the list",
-            "the venue has had no trade trade-1 of intent 1 for",
+            "the venue has had no trade #1 (trade-1) for",
             |place, _, record| match place {
                 ById(_) if record["result"] == "WON" => *record = Value::Null,
                 Listed if record["result"] == "WON" => *record = json!([]),

@@ -101,7 +101,7 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     assert!(shown.contains(&format!("Z: {reason}")), "{shown}");
     assert!(tested.contains(reason), "{tested}");
     let why = folder.run(&["why", &at, "--journal", "run.db"]).stdout;
-    assert!(why.contains(&format!(", opened as intent 1: {reason}")), "{why}");
+    assert!(why.contains(&format!(", opened as trade #1: {reason}")), "{why}");
     assert!(why.contains("\n  vote: a direction has the quorum, 3 of 3: true (BUY "), "{why}");
     assert!(why.contains("\n  filter volatility: lets the signal pass: true\n    atr(period) / close >= lowest: true (atr(14) / close = "), "{why}");
     let explained = explained.to_string();

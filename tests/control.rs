@@ -250,9 +250,9 @@ fn a_bot_that_does_not_halt_by_order_finds_the_file() {
 fn a_bot_refuses_to_resolve_with_the_exit_code_of_a_journal_without_a_bot() {
     for (answer, code, part) in [
         (
-            r#"{"answer":"refused","problem":"intent 1 is not in doubt"}"#,
+            r##"{"answer":"refused","problem":"trade #1 is not in doubt"}"##,
             2,
-            "the bot refused: intent 1 is not",
+            "the bot refused: trade #1 is not",
         ),
         (r#"{"answer":"venue_failed","problem":"no trade was read"}"#, 4, "no trade was read"),
         (r#"{"answer":"unanswered","problem":"too busy"}"#, 1, "nobody knows whether it is done: too busy"),

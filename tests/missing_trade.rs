@@ -49,10 +49,10 @@ fn a_person_settles_without_a_bot_what_the_venue_has_lost_and_is_named_for_it() 
     settle("maybe").fails(2, &["won, lost, draw or cancelled"]);
     folder
         .run(&[&COMMON[..], &["--not-opened"]].concat())
-        .fails(2, &["intent 1 is not in doubt: it is open"]);
+        .fails(2, &["trade #1 is not in doubt: it is open"]);
     check_too_soon(&folder);
     assert_eq!(settle("lost").json(), json!({"resolved": 1, "bot_runs": false, "state": null}));
-    settle("won").fails(2, &["intent 1 is not an open trade: it is settled"]);
+    settle("won").fails(2, &["trade #1 is not an open trade: it is settled"]);
     let of_journal = |command: &str, more: &[&str]| {
         folder.run(&[&[command, "--config", "bot.toml", "--journal", "run.db"], more].concat())
     };

@@ -171,7 +171,7 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     // What was decided last, without a time, after the end of the run; and at the moment itself.
     let why = |arguments: &[&str]| folder.run(&[&["why", "--config", "bot.toml"], arguments].concat());
     let last = why(&[]).stdout;
-    assert!(last.contains("BUY approved as intent 1") && last.contains("(command: news)"), "{last}");
+    assert!(last.contains("BUY approved as trade #1") && last.contains("(command: news)"), "{last}");
     let decisions = why(&["--json"]).json()["decisions"].as_array().unwrap().clone();
     let refused = decisions.iter().find(|decision| decision["rule"] == opposite["rule"]).unwrap();
     let moment = why(&[&refused["time"].to_string(), "--json"]).json();

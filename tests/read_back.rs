@@ -202,7 +202,7 @@ fn a_trade_is_explained_from_its_candle_to_its_settlement() {
     assert!(candles.iter().any(|candle| candle["close_time"] == trade["decision_time"]));
     assert_eq!(printed["passed_rules"].as_array().unwrap().len(), 36);
     let text = folder.run(&["explain", "5", "--journal", "run.db"]).stdout;
-    for part in ["Intent 5 of", "decided on it", "POST /token/trades/open", "rsi=", "settled"] {
+    for part in ["Trade #5 of", "decided on it", "POST /token/trades/open", "rsi=", "settled"] {
         assert!(text.contains(part), "no {part:?} in {text}");
     }
     assert!(!text.contains('{') && text.lines().all(|line| line.chars().count() < 300), "{text}");

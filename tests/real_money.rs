@@ -84,7 +84,7 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
     // The process died right after its first intent was durable.
     fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = fixture.live("crashed.db", "1s");
-    run.fails(6, &["unresolved doubt: intent 1", "candlewick resolve 1 --adopt VENUE_ID"]);
+    run.fails(6, &["unresolved doubt: trade #1", "candlewick resolve 1 --adopt VENUE_ID"]);
     assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
     let resolve = ["resolve", "1", "--not-opened", "--journal", "crashed.db", "--config", "bot.toml"];
     let resolved = fixture.folder.run(&resolve);

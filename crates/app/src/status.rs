@@ -263,9 +263,7 @@ impl Status {
         let troubles = self.bot.as_ref().map(|bot| bot.troubles.join("; ")).unwrap_or_default();
         if !self.lost_with_venue.is_empty() {
             let lost = intents(&self.lost_with_venue);
-            return format!(
-                "the embedded venue ended with its process, and with it the trades of intents {lost}"
-            );
+            return format!("the embedded venue ended with its process, and with it trades {lost}");
         }
         if troubles.is_empty() { "none known".to_owned() } else { troubles }
     }
@@ -360,7 +358,7 @@ fn reloaded(reloaded: &Reloaded) -> String {
 
 fn strange(trades: &[StrangeTrade]) -> String {
     let text = |trade: &StrangeTrade| match trade.second_of {
-        Some(intent) => format!("{}, a second one of intent {intent}", trade.venue_id),
+        Some(intent) => format!("{}, a second one of trade #{intent}", trade.venue_id),
         None => format!("{}, explained by no intent", trade.venue_id),
     };
     let all: Vec<String> = trades.iter().map(text).collect();

@@ -138,13 +138,13 @@ mod tests {
             bot: Some("btc-rsi".to_owned()),
             symbol: Some("BTCUSDT".to_owned()),
             repeated: 2,
-            ..Alert::new(1_767_661_200_000, Severity::Warning, "doubt", "Intent 7 is in doubt for 60 s.")
+            ..Alert::new(1_767_661_200_000, Severity::Warning, "doubt", "Trade #7 is in doubt for 60 s.")
         };
         let message = message(vec![alert], 0);
         assert_eq!(message.title(), "[warning] night bot: doubt");
         assert_eq!(
             message.body(),
-            "Intent 7 is in doubt for 60 s.\n2 more like this were not sent.\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC"
+            "Trade #7 is in doubt for 60 s.\n2 more like this were not sent.\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC"
         );
     }
 

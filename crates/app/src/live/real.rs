@@ -18,8 +18,8 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
     let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
     if let Some(first) = in_doubt.first() {
         let problem = format!(
-            "real money is not traded while the journal holds unresolved doubt: intent {}",
-            in_doubt.join(", ")
+            "real money is not traded while the journal holds unresolved doubt: trade #{}",
+            in_doubt.join(", #")
         );
         return Err(stopped(problem).help(format!(
             "look at the venue's own list of trades, then `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"

@@ -75,7 +75,9 @@ impl Facts {
             RunEvent::Resolved { intent, how } => self.of_resolved(at, intent, how),
             RunEvent::SecondTrade { intent, venue_id, stake } => plain(
                 Kind::SecondTrade,
-                format!("the venue has a second trade of intent {intent}: {venue_id}, stake {stake:.2}"),
+                format!(
+                    "trade #{intent} was ordered once, and the venue has a second one, {venue_id}, stake {stake:.2}"
+                ),
             ),
             RunEvent::Halted { reason } => plain(Kind::Halted, halted_words("somebody resumes", reason)),
             RunEvent::Suspended { reason } => plain(Kind::Suspended, describe_suspension(reason)),
@@ -143,7 +145,7 @@ impl Facts {
 
     fn of_resolved(&mut self, at: Millis, intent: IntentId, how: &str) -> Option<Alert> {
         let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
-        let text = format!("intent {intent} is no longer in doubt: {}", how.replace('_', " "));
+        let text = format!("trade #{intent} is no longer in doubt: {}", how.replace('_', " "));
         Some(of_order(alert(at, Kind::Resolved, text), &doubt.order))
     }
 
@@ -175,7 +177,7 @@ impl Facts {
             doubt.is_told = true;
             let (seconds, order) = ((now - doubt.since).get() / 1_000, order_words(&doubt.order));
             let text = format!(
-                "intent {intent}, {order}, is of unknown status for {seconds} s: its symbol is blocked"
+                "trade #{intent}, {order}, is of unknown status for {seconds} s: its symbol is blocked"
             );
             of_order(alert(now, Kind::Doubt, text), &doubt.order)
         });
@@ -428,7 +430,7 @@ mod tests {
                 "second_trade",
                 Severity::Critical,
                 None,
-                "the venue has a second trade of intent 7: 01J, stake 10.00",
+                "trade #7 was ordered once, and the venue has a second one, 01J, stake 10.00",
             ),
             (
                 RunEvent::Deposit { amount: -3.5 },
@@ -467,7 +469,7 @@ mod tests {
             (1, Severity::Warning, Some("BTCUSDT"))
         );
         assert!(
-            lasting[0].text.contains("intent 7") && lasting[0].text.contains("60 s"),
+            lasting[0].text.contains("trade #7") && lasting[0].text.contains("60 s"),
             "{}",
             lasting[0].text
         );
@@ -475,7 +477,7 @@ mod tests {
         let resolved = facts.of_event(at(601), end(7)).unwrap();
         assert_eq!(
             (resolved.event.as_str(), resolved.text.as_str()),
-            ("resolved", "intent 7 is no longer in doubt: not opened")
+            ("resolved", "trade #7 is no longer in doubt: not opened")
         );
     }
 
@@ -486,7 +488,7 @@ mod tests {
         facts.note_doubt(at(50), order(8));
         let told = facts.lasting_doubts(at(60));
         assert_eq!(told.len(), 1);
-        assert!(told[0].text.starts_with("intent 7, BUY BTCUSDT for 10.00, is of unknown status for 3660 s"));
+        assert!(told[0].text.starts_with("trade #7, BUY BTCUSDT for 10.00, is of unknown status for 3660 s"));
         let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };
         assert!(facts.of_event(at(62), end).is_some());
     }

@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &ResolveArguments, context: &Context<'_>) -> Result
             Resolution::Adopt(_) | Resolution::NotOpened => "is in doubt no more".to_owned(),
             Resolution::Settled(outcome) => format!("is settled as {outcome}, as you say"),
         };
-        print(&format!("Intent {intent} {what}. {next}"))?;
+        print(&format!("Trade #{intent} {what}. {next}"))?;
     }
     Ok(Ending::Done)
 }

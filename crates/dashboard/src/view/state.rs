@@ -284,7 +284,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
-                format!("{}, a second one of intent {}", second.venue_id.as_str(), second.intent.number())
+                format!("{}, a second one of trade #{}", second.venue_id.as_str(), second.intent.number())
             })
             .collect(),
         bots,

@@ -163,10 +163,10 @@ impl Decision {
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("refused: {refusal}"),
             (None, Some(intent), _) if self.is_under_way => {
-                format!("approved as intent {intent}, its request has no answer yet")
+                format!("approved as trade #{intent}, its request has no answer yet")
             }
-            (None, Some(intent), Some(state)) => format!("approved as intent {intent}, now {state}"),
-            (None, Some(intent), None) => format!("approved as intent {intent}"),
+            (None, Some(intent), Some(state)) => format!("approved as trade #{intent}, now {state}"),
+            (None, Some(intent), None) => format!("approved as trade #{intent}"),
             (None, None, _) => "approved".to_owned(),
         };
         format!("{time}  {bot} on {}:{direction} {outcome} ({reason})", self.symbol)

@@ -334,7 +334,7 @@ impl BotMoment {
         };
         match (self.answer, &self.refusal, self.intent) {
             ("refused", Some(refusal), _) => format!("wanted {}, refused: {refusal} ({reason})", said()),
-            ("opened", _, Some(intent)) => format!("wanted {}, opened as intent {intent}: {reason}", said()),
+            ("opened", _, Some(intent)) => format!("wanted {}, opened as trade #{intent}: {reason}", said()),
             (state, _, Some(intent)) => {
                 let outcome = match (state, &self.rejection) {
                     ("rejected", Some(rejection)) => format!("which the venue rejected ({rejection})"),
@@ -344,7 +344,7 @@ impl BotMoment {
                     _ if self.is_under_way => "whose request has no answer yet".to_owned(),
                     _ => "of which nobody knows yet whether the venue opened it".to_owned(),
                 };
-                format!("wanted {}, intent {intent}, {outcome}: {reason}", said())
+                format!("wanted {}, trade #{intent}, {outcome}: {reason}", said())
             }
             ("warm_up", ..) => {
                 "saw it as past: nothing is opened on a candle that was fetched later".to_owned()

@@ -88,7 +88,7 @@ impl Display for SignalMoment {
         write!(f, "{} {} {id} from {source}: ", time_of_day(self.received), self.direction)?;
         match (&self.refusal, self.intent) {
             (Some(refusal), _) => write!(f, "refused: {refusal}"),
-            (None, Some(intent)) => write!(f, "approved as intent {intent}"),
+            (None, Some(intent)) => write!(f, "approved as trade #{intent}"),
             (None, None) => write!(f, "dropped"),
         }
     }

@@ -218,7 +218,7 @@ impl Display for Head<'_> {
         let trade = &explained.trade;
         writeln!(
             f,
-            "Intent {intent_id} of {bot}: {direction} {amount} on {symbol}, {} {}",
+            "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {} {}",
             trade.close_type, trade.expiration_type
         )?;
         if let Some(ordered) = trade.ordered_text() {

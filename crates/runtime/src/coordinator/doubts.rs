@@ -333,10 +333,10 @@ impl Doubts {
         };
         self.resolver.resolve_by_person(intent, decision, &self.claimed).map_err(|undecidable| {
             match undecidable {
-                Undecidable::NotInDoubt => format!("intent {intent} is not in doubt"),
+                Undecidable::NotInDoubt => format!("trade #{intent} is not in doubt"),
                 Undecidable::TradeTaken => format!(
-                    "that trade is another intent's, or counts as a second trade of one; if the venue made no other of \
-                     intent {intent}, `--not-opened` ends the doubt"
+                    "that trade is another order's, or counts as a second trade of one; if the venue made no other of \
+                     trade #{intent}, `--not-opened` ends the doubt"
                 ),
             }
         })

@@ -125,11 +125,10 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) -> Result<(), String> {
         if intent >= self.session.session().next_intent() {
-            return Err(format!("there is no intent {intent}"));
+            return Err(format!("there is no trade #{intent}"));
         }
         let known = self.session.row(intent).zip(self.trades.find(intent));
-        let (row, trade) =
-            known.ok_or_else(|| format!("intent {intent} is no open trade: nothing is settled"))?;
+        let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open: nothing is settled"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
@@ -155,7 +154,7 @@ impl Coordinator {
         self.trades.end(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
         self.events.add(step.now, Place::Settlement(close, intent), kind);
-        self.session.alarm(format!("a person settled intent {intent} as {outcome}: {reason}"), step);
+        self.session.alarm(format!("a person settled trade #{intent} as {outcome}: {reason}"), step);
         self.dispatch_due(step);
         Ok(())
     }
@@ -175,7 +174,7 @@ fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
         "not by its id, and its list could not be read as a whole"
     };
     Some(format!(
-        "the venue has had no trade {id} of intent {intent} for {seconds} s, {ways}: how it ended is not known; look at \
+        "the venue has had no trade #{intent} ({id}) for {seconds} s, {ways}: how it ended is not known; look at \
          the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
     ))
 }

@@ -50,7 +50,7 @@ impl Coordinator {
         let orders = describe_orders(&refused);
         if let Some(answered) = self.doubts.second_of(report, &self.session, self.skew.uncertainty()) {
             let text = format!(
-                "it may be the trade of {orders}: intent {answered} asked for one trade, and the venue has a second one, {}",
+                "it may be {orders}: trade #{answered} was ordered once, and the venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
@@ -94,9 +94,9 @@ impl Coordinator {
             let intent = row.approved.intent();
             match row.state {
                 IntentState::InFlight | IntentState::InDoubt => {
-                    Some(format!("intent {intent}, which is in doubt"))
+                    Some(format!("trade #{intent}, which is in doubt"))
                 }
-                IntentState::NotOpened => Some(format!("intent {intent}, which counts as not opened")),
+                IntentState::NotOpened => Some(format!("trade #{intent}, which counts as not opened")),
                 IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
                 IntentState::Open | IntentState::Settled => None,
             }
@@ -123,8 +123,8 @@ fn describe_orders(refused: &[IntentRow]) -> String {
     let describe = |row: &IntentRow| {
         let intent = row.approved.intent();
         match row.state {
-            IntentState::NotSent => format!("intent {intent}, which counted as not sent"),
-            _ => format!("intent {intent}, which the venue had rejected"),
+            IntentState::NotSent => format!("trade #{intent}, which counted as not sent"),
+            _ => format!("trade #{intent}, which the venue had rejected"),
         }
     };
     refused.iter().map(describe).collect::<Vec<_>>().join(" and of ")

@@ -8,6 +8,7 @@ use super::doubts::PersonsVerdict;
 use super::event_queue::Place;
 use super::input::RequestId;
 use super::second_trades::MAX_NAMED;
+use crate::control::describe_time;
 use crate::resolver::{Decided, Resolution};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
@@ -104,7 +105,7 @@ impl Coordinator {
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
             *odd += 1;
             if *odd <= MAX_NAMED {
-                let (id, at) = (&row.id, at.get());
+                let (id, at) = (&row.id, describe_time(at));
                 let text = format!("trade {id} is listed with the time {at}, which is not believed");
                 self.session.alarm(text, step);
             }
@@ -163,22 +164,28 @@ impl Coordinator {
     fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
         match resolution {
             Resolution::Adopt { intent, report } => {
-                step.log_warning(format!("intent {intent} was in doubt and is trade {}", report.id));
+                step.log_warning(format!(
+                    "trade #{intent} was in doubt and is the venue's trade {}",
+                    report.id
+                ));
                 self.adopt(intent, &report, step);
             }
             Resolution::AdoptLate { intent, report } => {
-                let text = format!("intent {intent} was taken as not opened, but is trade {}", report.id);
+                let text = format!(
+                    "trade #{intent} was taken as not opened, but is the venue's trade {}",
+                    report.id
+                );
                 self.session.alarm(text, step);
                 self.adopt(intent, &report, step);
             }
             Resolution::NotOpened { intent, reserved_until } => {
-                step.log_warning(format!("intent {intent} was in doubt: the venue has no trade of it"));
+                step.log_warning(format!("trade #{intent} was in doubt: the venue does not have it"));
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::AskPerson { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
-                    "intent {intent} stays in doubt: {reason}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                    "trade #{intent} stays in doubt: {reason}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);

@@ -34,7 +34,7 @@ impl Coordinator {
             match second_of {
                 Some(intent) => {
                     let text = format!(
-                        "intent {intent} asked for one trade, and the venue has a second one, {}",
+                        "trade #{intent} was ordered once, and the venue has a second one, {}",
                         report.id
                     );
                     self.on_second_trade(report, (intent, is_named), text, wallet, step);
@@ -108,7 +108,7 @@ impl Coordinator {
             let Some(intent) = self.doubts.asked_for_elsewhere(report, known) else { continue };
             let staked = staked_elsewhere(account, report.amount);
             let text = format!(
-                "{staked}: trade {} may be what the venue made of intent {intent}, which asked for the {ours} account; it \
+                "{staked}: trade {} may be what the venue made of trade #{intent}, which was ordered for the {ours} account; it \
                  is in no ledger here",
                 report.id
             );
@@ -119,7 +119,7 @@ impl Coordinator {
     /// Halts if there are more trades than requests, or a trade may be of a rejected order: whichever is adopted, one is
     /// too many.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
-        let text = format!("intent {intent} asked for one trade: {why}");
+        let text = format!("trade #{intent} was ordered once: {why}");
         let is_halted = self.session.halted().is_some();
         let halts = match why {
             Why::TooManyTrades { .. } => self.settings.second_trade == SecondTradeRule::Halt,

@@ -121,11 +121,11 @@ impl fmt::Display for Why {
                 write!(f, "trades are listed that may be meant: {}", venue_ids.join(", "))
             }
             Self::MayBeRefused { venue_ids, intents } => {
-                let numbers = intents.iter().map(ToString::to_string);
-                let orders = numbers.collect::<Vec<_>>().join(", ");
+                let names: Vec<String> = intents.iter().map(|intent| format!("#{intent}")).collect();
+                let orders = names.join(", ");
                 write!(
                     f,
-                    "trade {} may as well be that of intent {orders}, which the venue had rejected or did not get: same second, \
+                    "trade {} may as well be trade {orders}, which the venue had rejected or did not get: same second, \
                      amount and direction",
                     venue_ids.join(", ")
                 )

@@ -72,12 +72,14 @@ impl Alarms {
                 // A known second trade of a request is that request's, too.
                 let second = format!("the venue has a second one, {}", reply.value.id);
                 if of_another || world.has_said(|text| text.ends_with(&second)) {
-                    let names = vec![format!("intent {intent} is in doubt")];
-                    return vec![Due { names, words: vec!["which is another intent's"], is_halting: false }];
+                    let names = vec![format!("trade #{intent} is in doubt")];
+                    return vec![Due { names, words: vec!["which is another order's"], is_halting: false }];
                 }
                 if is_of_another_time(world, &reply.value, now) {
-                    let names =
-                        vec![format!("intent {intent} is in doubt"), format!("of intent {intent} repeats")];
+                    let names = vec![
+                        format!("trade #{intent} is in doubt"),
+                        format!("trade #{intent} ({}) repeats", reply.value.id),
+                    ];
                     let words = vec!["which is not believed", "requestTime stands still"];
                     return vec![Due { names, words, is_halting: false }];
                 }
@@ -140,7 +142,7 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
         (is_other(report.account.map(|account| account != asked.account)), "was staked on the", true),
         (report.impossible_payout.is_some(), "is to pay", true),
         (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay", true),
-        (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", false),
+        (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is", true),
     ]
     .into_iter()
     .filter(|(is_other, ..)| *is_other)

@@ -54,7 +54,7 @@ const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
 /// What is said of a trade that no answer explains.
 const UNEXPLAINED: &str = "explained by no intent";
-const SECOND: &str = "asked for one trade";
+const SECOND: &str = "was ordered once";
 /// What is said of a profit that its trade cannot have, one of these.
 pub(crate) const WRONG_PROFIT: [&str; 3] = [" give ", ", but a ", " on a stake of "];
 /// What is said of one that the venue does not have.

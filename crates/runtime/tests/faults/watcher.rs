@@ -28,7 +28,7 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
     "halted: ",
     "which is not believed",
     "is of another trade",
-    "which is another intent's",
+    "which is another order's",
     "was booked as",
     MISSING,
     "shows no demo wallet",
@@ -39,7 +39,7 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
 const DIFFERENCE: &str = "than the trades explain";
 
 /// What is said of a second trade of one request, before its name.
-const SECOND_TRADE: &str = "asked for one trade, and the venue has a second one, ";
+const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
 
 /// What is said of trades that no intent explains, after their number, where they are too many to be named.
 const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
@@ -243,10 +243,10 @@ impl Watcher {
         let is_odd = self.world.plan.habits.odd_prices > 0 || is_lying;
         self.world.require(!is_wronged || is_odd, || format!("a false alarm: {text}"));
         // Somebody's trade that is like ours in every respect may be a second one of our request.
-        let is_of_twins = text.contains("asked for one trade");
+        let is_of_twins = text.contains("was ordered once");
         // And one that is not may pass for what the venue took.
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
-        let named = halting.and_then(|(_, rest)| rest.split(' ').next());
+        let named = halting.and_then(|(_, rest)| venue_id_of(rest));
         let is_strangers = named.is_some_and(|id| self.is_strangers(id));
         // While this machine's clock jumps nobody can know how old an answer is.
         let is_of_clock = text.contains("which is not believed") && self.world.plan.habits.clock_jumps > 0;
@@ -256,19 +256,25 @@ impl Watcher {
         let is_off = text.contains(DIFFERENCE);
         let may_be_off = self.world.may_be_off();
         self.world.require(!is_off || may_be_off, || format!("a false alarm: {text}"));
-        let named = text.split_once(MISSING).and_then(|(_, rest)| rest.split_once(" of intent "));
-        if let Some(number) = named.and_then(|(_, rest)| rest.split(' ').next()?.parse().ok()) {
+        let named = text.split_once(MISSING).and_then(|(_, rest)| rest.strip_prefix(" #"));
+        if let Some(number) = named.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
             // The note of a halt comes before the event that halts.
             let is_halting = seen.is_halted || text.starts_with("halted: ");
             self.world.require(is_halting, || format!("not halted: {text}"));
             seen.missing.insert(number);
         }
-        let asked = text.strip_prefix("intent ").filter(|_| text.contains("stays in doubt"));
+        let asked = text.strip_prefix("trade #").filter(|_| text.contains("stays in doubt"));
         if let Some(number) = asked.and_then(|rest| rest.split(' ').next()?.parse().ok()) {
             seen.doubts.remove(&number);
             seen.asked.insert(number);
         }
     }
+}
+
+/// Returns the venue's id of a trade from the words after "trade ": `01J ...` or `#1 (01J) ...`.
+fn venue_id_of(words: &str) -> Option<&str> {
+    let id = if words.starts_with('#') { words.split_once(' ')?.1.strip_prefix('(')? } else { words };
+    id.split([' ', ')']).next()
 }
 
 /// Returns the intent and the result of a settled row.

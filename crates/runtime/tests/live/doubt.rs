@@ -158,7 +158,7 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     for (handled, expected) in handled.iter().zip(expected) {
         assert!(handled.starts_with(expected), "{handled}");
     }
-    assert_eq!(handled[4], "intent 1 is not in doubt");
+    assert_eq!(handled[4], "trade #1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
     assert_eq!(ran.asked(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
 }

@@ -77,17 +77,17 @@ fn summary(finished: &Finished, scale: MoneyScale) -> String {
 fn describe(one: &Unfinished, scale: MoneyScale) -> String {
     let Unfinished { intent, kind, venue_id, stake, close_time } = one;
     let stake = scale.format(*stake);
-    let trade = venue_id.as_ref().map(|id| format!("trade {}", id.as_str()));
-    let trade = trade.unwrap_or_else(|| "a trade without a known name".to_owned());
+    let trade = venue_id.as_ref().map(|id| format!("{} at the venue", id.as_str()));
+    let trade = trade.unwrap_or_else(|| "without a known name at the venue".to_owned());
     let closes = close_time.map(|at| format!(", closes at {}", utc(at))).unwrap_or_default();
     match kind {
-        UnfinishedKind::Open => format!("intent {intent} is open: {trade}, stake {stake}{closes}"),
+        UnfinishedKind::Open => format!("trade #{intent} is open: {trade}, stake {stake}{closes}"),
         UnfinishedKind::InDoubt => {
             format!(
-                "intent {intent} is in doubt: it may be a trade with a stake of {stake}; look at the venue's own list"
+                "trade #{intent} is in doubt: it may be a trade with a stake of {stake}; look at the venue's own list"
             )
         }
-        UnfinishedKind::SecondTrade => format!("intent {intent} has a second trade: {trade}, stake {stake}"),
+        UnfinishedKind::SecondTrade => format!("trade #{intent} has a second one: {trade}, stake {stake}"),
     }
 }
 
