@@ -17,7 +17,9 @@ pub(crate) use profit::{ProfitRules, SettledProfit};
 pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, Terms, check_terms, staked_elsewhere};
-pub(crate) use wallet::{APART, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState};
+pub(crate) use wallet::{
+    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState,
+};
 
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Payout, Symbol};

@@ -8,10 +8,12 @@
 //! less, money came or went from outside: it is booked as a deposit or a withdrawal. A surplus that was kept is booked once
 //! nothing of ours has happened for long; a shortage never is.
 
+mod bonus;
 mod names;
 mod possible;
 mod suspect;
 
+pub(crate) use bonus::BonusWallets;
 use names::KnownWallet;
 pub(crate) use names::NameCheck;
 
@@ -63,9 +65,8 @@ pub(crate) struct WalletAudit {
     /// Longest lag so far.
     #[serde(skip)]
     longest_lag: Millis,
-    /// What bonus wallets paid of our stakes, and what they hold.
-    #[serde(skip)]
-    bonus: (Money, Option<Money>),
+    #[serde(default)]
+    bonus: BonusWallets,
 }
 
 /// A reading that agreed.
@@ -184,7 +185,7 @@ impl WalletAudit {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
         self.watch(free, sent);
         self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
-        let raw = wallet - free - self.bonus.0;
+        let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
         let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
         // The ledger to the cent is the best explanation, whatever else is possible.
@@ -192,7 +193,7 @@ impl WalletAudit {
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
             self.note_agreement(raw == self.confirmed, reading);
-            self.bonus.1 = reading.bonus.or(self.bonus.1);
+            self.bonus.holds = reading.bonus.or(self.bonus.holds);
             let surplus = self.confirmed;
             return if is_settled { WalletReading::Settled { surplus } } else { WalletReading::Agrees };
         }
@@ -367,10 +368,10 @@ impl WalletAudit {
     /// Whether bonus wallets lost or gained what the wallet is off by: they paid a part of our stakes, or got it back. If they
     /// did, returns whether that explains it to the cent.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
-        let paid = self.bonus.1? - bonus?;
+        let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
         is_explained.then(|| {
-            self.bonus = (self.bonus.0 + paid, bonus);
+            self.bonus = BonusWallets { paid: self.bonus.paid + paid, holds: bonus };
             possible.is_raw(self.confirmed + paid)
         })
     }

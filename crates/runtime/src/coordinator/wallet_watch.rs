@@ -8,7 +8,9 @@ use super::command::{Ask, Step};
 use super::ending::WalletDifference;
 use super::event_queue::Place;
 use super::input::RequestId;
-use crate::audit::{APART, Audit, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState};
+use crate::audit::{
+    APART, Audit, BonusWallets, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState,
+};
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{EventKind, IntentState};
 use candlewick_sdk::{Millis, Money};
@@ -199,7 +201,9 @@ impl Coordinator {
             is_last,
         };
         let is_new = !self.audits.wallet.has_suspect();
+        let bonus = self.audits.wallet.bonus();
         let result = self.audits.wallet.read(&reading);
+        self.note_bonus(bonus, step);
         let is_settled = match result {
             WalletReading::Agrees => {
                 self.record_difference(self.audits.wallet.confirmed(), step);
@@ -241,6 +245,14 @@ impl Coordinator {
             } else {
                 self.agenda.add(now + LAST_PAUSE, Job::Balances);
             }
+        }
+    }
+
+    /// Keeps what bonus wallets paid and hold in the journal, if a reading changed it.
+    fn note_bonus(&mut self, before: BonusWallets, step: &mut Step<'_>) {
+        let bonus = self.audits.wallet.bonus();
+        if bonus != before {
+            self.session.journal.note(serde_json::json!({ "bonus_wallets": bonus }).to_string(), step);
         }
     }
 

@@ -304,10 +304,11 @@ impl Past {
                 self.second_trades.push(id.to_owned());
             }
         }
-        if let Some(wallets) =
-            note.get("wallets").cloned().and_then(|names| serde_json::from_value(names).ok())
-        {
+        if let Some(wallets) = part_of(&note, "wallets") {
             self.wallet.recall_names(wallets);
+        }
+        if let Some(bonus) = part_of(&note, "bonus_wallets") {
+            self.wallet.recall_bonus(bonus);
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
         if let (Some(audit), Some(finding)) = (text("audit"), text("finding"))
@@ -320,6 +321,11 @@ impl Past {
             self.alarms.insert(alarm.to_owned());
         }
     }
+}
+
+/// Reads a part of a note, `None` if the note has none.
+fn part_of<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
+    note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
 /// Where the intent of this line was decided.

@@ -266,6 +266,27 @@ fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
 }
 
 #[test]
+fn what_a_bonus_wallet_paid_is_known_after_a_restart() {
+    let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
+    bench.ledger(0, 100_000);
+    bench.check(&[(0, 100_000, Agrees)]);
+    bench.ledger(30, 99_000);
+    bench.bonus = Some(minor(4_600));
+    bench.check(&[(60, 99_400, Agrees)]);
+    // The next run starts from the snapshot; meanwhile the bonus wallet got its 4.00 back with the trade.
+    let snapshot = serde_json::to_string(&bench.audit).unwrap();
+    let mut next = Bench { audit: serde_json::from_str(&snapshot).unwrap(), ..Bench::default() };
+    next.ledger(400, 99_000);
+    next.bonus = Some(minor(4_600));
+    next.check(&[(400, 99_400, Agrees), (460, 99_400, Agrees)]);
+    let mut later = Bench { audit: serde_json::from_str(&snapshot).unwrap(), ..Bench::default() };
+    later.ledger(400, 100_000);
+    later.bonus = Some(minor(5_000));
+    later.check(&[(400, 100_000, Agrees)]);
+    assert_eq!(later.audit.bonus().paid, Money::ZERO);
+}
+
+#[test]
 fn the_last_reading_needs_no_second_one() {
     let mut bench = Bench::default();
     bench.ledger(0, 1_000);

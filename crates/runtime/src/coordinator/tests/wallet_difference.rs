@@ -127,6 +127,32 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
     assert_eq!(read(&mut bench, 62, demo(100_500, "w2")).0, [deposit(500)]);
 }
 
+/// 4.00 of the stake of a trade that is open are paid by a bonus wallet.
+#[test]
+fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
+    let with_bonus = |minor, bonus| Balances { bonus: Some(Decimal::new(bonus, 2)), ..demo(minor, "w1") };
+    let mut bench = Bench::start(|parts| {
+        parts.settings.wallet_every_s = 10;
+        parts.balances = Some(Reply::at(with_bonus(100_000, 5_000), START));
+    });
+    open(&mut bench, Funding::default());
+    bench.at(70_000).step(Input::Time);
+    let read = Answer::Balances(Ok(Reply::at(with_bonus(99_400, 4_600), bench.now)));
+    let notes: Vec<String> = (bench.step(Input::Answer(read)).into_iter())
+        .filter_map(|command| match command {
+            Command::Record(JournalEntry::Note(_, body)) => Some(body),
+            _ => None,
+        })
+        .collect();
+    let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
+    assert!(notes.iter().any(|note| note == noted), "{notes:?}");
+    assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
+    // The next run has the same ledger and wallet.
+    let mut past = Past::default();
+    past.take_note(noted, bench.now);
+    assert_eq!(past.wallet.bonus(), bench.coordinator.audits.wallet.bonus());
+}
+
 /// Our trade of one minute at 85 % is opened at 60 s with this funding.
 fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
     bench.signal();

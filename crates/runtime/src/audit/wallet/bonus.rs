@@ -1,0 +1,27 @@
+//! What bonus wallets paid of our stakes. A journal keeps it, because the wallet differs from the ledger by that over restarts.
+
+use super::WalletAudit;
+use candlewick_sdk::Money;
+use serde::{Deserialize, Serialize};
+
+/// Money of bonus wallets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BonusWallets {
+    /// What they paid of our stakes, less what they got back.
+    pub(super) paid: Money,
+    /// What they held when they were last read, `None` if the venue names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) holds: Option<Money>,
+}
+
+impl WalletAudit {
+    /// Returns what bonus wallets paid and hold.
+    pub(crate) const fn bonus(&self) -> BonusWallets {
+        self.bonus
+    }
+
+    /// Takes what an earlier run has noted of bonus wallets.
+    pub(crate) fn recall_bonus(&mut self, bonus: BonusWallets) {
+        self.bonus = bonus;
+    }
+}
