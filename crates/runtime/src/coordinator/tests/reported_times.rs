@@ -84,6 +84,17 @@ fn each_time_of_an_answer_must_be_of_the_request() {
     assert_eq!(old(|report| report.open_time = report.open_time.map(|at| at + MINUTES_40)), 1);
 }
 
+/// Nothing is known of the venue's clock: its own times must agree with each other all the same.
+#[test]
+fn rejects_a_request_time_minutes_before_the_creation_of_its_trade() {
+    for (by, expected) in [(Millis::from_seconds(240), 1), (Millis::from_seconds(9), 0)] {
+        let earlier = running().request_time.map(|at| at - by);
+        let opened = TradeReport { request_time: earlier, ..running() };
+        let seen = run(&mut Bench::start(|_| {}), (&opened, false), &[running()]);
+        assert_eq!(seen.warnings_about("intent 1 is in doubt"), expected, "{by} {:?}", seen.warnings);
+    }
+}
+
 #[test]
 fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
     let mut bench = Bench::start(|_| {});
