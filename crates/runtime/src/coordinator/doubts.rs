@@ -139,7 +139,11 @@ impl Doubts {
     pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
-        let refused = rows.filter(|row| row.is_refused()).filter(is_young);
+        // A request that this run kept back is nowhere; of an earlier run's nobody knows whether it left.
+        let has_left = |row: &&IntentRow| {
+            row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
+        };
+        let refused = rows.filter(|row| row.is_refused()).filter(is_young).filter(has_left);
         refused.map(|row| self.refused_doubt(session, row)).collect()
     }
 

@@ -85,6 +85,23 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
     }
 }
 
+/// Its intent was durable half a minute late: another program asked for the same trade.
+#[test]
+fn no_trade_is_of_an_order_that_the_run_kept_back() {
+    let mut bench = checking(300);
+    bench.signal();
+    bench.at(90_000).step(Input::Durable(Ok(())));
+    let now = bench.now;
+    bench.coordinator.agenda.add(now, Job::Trades);
+    bench.step(Input::Time);
+    bench.step(Input::Answer(listing(now, vec![running()])));
+    let failed = BrokerError::Unavailable { text: "no".to_owned() };
+    bench.step(Input::Answer(Answer::BalancesAfterTrades(Err(failed))));
+    let session = &bench.coordinator.session;
+    assert_eq!(session.row(INTENT).map(|row| row.state), Some(IntentState::NotSent));
+    assert_eq!(session.halted(), None);
+}
+
 #[test]
 fn real_money_that_a_rejected_order_took_halts_by_that_name() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
