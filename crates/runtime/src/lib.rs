@@ -28,6 +28,7 @@ mod least_remembered;
 pub mod paper;
 mod past;
 mod reload;
+mod reservations;
 mod settings;
 mod stop;
 

@@ -280,6 +280,16 @@ impl WalletAudit {
         }
     }
 
+    /// Records the free balance after an event that released stakes as well: the wallet held them before, so that this is a change of
+    /// its own.
+    #[inline]
+    pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
+        if released != Money::ZERO {
+            self.watch(free - released, now);
+        }
+        self.watch(free, now);
+    }
+
     /// Returns whether the free balance has not changed for so long that a wallet which lags by `patience` shows it.
     pub(crate) fn has_stood(&self, now: Millis, patience: Millis) -> bool {
         self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)

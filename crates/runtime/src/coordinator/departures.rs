@@ -48,6 +48,8 @@ impl Coordinator {
             return self.not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
+        // The wallet pays for it from now on at the earliest: its entry may have been delayed.
+        self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
         let order = self.session.order_of(approved.terms());
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));

@@ -350,7 +350,7 @@ impl Coordinator {
     /// Hands the Session one event.
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
-        self.audits.wallet.watch(handled.free, step.now);
+        self.audits.wallet.watch_event(handled.free, handled.released, step.now);
         // A limit that one reading of the wallet has reached may be below it after the next.
         if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspect()) {
             self.ending.reach_limit(rule);

@@ -7,6 +7,7 @@ use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, SETTLED};
 use crate::past::OldIntents;
+use crate::reservations::Reservations;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
     Action, Approved, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState, Ledger,
@@ -65,6 +66,8 @@ pub(crate) struct Handled {
     pub(crate) final_rule: Option<Rule>,
     /// The free balance after it.
     pub(crate) free: Money,
+    /// What of the free balance was reserved before, for intents that were not opened.
+    pub(crate) released: Money,
     /// What was decided on it last: an intent, or the rule that refused it.
     pub(crate) decided: Option<Result<IntentId, Rule>>,
 }
@@ -120,15 +123,17 @@ impl RecordedSession {
         let mut actions = std::mem::take(&mut self.actions);
         let about = intent_of(&kind);
         let before = about.and_then(|intent| self.book.row(intent)).copied();
+        let reservations = Reservations::of(&self.session);
         self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
+        let released = reservations.released(&self.session, &self.book);
         for action in &actions {
             self.journal.record(Entry::Action(action), step);
             self.book.record_action(action);
         }
         let ledger = self.session.ledger();
         let (funds, intent) = (Funds::of(ledger), about.and_then(|intent| self.book.row(intent)).copied());
-        let mut handled = Handled { final_rule: None, free: ledger.free(), decided: None };
+        let mut handled = Handled { final_rule: None, free: ledger.free(), released, decided: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {

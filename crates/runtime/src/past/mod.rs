@@ -22,8 +22,9 @@ pub use whole_reading::{ReadingWatcher, WholeReading};
 
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
+use crate::reservations::Reservations;
 use candlewick_engine::{
-    Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Recorded, Session,
+    Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Opened, Recorded, Session,
     TradeBook,
 };
 use candlewick_journal::{Line, LineKind, Reader, StoredLine, is_seal, is_snapshot};
@@ -250,12 +251,20 @@ impl Past {
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
+                // The order may have reached the venue long after its stake was reserved.
+                EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
+                | EventKind::Adopted(Opened { intent, .. }) => {
+                    let stake = self.book.row(intent).map(|row| row.approved.stake());
+                    stake.into_iter().for_each(|stake| self.wallet.postpone(-stake, line.received));
+                }
                 _ => {}
             }
         }
+        let reservations = Reservations::of(session);
         session.recall(&recorded);
         self.book.recall(&recorded);
-        self.wallet.watch(session.ledger().free(), line.received);
+        let released = reservations.released(session, &self.book);
+        self.wallet.watch_event(session.ledger().free(), released, line.received);
         Ok(())
     }
 }

@@ -227,6 +227,20 @@ fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
 }
 
 #[test]
+fn a_stake_that_is_released_while_another_is_reserved_hides_no_lag() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 1_000);
+    bench.check(&[(0, 1_000, Agrees)]);
+    bench.ledger(1, 990);
+    bench.under_way.amounts = vec![vec![minor(10)]];
+    bench.check(&[(20, 1_000, Agrees)]);
+    // It was not opened, and the next order takes its stake.
+    bench.under_way = UnderWayMoney::default();
+    bench.audit.watch_event(minor(990), minor(10), Millis::from_seconds(30));
+    bench.check(&[(35, 1_000, Agrees), (60, 990, Agrees)]);
+}
+
+#[test]
 fn what_trades_under_way_return_is_no_surplus() {
     let mut bench = Bench::default();
     bench.ledger(0, 99_000);
