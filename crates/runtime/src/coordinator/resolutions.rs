@@ -206,7 +206,7 @@ impl Coordinator {
         self.events.add(step.now, Place::Answer(intent), EventKind::Adopted(self.opened(intent, report)));
     }
 
-    fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
+    pub(super) fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
         self.events.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 

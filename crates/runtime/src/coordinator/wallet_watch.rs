@@ -34,6 +34,8 @@ pub(crate) struct WalletWatch {
     changed: Option<Millis>,
     /// Whether it halted the run.
     is_halting: bool,
+    /// The part of it that no trade of ours can have moved.
+    from_outside: Money,
     /// Other wallets that were read.
     other: Option<String>,
     /// A movement that only the last reading has shown: the next run books it.
@@ -81,6 +83,8 @@ impl Coordinator {
         if let Some(read) = self.wallet_read(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
+        // An earlier run may have ended before it reported the difference.
+        self.name_difference(false, step);
     }
 
     /// Takes a reading at its pace, or at the end.

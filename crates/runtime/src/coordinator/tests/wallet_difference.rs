@@ -175,6 +175,37 @@ fn a_stake_that_the_wallets_say_is_larger_is_at_risk_and_halts() {
 }
 
 #[test]
+fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
+    let mut bench = begun();
+    open(&mut bench, Funding::default());
+    for (second, minor) in [(71, 98_500), (82, 98_500), (93, 12_345_600), (104, 12_345_600)] {
+        read(&mut bench, second, demo(minor, "w1"));
+    }
+    assert!(bench.coordinator.session.halted().is_some());
+    let (events, _) = said(&bench.step(Input::Order(OrderId(1), ControlOrder::Resume)));
+    let resume = EventKind::Control { control: Control::Resume };
+    assert_eq!(events, [deposit(12_247_100), difference(-500), resume]);
+    let ledger = bench.coordinator.session.ledger();
+    assert_eq!((ledger.free().minor(), ledger.day_result().minor()), (12_345_600, -500));
+    assert_eq!(read(&mut bench, 115, demo(12_345_600, "w1")), (vec![], vec![]));
+}
+
+#[test]
+fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released() {
+    let mut bench = begun();
+    bench.signal();
+    bench.at(60_100).step(Input::Durable(Ok(())));
+    let unknown = OpenOutcome::Unknown { reason: "reset".to_owned() };
+    bench.at(60_500).step(Input::Answer(Answer::Open(IntentId::new(1), unknown)));
+    bench.coordinator.not_opened(IntentId::new(1), START + Millis::from_seconds(90), bench.now);
+    bench.step(Input::Time);
+    // The stake of 10.00 and a win of another trade may be in it.
+    assert_eq!(read(&mut bench, 71, demo(101_850, "w1")).0, []);
+    assert_eq!(read(&mut bench, 120, demo(101_850, "w1")).0, []);
+    assert_eq!(read(&mut bench, 131, demo(101_850, "w1")).0, [deposit(1_850)]);
+}
+
+#[test]
 fn fees_and_commissions_halt_and_a_bonus_is_told() {
     let fee = Funding { fee: Decimal::new(5, 1), ..Funding::default() };
     let commission = Funding { commission: Decimal::new(5, 1), ..Funding::default() };

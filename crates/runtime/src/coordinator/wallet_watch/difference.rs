@@ -20,6 +20,11 @@ impl Coordinator {
         if may_be_of_trades || is_too_large {
             self.audits.wallet.keep(change);
             self.wallet.changed = Some(step.now);
+            if !self.is_too_large(self.audits.wallet.confirmed()) {
+                self.wallet.from_outside = Money::ZERO;
+            } else if is_too_large && !may_be_of_trades {
+                self.wallet.from_outside += change;
+            }
             self.record_difference(self.audits.wallet.confirmed(), step);
             self.name_difference(is_too_large, step);
             return;
@@ -47,7 +52,7 @@ impl Coordinator {
     }
 
     /// Reports a difference, and that it has ended. One that grows is reported again once it has doubled.
-    fn name_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
+    pub(super) fn name_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
         if difference == Money::ZERO {
             if let Some((alarm, _)) = self.wallet.named.take() {
@@ -159,8 +164,16 @@ impl Coordinator {
         let has_lasted = self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
         let is_quiet = self.under_way_money(step.now) == UnderWayMoney::default();
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
+        let from_outside = std::mem::take(&mut self.wallet.from_outside);
+        if is_accepted && from_outside != Money::ZERO {
+            // What came from outside does not make up for what went missing before it.
+            self.audits.wallet.keep(-from_outside);
+            self.audits.wallet.book(from_outside);
+            self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
+        }
         // The Session books what it knows of, which one reading may have changed.
-        self.record_difference(if is_accepted { difference } else { Money::ZERO }, step);
+        let accepted = if is_accepted { self.audits.wallet.confirmed() } else { Money::ZERO };
+        self.record_difference(accepted, step);
         if is_accepted {
             self.audits.wallet.accept();
             self.wallet.named = None;
