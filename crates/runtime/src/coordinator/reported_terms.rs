@@ -38,6 +38,8 @@ impl Coordinator {
         for report in &listing.trades {
             let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
             self.audit_reported_terms(intent, report, step);
+            // Its own record may be too short to say how its stake was paid.
+            self.check_funding(intent, report, step);
         }
     }
 }
