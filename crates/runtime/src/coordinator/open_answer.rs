@@ -95,9 +95,10 @@ impl Coordinator {
         let owner = self.request_times.owner(requested);
         // The venue's clock stamps all three: they cannot be further apart than the request took, however little is known of it.
         let took = (reply.received - reply.sent).max(Millis::ZERO);
+        let slack = SLACK + SLACK;
         let apart = |(at, wait)| {
-            let distance = distance_from_stamp(requested, at, wait + took);
-            Some(distance).filter(|by| *by != Millis::ZERO)
+            let window = Window { requested: at, from: at - wait - took - slack, to: at + slack };
+            (!window.has(requested, Millis::ZERO)).then(|| requested - at)
         };
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
@@ -159,12 +160,6 @@ fn window_by_its_date(reply: &Reply<Box<TradeReport>>) -> Option<Window> {
     let date = reply.date?;
     let took = (reply.received - reply.sent).max(Millis::ZERO);
     Some(Window { requested: date - took, from: date - took - SLACK, to: date + Millis::SECOND + SLACK })
-}
-
-/// How far a request time lies outside of what another time of the same answer allows, which may be `wait` later; zero within it.
-fn distance_from_stamp(requested: Millis, at: Millis, wait: Millis) -> Millis {
-    let slack = SLACK + SLACK;
-    distance_of(requested, &(at - wait - slack..=at + slack), Millis::ZERO)
 }
 
 /// Describes how far a trade is from the order that it answers.

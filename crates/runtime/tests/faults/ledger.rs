@@ -13,9 +13,6 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// Most time between a settlement and the second reading that confirms a difference, readings every 10 s.
-const CONFIRMED_AFTER: Millis = Millis::from_seconds(21);
-
 /// Holds the ledger to the venue's trades.
 pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBook, &Truth)) {
     let lines = world.disk().lines.clone();
@@ -48,16 +45,15 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
         check_said(world, (row.approved.intent().number(), &id), truth);
     }
     // A difference that is still there is what the wallet showed and nobody has booked, of others or late of us.
-    // What only the last reading showed is told, and left for the next run.
-    let [kept, told] = [session.ledger().difference().minor(), world.last_difference()];
-    check_deposits(world, (book, truth), ([booked, booked + kept, booked + told], &lines, seconds_open));
+    let difference = session.ledger().difference().minor();
+    check_deposits(world, (book, truth), ([booked, booked + difference], &lines, seconds_open));
 }
 
 /// What came or went without an intent is what the wallet once showed of trades that are none's.
 fn check_deposits(
     world: &World,
     (book, truth): (&TradeBook, &Truth),
-    (booked, lines, seconds_open): ([i64; 3], &[StoredLine], i64),
+    (booked, lines, seconds_open): ([i64; 2], &[StoredLine], i64),
 ) {
     // A false balance may be booked by a run that is halted because of it.
     let is_rebased = world.plan.lies.money().is_some_and(MoneyLies::is_rebased);
@@ -65,17 +61,7 @@ fn check_deposits(
     let is_kept =
         |trade: &Trade| trade.lie.and_then(Lie::of_money).is_some() && has_halted_about(world, trade);
     let has_kept = truth.trades.iter().any(is_kept);
-    // Where readings may be false, two true ones have to follow a settlement, or nobody can know of a difference.
-    let is_settlement = |stored: &&StoredLine| stored.line.body.contains("\"settled\"");
-    let settled = lines.iter().rfind(is_settlement).map(|stored| stored.line.received);
-    let is_unread = world.plan.lies.has_false_readings()
-        && settled.is_some_and(|settled| truth.true_reading() < settled + CONFIRMED_AFTER);
-    // Nor can it be known what the wallet does not show yet of a correction.
-    let is_correction = |stored: &&StoredLine| stored.line.body.contains("\"correction\"");
-    let corrected = lines.iter().rfind(is_correction).map(|stored| stored.line.received);
-    let lag = Millis::new(i64::from(world.plan.settings.wallet_lag_ms));
-    let is_unread = is_unread || corrected.is_some_and(|corrected| truth.true_reading() <= corrected + lag);
-    if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) || is_unread {
+    if world.is_far_off() || has_kept || (is_rebased && world.halts() > 0) {
         return;
     }
     let claimed: BTreeSet<String> =
@@ -97,6 +83,13 @@ fn check_deposits(
     for trade in real {
         beside.extend(beside.clone().into_iter().map(|sum| sum - trade.profit));
     }
+    // A trade that a lie keeps open is still at stake in the ledger, and over in the wallet.
+    for row in book.rows().iter().filter(|row| is_unfinished(row)) {
+        let Some(trade) = truth.of_intent(row.approved.intent().number()) else { continue };
+        let returned =
+            if is_claimed(trade) { trade.stake + trade.profit } else { row.approved.stake().minor() };
+        beside.extend(beside.clone().into_iter().map(|sum| sum + returned));
+    }
     // A wallet that follows a list which lags for longer than it may lacks what trades of ours did.
     let habits = &world.plan.habits;
     if let Some(last) = last.filter(|_| habits.list_lag_ms > i64::from(world.plan.settings.list_lag_ms)) {
@@ -115,7 +108,7 @@ fn check_deposits(
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
     let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
     world.require(sums.any(is_shown), || {
-        let [booked, with_difference, _] = booked;
+        let [booked, with_difference] = booked;
         format!(
             "{booked} were booked as a deposit, {with_difference} with the difference, by strangers {}",
             truth.by_strangers

@@ -253,11 +253,6 @@ impl Lies {
         (!is_short_by_id || !lie.is_of_the_list()).then_some(lie)
     }
 
-    /// Returns whether some readings of the wallets are false.
-    pub(crate) const fn has_false_readings(&self) -> bool {
-        self.wallet > 0
-    }
-
     /// A reading of the wallets as it is shown.
     pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
         if let Some(money) = &self.money {

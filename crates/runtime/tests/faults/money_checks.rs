@@ -3,8 +3,9 @@
 use crate::lies::Lie;
 use crate::money_lies::{FirstWord, MoneyLie, MoneyLies, bookable, is_by_status};
 use crate::truth::{Trade, Truth};
+use crate::watcher::is_unfinished;
 use crate::world::World;
-use candlewick_engine::{Approved, IntentRow, IntentState, Ledger, TradeBook};
+use candlewick_engine::{Approved, Control, EventKind, IntentRow, IntentState, Ledger, TradeBook};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
@@ -58,7 +59,10 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
 
 /// Returns the smallest loss, or the largest win, that a run may count for a trade, in minor units.
 fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
-    let hidden = if trade.settles_at <= noticed { trade.withheld.0 + trade.withheld.1 } else { 0 };
+    let shown_from = trade.settles_at.max(world.unclear_until());
+    // Nobody can know what is missing from a false balance; what was noticed before it stays lost.
+    let is_shown = shown_from <= noticed && trade.settles_at + NOTICED_AFTER <= world.false_wallet_since();
+    let hidden = if is_shown { trade.withheld.0 + trade.withheld.1 } else { 0 };
     let former = trade.former.map(|(_, profit)| profit);
     let bookable = trade.lie.and_then(Lie::of_money).and_then(|lie| bookable(lie, trade));
     let results = [Some(trade.profit), former, bookable.map(|(_, profit)| profit)];
@@ -111,8 +115,22 @@ pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64))
     is_of_money && booked != (trade.outcome, trade.profit) && !has_halted_about(world, trade)
 }
 
+/// Holds the ledger, with the difference that it knows, to the venue's wallet, once all is over.
+pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
+    // The wallet may have got back what is still open here.
+    let is_open = book.rows().iter().any(is_unfinished);
+    let agrees = is_open || Covered::of(ledger).agrees(world, truth);
+    world.require(agrees, || {
+        let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
+        format!(
+            "the wallet holds {}, the ledger has {free} and a difference of {difference}",
+            truth.balance()
+        )
+    });
+}
+
 /// Holds the journal to every lie about money, once all is over.
-pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
+pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
     if world.plan.lies.money().is_none() {
         return;
     }
@@ -132,27 +150,53 @@ pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook,
         check_reported(world, row, (lie, trade));
     }
     let has_shown = |lies: &MoneyLies| lies.has_shown_false_wallet(truth.readings());
-    // Where requests fail, two readings of a spell may not come.
-    let has_shown = |lies: &MoneyLies| is_heard_well(world) && has_shown(lies);
     let has_halted = world.halts() > 0 || !world.plan.lies.money().is_some_and(has_shown);
     world.require(has_halted, || "the wallet was false, and no run halted".to_owned());
-    let covered = ledger.free() + ledger.difference();
-    let is_compared = !world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
-    // A run that halted leaves the rest to the operator.
-    let is_compared = is_compared && world.halts() == 0 && is_heard_well(world);
-    world.require(!is_compared || covered.minor() == truth.balance(), || {
-        let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
-        format!(
-            "the wallet holds {}, the ledger has {free} and a difference of {difference}",
-            truth.balance()
-        )
-    });
     let hidden = truth.hidden();
     let is_said = hidden == 0 || world.has_said(|text| text.contains("wallet"));
-    world.require(is_said || !is_heard_well(world), || {
-        format!("the wallet lacks {} without a report", -hidden)
-    });
+    world.require(is_said, || format!("the wallet lacks {} without a report", -hidden));
 }
+
+/// What the wallet holds by the ledger, in minor units.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Covered {
+    free: i64,
+    difference: i64,
+    /// When the difference became known.
+    since: Millis,
+}
+
+impl Covered {
+    pub(crate) const fn of(ledger: &Ledger) -> Self {
+        Self { free: ledger.free().minor(), difference: ledger.difference().minor(), since: Millis::ZERO }
+    }
+
+    /// Takes an event, and the free balance after it.
+    pub(crate) const fn take(&mut self, kind: &EventKind, free: Money, now: Millis) {
+        self.free = free.minor();
+        match kind {
+            EventKind::WalletDifference { amount } => {
+                (self.difference, self.since) = (amount.minor(), now);
+            }
+            EventKind::Control { control: Control::Resume } => self.difference = 0,
+            _ => {}
+        }
+    }
+
+    /// Returns whether the difference is that of the venue's wallet, and a second reading has confirmed it.
+    pub(crate) fn is_confirmed(self, world: &World, truth: &Truth) -> bool {
+        self.agrees(world, truth) && world.time.now() - self.since > CONFIRMED_AFTER
+    }
+
+    /// Returns whether the difference is that of the venue's wallet.
+    pub(crate) fn agrees(self, world: &World, truth: &Truth) -> bool {
+        let has_false_wallet = world.plan.lies.money().is_some_and(MoneyLies::has_false_wallet);
+        has_false_wallet || self.free + self.difference == truth.balance()
+    }
+}
+
+/// Time that a second reading takes to confirm a difference, with requests that fail.
+const CONFIRMED_AFTER: Millis = Millis::from_seconds(60);
 
 /// Returns whether nothing that is asked of the venue fails, is lost or comes late.
 fn is_heard_well(world: &World) -> bool {
@@ -182,11 +226,16 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
             !is_won || has_halted()
         }
         MoneyLie::StakesMore => !matches!(trade.outcome, Outcome::Won | Outcome::Lost) || has_halted(),
-        MoneyLie::NamesFee | MoneyLie::RecordedReal | MoneyLie::ListedReal => has_halted(),
-        MoneyLie::ListedOpposite => has_said("direction"),
+        MoneyLie::NamesFee => has_halted(),
+        MoneyLie::RecordedReal | MoneyLie::ListedReal => {
+            !world.has_shown_false_record(&trade.id) || has_halted()
+        }
+        MoneyLie::ListedOpposite => !world.has_shown_false_record(&trade.id) || has_said("direction"),
         _ => true,
     };
-    let is_reported = is_reported || !is_heard_well(world);
+    // A false record may be lost on its way, and not be requested again.
+    let may_be_lost = matches!(lie, MoneyLie::RecordedReal | MoneyLie::ListedReal | MoneyLie::ListedOpposite);
+    let is_reported = is_reported || (may_be_lost && !is_heard_well(world));
     world.require(is_reported, || format!("{} had the lie {lie:?} without a report", trade.id));
 }
 

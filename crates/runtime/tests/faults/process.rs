@@ -123,7 +123,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::of(&past, world)));
+    let seen = Arc::new(Mutex::new(Seen::of(&past, session.ledger(), world)));
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));
@@ -162,8 +162,6 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
             None => Ended::Crashed,
             Some(Ok(finished)) => {
                 world.note_forgotten(finished.forgotten);
-                let difference = finished.wallet_difference.as_ref().map(|difference| difference.amount);
-                world.note_last_difference(difference.unwrap_or_default());
                 Ended::Finished
             }
             Some(Err(error)) => Ended::Failed(error),
@@ -344,7 +342,8 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
         missing.len() <= seen.unnamed && missing.iter().all(|trade| trade.intent.is_none())
     };
     let is_right = || !seen.has_misbooked(world, &truth);
-    has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right()
+    let is_compared = || seen.covered.is_confirmed(world, &truth);
+    has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right() && is_compared()
 }
 
 /// A person looks at the venue's own pages and says what became of an intent.

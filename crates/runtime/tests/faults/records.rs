@@ -2,7 +2,7 @@
 
 use crate::dice::{Dice, mix};
 use crate::lies::{self, Lie, Place};
-use crate::money_lies;
+use crate::money_lies::{self, MoneyLie};
 use crate::network::USER;
 use crate::plan::{Habits, Length, Order};
 use crate::truth::{Trade, price};
@@ -38,8 +38,8 @@ pub(crate) fn balances(world: &World) -> Balances {
         wallets: vec![name("w-1", Account::Demo, "DEMO"), name("w-2", Account::Real, "REAL")],
     };
     let shown = world.plan.lies.shown(reading, balances.clone());
-    if shown == balances {
-        truth.note_true_reading(world.time.now());
+    if shown != balances {
+        world.note_false_wallet();
     }
     shown
 }
@@ -129,17 +129,20 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     let habits = &world.plan.habits;
     let now = world.time.now();
     let mut row = lies::shown(trade, full(habits, trade, now), Place::List, now);
+    let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
+    if ((word % 1_000) as i64) < habits.sparse {
+        match (word >> 32) % 3 {
+            0 => row.direction = None,
+            1 => row.close_type = None,
+            _ => row.direction = Some(Reported::Unrecognised("CALL".to_owned())),
+        }
+    }
+    // A sparse row tells the lie all the same.
     if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
         money_lies::change_known(lie, trade, &mut row, true);
-    }
-    let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
-    if (word % 1_000) as i64 >= habits.sparse {
-        return row;
-    }
-    match (word >> 32) % 3 {
-        0 => row.direction = None,
-        1 => row.close_type = None,
-        _ => row.direction = Some(Reported::Unrecognised("CALL".to_owned())),
+        if matches!(lie, MoneyLie::ListedReal | MoneyLie::ListedOpposite) {
+            world.note_false_record(&trade.id);
+        }
     }
     row
 }
@@ -149,6 +152,9 @@ pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
     let mut report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
     if let Some(lie) = trade.lie.and_then(Lie::of_money).filter(|_| lies::is_known(world, trade)) {
         money_lies::change_known(lie, trade, &mut report, false);
+        if lie == MoneyLie::RecordedReal {
+            world.note_false_record(&trade.id);
+        }
     }
     report
 }

@@ -6,12 +6,12 @@ use crate::direct;
 use crate::fuse::Crash;
 use crate::ledger;
 use crate::lies::Lie;
-use crate::money_checks;
+use crate::money_checks::{self, Covered, is_misbooked};
 use crate::plan::Plan;
 use crate::process::{End, Ended, MAX_OFF_MS, WAITED_FOR, live, new_session};
 use crate::recovery::recover;
-use crate::truth::Accounts;
-use crate::watcher::is_unfinished;
+use crate::truth::{Accounts, Truth};
+use crate::watcher::{is_unfinished, result_of};
 use crate::world::{Layer, Logging, World};
 use candlewick_engine::{IntentRow, IntentState, Session, VenueId};
 use candlewick_runtime::{Past, RuntimeError, Stop};
@@ -279,7 +279,19 @@ impl Folded {
             rows.iter().filter(|row| is_unfinished(row)).map(|row| row.approved.intent().number()).collect();
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
         let accounts = Accounts { settled: &settled, open: &open, reported: &reported };
-        is_over && world.truth().unaccounted(world, &accounts).is_empty()
+        let truth = world.truth();
+        let is_right =
+            || !self.has_misbooked(world, &truth) && Covered::of(self.session.ledger()).agrees(world, &truth);
+        is_over && truth.unaccounted(world, &accounts).is_empty() && is_right()
+    }
+}
+
+impl Folded {
+    /// Whether a result is booked that is not the trade's, and nobody was told: the next run compares it with the list.
+    fn has_misbooked(&self, world: &World, truth: &Truth) -> bool {
+        self.past.book().rows().iter().filter_map(result_of).any(|(intent, booked)| {
+            truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
+        })
     }
 }
 
@@ -366,7 +378,8 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
     world.require(claims.is_empty(), || format!("trades that do not exist are claimed: {claims:?}"));
     ledger::reckon(world, &session, (past.book(), &truth));
-    money_checks::reckon(world, session.ledger(), (past.book(), &truth));
+    money_checks::reckon_wallet(world, session.ledger(), (past.book(), &truth));
+    money_checks::reckon(world, (past.book(), &truth));
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_claimed =
             |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);

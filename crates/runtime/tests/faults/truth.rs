@@ -67,8 +67,6 @@ pub(crate) struct Truth {
     called_off_one_in: u64,
     /// How often the wallets were read.
     readings: u64,
-    /// When a reading last showed what the wallets held.
-    true_reading: Millis,
     pub(crate) trades: Vec<Trade>,
     /// The places of those that are not settled, by when they are.
     unsettled: BTreeSet<(Millis, usize)>,
@@ -103,7 +101,6 @@ impl Truth {
             told_late: plan.told_late,
             called_off_one_in: plan.called_off_one_in,
             readings: 0,
-            true_reading: Millis::ZERO,
             trades: Vec::new(),
             unsettled: BTreeSet::new(),
             revisions: BTreeSet::new(),
@@ -386,15 +383,6 @@ impl Truth {
     pub(crate) const fn next_reading(&mut self) -> u64 {
         self.readings += 1;
         self.readings
-    }
-
-    pub(crate) const fn note_true_reading(&mut self, now: Millis) {
-        self.true_reading = now;
-    }
-
-    /// Returns when a reading last showed what the wallets held.
-    pub(crate) const fn true_reading(&self) -> Millis {
-        self.true_reading
     }
 
     /// Returns what is in the wallet, in minor units.

@@ -4,7 +4,9 @@ use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::{Lie, MISSING};
 use crate::limits;
-use crate::money_checks::{check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit};
+use crate::money_checks::{
+    Covered, check_day_loss, check_settled_in_time, is_bookable, is_misbooked, large_deposit,
+};
 use crate::money_lies::{MoneyLie, MoneyLies};
 use crate::network::WITHHELD_MS;
 use crate::plan::Withholding;
@@ -13,10 +15,10 @@ use crate::truth::{Accounts, Trade, Truth};
 use crate::world::World;
 use candlewick_broker::Account;
 use candlewick_engine::{
-    Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Settled, TradeBook,
+    Action, Control, Event, EventKind, IntentId, IntentRow, IntentState, Ledger, Opened, Settled, TradeBook,
 };
 use candlewick_runtime::{Notice, Past};
-use candlewick_sdk::{Millis, Money, Outcome};
+use candlewick_sdk::{Millis, Money, Outcome, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -43,6 +45,9 @@ const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
 
 /// What is said of trades that no intent explains, after their number, where they are too many to be named.
 const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
+
+/// What is said of refused intents that are in doubt again, as a trade is listed that may be theirs.
+const REINSTATED: [&str; 2] = ["it counts again", "they count again"];
 
 /// How long the list and the wallet are read at most.
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
@@ -72,6 +77,8 @@ pub(crate) struct Seen {
     pub(crate) unfinished: usize,
     /// Stakes that are not in the free balance.
     pub(crate) open_stakes: i64,
+    /// The wallet by the ledger: the free balance with the difference that is known.
+    pub(crate) covered: Covered,
     /// Whether nothing is opened before a person has looked.
     pub(crate) is_halted: bool,
     /// A movement that only a false balance can be: the run halts next.
@@ -91,7 +98,7 @@ enum SecondDue {
 
 impl Seen {
     /// What a run begins with.
-    pub(crate) fn of(past: &Past, world: &World) -> Self {
+    pub(crate) fn of(past: &Past, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
             let rows = past.book().rows().iter().filter(move |row| row.state == state);
@@ -105,6 +112,7 @@ impl Seen {
             reported: past.unexplained().iter().cloned().collect(),
             // Nothing is known before the first event.
             unfinished: 1,
+            covered: Covered::of(ledger),
             is_halted: world.disk().is_halted(),
             ..Self::default()
         }
@@ -182,6 +190,10 @@ impl Watcher {
                 }
                 seen.unfinished = self.book.rows().iter().filter(|row| is_unfinished(row)).count();
                 seen.open_stakes = funds.open_stakes.minor();
+                seen.covered.take(&event.kind, funds.free, self.world.time.now());
+                if self.book.rows().iter().any(|row| row.state == IntentState::InDoubt) {
+                    self.world.note_unclear(self.world.time.now());
+                }
             }
             Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
                 self.take_warning(&text, &mut seen);
@@ -248,9 +260,13 @@ impl Watcher {
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
         let is_strangers = named.is_some_and(|id| self.is_strangers(id));
-        // While this machine's clock jumps nobody can know how old an answer is.
-        let is_of_clock = text.contains("which is not believed") && self.world.plan.habits.clock_jumps > 0;
-        let is_excused = is_of_twins || is_strangers || is_of_clock;
+        // While this machine's clock jumps, or is far off, nobody can know how old an answer is.
+        let is_of_clock = text.contains("which is not believed")
+            && (self.world.plan.habits.clock_jumps > 0 || self.world.is_far_off());
+        // One that is like a request that was refused may be its trade.
+        let is_contested = REINSTATED.iter().any(|words| text.contains(words))
+            && named.is_some_and(|id| self.has_strangers_beside(id));
+        let is_excused = is_of_twins || is_strangers || is_of_clock || is_contested;
         let is_of_lies = !is_excused && FALSE_WITHOUT_LIES.iter().any(|words| text.contains(words));
         self.world.require(!is_of_lies || is_lying, || format!("a false alarm: {text}"));
         let is_off = text.contains(DIFFERENCE);
@@ -277,8 +293,13 @@ fn venue_id_of(words: &str) -> Option<&str> {
     id.split([' ', ')']).next()
 }
 
+/// Whether another program trades a pair.
+fn has_strangers_on(truth: &Truth, symbol: Symbol) -> bool {
+    truth.trades.iter().any(|trade| trade.intent.is_none() && trade.order.symbol == symbol)
+}
+
 /// Returns the intent and the result of a settled row.
-fn result_of(row: &IntentRow) -> Option<(u64, (Outcome, i64))> {
+pub(crate) fn result_of(row: &IntentRow) -> Option<(u64, (Outcome, i64))> {
     Some((row.approved.intent().number(), (row.outcome?, row.profit.minor())))
 }
 
@@ -314,7 +335,8 @@ impl Watcher {
                 Self::end_doubt(opened.intent, seen);
                 self.check_claim(opened);
             }
-            EventKind::NotOpened { intent, .. } => {
+            EventKind::NotOpened { intent, reserved_until } => {
+                self.world.note_unclear(*reserved_until);
                 Self::end_doubt(*intent, seen);
                 self.check_absent(*intent, seen);
             }
@@ -407,12 +429,23 @@ impl Watcher {
         let is_second = truth
             .find(id.as_str())
             .is_some_and(|trade| trade.second_of.is_some() && asked.as_ref() == Some(&trade.order));
-        if (self.world.is_far_off() || is_anybodys || is_second) && owner != Some(Some(intent)) {
+        // And another program's trade, for an intent that was refused and is in doubt again, beside others of its pair.
+        let is_contested = self.has_reinstated()
+            && truth.find(id.as_str()).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol));
+        if (self.world.is_far_off() || is_anybodys || is_second || is_contested)
+            && owner != Some(Some(intent))
+        {
             return self.world.excuse();
         }
         self.world.require(owner == Some(Some(intent)), || {
             format!("intent {intent} claims {id}, which is that of {owner:?}")
         });
+    }
+
+    /// Whether another program trades the pair of a trade.
+    fn has_strangers_beside(&self, id: &str) -> bool {
+        let truth = self.world.truth();
+        truth.find(id).is_some_and(|trade| has_strangers_on(&truth, trade.order.symbol))
     }
 
     fn is_strangers(&self, id: &str) -> bool {
@@ -432,6 +465,11 @@ impl Watcher {
             let is_of_pair = asked.symbol == other.order.symbol && asked.account == other.order.account;
             is_of_pair && asked != other.order
         })
+    }
+
+    /// Whether an intent that was refused is in doubt again.
+    fn has_reinstated(&self) -> bool {
+        self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""))
     }
 
     /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it

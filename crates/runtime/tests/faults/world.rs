@@ -5,7 +5,8 @@ use crate::memory_journal::Disk;
 use crate::plan::{Plan, Withholding};
 use crate::time::TrueTime;
 use crate::truth::Truth;
-use candlewick_sdk::{Millis, Money};
+use crate::watcher::READ_AT_MOST;
+use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -57,10 +58,14 @@ pub(crate) struct World {
     is_list_slow: AtomicBool,
     /// Intents that were over and that a run has forgotten.
     forgotten: AtomicU64,
-    /// Difference between wallet and ledger that the last run ended with, in minor units.
-    last_difference: AtomicI64,
     /// What was said to people, where the venue lies.
     said: Mutex<Vec<String>>,
+    /// Until when an intent was in doubt, or its stake was reserved, in ms: the wallet hides what it lacks behind that.
+    unclear_until: AtomicI64,
+    /// When a false balance was shown first, in ms.
+    false_wallet_since: AtomicI64,
+    /// When a false record of a trade was shown first, its own or the list's.
+    false_records: Mutex<BTreeMap<String, Millis>>,
     /// The most that a run's clock was off, in ms.
     most_off: AtomicI64,
     /// By how much a lie passed for the venue's clock, in ms.
@@ -88,9 +93,11 @@ impl World {
             departures: Mutex::default(),
             kept_back: AtomicU64::new(0),
             forgotten: AtomicU64::new(0),
-            last_difference: AtomicI64::new(0),
             is_list_slow: AtomicBool::new(false),
             said: Mutex::default(),
+            unclear_until: AtomicI64::new(0),
+            false_wallet_since: AtomicI64::new(i64::MAX),
+            false_records: Mutex::default(),
             most_off: AtomicI64::new(0),
             most_ahead: AtomicI64::new(0),
             broken: Mutex::default(),
@@ -122,15 +129,6 @@ impl World {
     /// Notes how far a run's clock is off.
     pub(crate) fn note_offset(&self, offset: Millis) {
         self.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
-    }
-
-    /// Notes the difference between wallet and ledger that a run ended with.
-    pub(crate) fn note_last_difference(&self, difference: Money) {
-        self.last_difference.store(difference.minor(), Relaxed);
-    }
-
-    pub(crate) fn last_difference(&self) -> i64 {
-        self.last_difference.load(Relaxed)
     }
 
     /// A run has ended that has forgotten so many of its intents.
@@ -192,6 +190,36 @@ impl World {
     /// How often a run halted.
     pub(crate) fn halts(&self) -> u64 {
         self.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
+    }
+
+    /// Notes that an intent is in doubt, or that its stake is reserved, until then.
+    pub(crate) fn note_unclear(&self, until: Millis) {
+        self.unclear_until.fetch_max(until.get(), Relaxed);
+    }
+
+    pub(crate) fn unclear_until(&self) -> Millis {
+        Millis::new(self.unclear_until.load(Relaxed))
+    }
+
+    /// Notes that a false balance is shown.
+    pub(crate) fn note_false_wallet(&self) {
+        self.false_wallet_since.fetch_min(self.time.now().get(), Relaxed);
+    }
+
+    /// Returns when a false balance was shown first, the end of time before that.
+    pub(crate) fn false_wallet_since(&self) -> Millis {
+        Millis::new(self.false_wallet_since.load(Relaxed))
+    }
+
+    /// Notes that a false record of a trade is shown.
+    pub(crate) fn note_false_record(&self, id: &str) {
+        self.false_records.lock().unwrap().entry(id.to_owned()).or_insert_with(|| self.time.now());
+    }
+
+    /// Returns whether a false record of a trade was shown, so long ago that its reading is over.
+    pub(crate) fn has_shown_false_record(&self, id: &str) -> bool {
+        let first = self.false_records.lock().unwrap().get(id).copied();
+        first.is_some_and(|at| self.time.now() - at > READ_AT_MOST)
     }
 
     /// Notes when the request of an intent has to leave.
