@@ -214,12 +214,9 @@ impl Stake {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether the next stake holds profits of earlier trades.
-    pub(crate) const fn holds_profits(&self) -> bool {
-        match self {
-            Self::Soros(rule) => rule.wins() > 0,
-            Self::Fixed(_) | Self::Share(_) | Self::Martingale(_) | Self::Kelly(_) => false,
-        }
+    /// Returns whether profits are added to what was staked, so that a rounding of one stake is in later ones.
+    pub(crate) const fn adds_profits(&self) -> bool {
+        matches!(self, Self::Soros(_))
     }
 
     /// Its ladder is given up: the next stake is that of its first level.

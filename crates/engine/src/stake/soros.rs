@@ -51,11 +51,6 @@ impl Soros {
         self.base
     }
 
-    /// Number of wins that the next stake holds.
-    pub(super) const fn wins(&self) -> u32 {
-        self.wins
-    }
-
     pub(super) const fn begin_anew(&mut self) {
         self.wins = 0;
         self.stake = self.base;

@@ -206,7 +206,7 @@ impl Session {
         let is_capped_otherwise = (is_moved(before, bot_before) || is_moved(risk, bot))
             && (bounds(before) != bounds(risk) || is_moved(before, bot_before) != is_moved(risk, bot));
         // A changed first stake is rounded otherwise, too.
-        let is_rounded_otherwise = kept.holds_profits()
+        let is_rounded_otherwise = kept.adds_profits()
             && (before.stake_step != risk.stake_step
                 || (!risk.stake_step.is_zero() && bot_before.stake != bot.stake));
         let problem = if is_capped_otherwise {
