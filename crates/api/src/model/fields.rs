@@ -39,11 +39,6 @@ pub(crate) trait Field: Sized {
     fn unknown(&self) -> Option<&str> {
         None
     }
-
-    /// What is wrong with a value of the right type, `None` if it is sound.
-    fn fault(&self) -> Option<&'static str> {
-        None
-    }
 }
 
 /// The fields of one object that nobody has taken yet.
@@ -107,10 +102,6 @@ impl Fields<'_> {
             self.drift.count_unreadable(self.record, field);
             return None;
         };
-        if let Some(fault) = read.fault() {
-            self.drift.count_malformed(self.record, field, fault);
-            return None;
-        }
         if let Some(text) = read.unknown() {
             self.drift.count_value(self.record, field, text);
         }
@@ -131,7 +122,17 @@ impl Fields<'_> {
         Err(Unreadable::Field { record: self.record, field })
     }
 
-    /// Takes a time or a price where 0 stands for "not known yet" (contract 2.3: zeros in the open response).
+    /// Takes a time of a trade, where 0 stands for "not known yet" as well. One outside of [`TIMES`] is malformed.
+    pub(crate) fn moment(&mut self, field: &'static str) -> Option<Millis> {
+        let moment: Millis = self.optional(field).filter(|moment| *moment != Millis::ZERO)?;
+        if !TIMES.contains(&moment) {
+            self.drift.count_malformed(self.record, field, "is not a time from 2000 to 2100");
+            return None;
+        }
+        Some(moment)
+    }
+
+    /// Takes a price where 0 stands for "not known yet" (contract 2.3: zeros in the open response).
     pub(crate) fn beyond_zero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.optional(field)?;
         if value < T::default() {
@@ -221,7 +222,7 @@ impl Field for Decimal {
     }
 }
 
-/// Start of the year 2000, and of 2100: earlier or later times are malformed. 0 is read, as it may stand for "not known yet".
+/// Start of the year 2000, and of 2100: no trade is of an earlier or later time.
 const TIMES: Range<Millis> = Millis::new(946_684_800_000)..Millis::new(4_102_444_800_000);
 
 impl Field for Millis {
@@ -233,10 +234,6 @@ impl Field for Millis {
         let moment = DateTime::parse_from_rfc3339(text).map(|moment| moment.timestamp_millis());
         let moment = moment.or_else(|_| text.parse().map(|m: NaiveDateTime| m.and_utc().timestamp_millis()));
         moment.ok().map(Self::new)
-    }
-
-    fn fault(&self) -> Option<&'static str> {
-        (*self != Self::ZERO && !TIMES.contains(self)).then_some("is not a time from 2000 to 2100")
     }
 }
 
