@@ -20,7 +20,7 @@ fn what_an_embedded_venue_took_with_it_is_said_to_be_lost() {
         assert_eq!((&status["in_flight"], &status["open"]), (&json!([3]), &json!([2])));
         assert_eq!(status["lost_with_venue"], lost);
         let text = folder.run(&["status", "--journal", journal]).stdout;
-        let said = "the embedded venue ended with its process, and with it the trades of intents 2, 3";
+        let said = "the embedded venue ended with its process, and with it trades 2, 3";
         assert_eq!(text.contains(said), is_lost, "{text}");
         let again = folder.run(&["live", "--sandbox", "--journal", journal]);
         again.fails(2, &["has runs already", "name another journal with --journal"]);

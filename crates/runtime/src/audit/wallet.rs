@@ -9,6 +9,7 @@
 //! nothing of ours has happened for long; a shortage never is.
 
 mod bonus;
+mod lag;
 mod names;
 mod possible;
 mod suspect;
@@ -175,11 +176,6 @@ impl WalletAudit {
         self.agreed_with_ledger
     }
 
-    /// Returns the lag that is allowed for: the setting, or twice the longest that was measured.
-    pub(crate) fn lag(&self, setting: Millis) -> Millis {
-        setting.max(self.longest_lag * 2).min(LONGEST_LAG)
-    }
-
     /// Compares a reading with the ledger.
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
@@ -261,14 +257,6 @@ impl WalletAudit {
         }
         if self.ledger.is_none() || change != Money::ZERO {
             self.ledger = Some((free, now));
-        }
-    }
-
-    /// A trade was corrected: what looked like lag may have been that the wallet followed the right result.
-    pub(crate) fn forget_lag(&mut self) {
-        (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
-        if let Some(suspect) = &mut self.suspect {
-            suspect.caused_at = None;
         }
     }
 
@@ -365,25 +353,6 @@ impl WalletAudit {
         if is_exact {
             self.exact = Some(sent);
         }
-    }
-
-    fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
-        if let (Some(until), Some(caused_at)) = (until, caused_at)
-            && until - caused_at <= LONGEST_LAG
-        {
-            self.longest_lag = self.longest_lag.max(until - caused_at);
-        }
-    }
-
-    /// Whether bonus wallets lost or gained what the wallet is off by: they paid a part of our stakes, or got it back. If they
-    /// did, returns whether that explains it to the cent.
-    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
-        let paid = self.bonus.holds? - bonus?;
-        let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
-        is_explained.then(|| {
-            self.bonus = BonusWallets { paid: self.bonus.paid + paid, holds: bonus };
-            possible.is_raw(self.confirmed + paid)
-        })
     }
 }
 

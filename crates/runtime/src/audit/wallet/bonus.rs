@@ -1,6 +1,7 @@
 //! What bonus wallets paid of our stakes. A journal keeps it, because the wallet differs from the ledger by that over restarts.
 
 use super::WalletAudit;
+use super::possible::Possible;
 use candlewick_sdk::Money;
 use serde::{Deserialize, Serialize};
 
@@ -23,5 +24,16 @@ impl WalletAudit {
     /// Takes what an earlier run has noted of bonus wallets.
     pub(crate) fn recall_bonus(&mut self, bonus: BonusWallets) {
         self.bonus = bonus;
+    }
+
+    /// Whether bonus wallets lost or gained what the wallet is off by: they paid a part of our stakes, or got it back. If they
+    /// did, returns whether that explains it to the cent.
+    pub(super) fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
+        let paid = self.bonus.holds? - bonus?;
+        let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
+        is_explained.then(|| {
+            self.bonus = BonusWallets { paid: self.bonus.paid + paid, holds: bonus };
+            possible.is_raw(self.confirmed + paid)
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Times and owners in the venue's records that cannot be our trade's.
 
 use super::refused::checking;
-use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running};
+use super::reports::{Asked, CLOSE, INTENT, OPENED, Seen, over, play, running, trade};
 use super::*;
 use candlewick_broker::Reported;
 use candlewick_engine::IntentState;
@@ -200,4 +200,16 @@ fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() 
     assert_eq!(believed(Millis::ZERO), (Some(2.0), 0));
     assert_eq!(believed(Millis::ZERO - HOUR), (None, 1), "from the future");
     assert_eq!(believed(HOUR * 11), (Some(2.0), 0), "a quiet market");
+}
+
+#[test]
+fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
+    for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX, Millis::new(-5)] {
+        let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
+        let ended = |ms: i64| report(if ms < 121_000 { running() } else { over() });
+        let seen = trade(&[], &report(running()), ended);
+        assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
+        assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
+        assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);
+    }
 }

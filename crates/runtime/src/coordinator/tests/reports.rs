@@ -12,7 +12,7 @@ use candlewick_sdk::{Direction, Outcome, Payout};
 pub(super) const INTENT: IntentId = IntentId::new(1);
 /// When the answer to the open comes, in ms after the start of the run.
 pub(super) const OPENED: i64 = 60_000;
-const CLOSE: Millis = Millis::new(START.get() + 120_999);
+pub(super) const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
 /// What makes a report another trade's.
 type Change = fn(&mut TradeReport);
@@ -307,18 +307,6 @@ fn a_profit_that_no_trade_can_have_halts_the_run() {
         assert_eq!(seen.halted.is_none(), is_possible, "{outcome:?} {profit}: {seen:?}");
         // The wallet follows the venue's figure.
         assert_eq!(seen.booked, Some((profit * 100, 125_000)));
-    }
-}
-
-#[test]
-fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
-    for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX, Millis::new(-5)] {
-        let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
-        let ended = |ms: i64| report(if ms < 121_000 { running() } else { over() });
-        let seen = trade(&[], &report(running()), ended);
-        assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
-        assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
-        assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);
     }
 }
 
