@@ -135,7 +135,9 @@ impl RunningEdge {
             }
         }
         *self = Self::default();
-        steps.iter().for_each(|step| self.apply(*step));
+        for step in &steps {
+            self.apply(*step);
+        }
         self.steps = steps;
     }
 
