@@ -250,7 +250,7 @@ fn a_bot_that_does_not_halt_by_order_finds_the_file() {
 fn a_bot_refuses_to_resolve_with_the_exit_code_of_a_journal_without_a_bot() {
     for (answer, code, part) in [
         (
-            r##"{"answer":"refused","problem":"trade #1 is not in doubt"}"##,
+            r#"{"answer":"refused","problem":"trade #1 is not in doubt"}"#,
             2,
             "the bot refused: trade #1 is not",
         ),
