@@ -44,8 +44,10 @@ pub struct Candles {
     pub outside: Vec<Candle>,
 }
 
-/// Rows that a verdict on their interval takes at least.
+/// Fewest rows that a verdict on a longer interval takes.
 const MIN_ROWS_OF_LONGER: usize = 5;
+/// The same if it is less than four times as long: a quiet market may leave out every second candle for a while.
+const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
 
 /// Returns the interval of rows that are plainly candles of another one than was asked for; `None` if they are not, or
 /// are too few to tell. Single rows off the interval, and gaps, are no other interval.
@@ -59,7 +61,8 @@ pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     if astray >= 2 && astray * 3 >= times.len() {
         return Some(shortest);
     }
-    let is_longer = times.len() >= MIN_ROWS_OF_LONGER
+    let min_rows = if shortest < length * 4 { MIN_ROWS_OF_LITTLE_LONGER } else { MIN_ROWS_OF_LONGER };
+    let is_longer = times.len() >= min_rows
         && shortest >= length * 2
         && times.iter().all(|time| time.is_aligned_to(shortest));
     // A quiet market leaves out candles, but not all the same ones.
@@ -175,6 +178,9 @@ mod tests {
             (&[0, 120, 180, 420, 480, 900], None),
             (&[0, 120, 360, 420, 1_200, 1_260, 2_400], None),
             (&[60, 180, 300, 420, 540], None),
+            (&[0, 120, 240, 360, 480, 600, 720, 840, 960], None),
+            // Candles of 2 min.
+            (&[0, 120, 240, 360, 480, 600, 720, 840, 960, 1_080], Some(120)),
             (&[0], None),
             (&[], None),
         ] {
