@@ -268,3 +268,36 @@ fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
         assert_eq!(bench.coordinator.missing_wallet().as_deref(), expected);
     }
 }
+
+#[test]
+fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
+    let mut bench = Bench::start(|parts| parts.settings.wallet_every_s = 10);
+    // One is asked for at the start.
+    let mut reading = 0;
+    let mut read = |demo: Option<i64>| {
+        let asks = |command: &Command| matches!(command, Command::Ask(Ask::Balances));
+        let asked = bench.at(reading * 20_000).step(Input::Time);
+        assert!(reading == 0 || asked.iter().any(asks), "{asked:?}");
+        reading += 1;
+        let balances = Balances { demo: demo.map(Decimal::from), real: None, ..Balances::default() };
+        let now = bench.now;
+        let commands = bench.step(Input::Answer(Answer::Balances(Ok(Reply::at(balances, now)))));
+        let warning = |command: &Command| match command {
+            Command::Notify(crate::Notice::Alarm(text)) => Some(text.clone()),
+            _ => None,
+        };
+        commands.iter().filter_map(warning).collect::<Vec<_>>()
+    };
+    let missing = "the venue shows no demo wallet: what it holds is not known";
+    for (demo, expected) in [
+        (Some(1_000), None),
+        (None, Some(missing)),
+        (None, None),
+        (Some(-3), Some("the demo wallet holds -3.00")),
+        (Some(-3), None),
+        (Some(1_000), None),
+        (None, Some(missing)),
+    ] {
+        assert_eq!(read(demo), Vec::from_iter(expected), "{demo:?}");
+    }
+}
