@@ -91,7 +91,7 @@ fn rejects_a_request_time_minutes_before_the_creation_of_its_trade() {
         let earlier = running().request_time.map(|at| at - by);
         let opened = TradeReport { request_time: earlier, ..running() };
         let seen = run(&mut Bench::start(|_| {}), (&opened, false), &[running()]);
-        assert_eq!(seen.warnings_about("intent 1 is in doubt"), expected, "{by} {:?}", seen.warnings);
+        assert_eq!(seen.warnings_about("trade #1 is in doubt"), expected, "{by} {:?}", seen.warnings);
     }
 }
 
