@@ -34,7 +34,7 @@ pub(crate) struct WalletWatch {
     changed: Option<Millis>,
     /// Whether it halted the run.
     is_halting: bool,
-    /// The part of it that no trade of ours can have moved.
+    /// The part of it that came from outside: no trade of ours can have moved it, or it is a surplus that halted the run.
     from_outside: Money,
     /// Other wallets that were read.
     other: Option<String>,

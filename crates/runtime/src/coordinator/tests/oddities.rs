@@ -59,7 +59,14 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
 #[test]
 fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
     let differences_told = |opened: TradeReport| {
-        let opened = TradeReport { request_time: Some(START + Millis::new(OPENED - 40_000)), ..opened };
+        let earlier = |time: Option<Millis>| time.map(|at| at - Millis::from_seconds(40));
+        let opened = TradeReport {
+            request_time: Some(START + Millis::new(OPENED - 40_000)),
+            created_time: earlier(opened.created_time),
+            open_time: earlier(opened.open_time),
+            close_time: earlier(opened.close_time),
+            ..opened
+        };
         let seen = play(&mut Bench::start(|_| {}), OPENED, |ask, _, now| match ask {
             Asked::Open => {
                 Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(opened.clone()), now)))

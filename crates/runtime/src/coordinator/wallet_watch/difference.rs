@@ -22,7 +22,7 @@ impl Coordinator {
             self.wallet.changed = Some(step.now);
             if !self.is_too_large(self.audits.wallet.confirmed()) {
                 self.wallet.from_outside = Money::ZERO;
-            } else if is_too_large && !may_be_of_trades {
+            } else if is_too_large && (!may_be_of_trades || change.is_positive()) {
                 self.wallet.from_outside += change;
             }
             self.record_difference(self.audits.wallet.confirmed(), step);
