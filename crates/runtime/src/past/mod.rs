@@ -254,8 +254,9 @@ impl Past {
                 // The order may have reached the venue long after its stake was reserved.
                 EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
                 | EventKind::Adopted(Opened { intent, .. }) => {
-                    let stake = self.book.row(intent).map(|row| row.approved.stake());
-                    stake.into_iter().for_each(|stake| self.wallet.postpone(-stake, line.received));
+                    if let Some(row) = self.book.row(intent) {
+                        self.wallet.postpone(-row.approved.stake(), line.received);
+                    }
                 }
                 _ => {}
             }
