@@ -84,6 +84,6 @@ impl WalletAudit {
         let is_from_outside = known.is_from_outside || is_from_outside;
         let Suspect { mut raws, first, caused_at, is_of_wallet, .. } = known;
         raws.push(raw);
-        Suspect { raws, first, caused_at, candidates, is_of_wallet, is_from_outside, ..new }
+        Suspect { raws, candidates, first, caused_at, is_of_wallet, is_from_outside, ..new }
     }
 }
