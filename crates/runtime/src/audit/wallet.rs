@@ -186,6 +186,12 @@ impl WalletAudit {
         let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
         // The ledger to the cent is the best explanation, whatever else is possible.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
+        // While money is under way that nobody can reckon, a reading that agrees may as well be the suspected one again.
+        let is_open = |suspect: &Suspect| possible.contains(suspect.amount(self.confirmed));
+        let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
+        if difference == self.confirmed && is_uncertain && self.suspect.as_ref().is_some_and(is_open) {
+            return WalletReading::Differs { difference: self.confirmed };
+        }
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
             self.note_agreement(raw == self.confirmed, reading);
