@@ -132,6 +132,8 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     let report: Value = serde_json::from_str(last_document(&report)).unwrap_or_default();
     // What has no known end is named, and no calm end.
     let expected = match report["unfinished"].as_array() {
+        // Where list and record state results in words that nobody knows, a settled trade is contradicted.
+        _ if profile == "unknown-values" && printed.contains("halted: ") => 6,
         Some(unfinished) if unfinished.is_empty() => 0,
         _ => 4,
     };

@@ -176,6 +176,8 @@ impl Contradictions {
             (Word::Ended(outcome, Some(profit)), record) if record == word => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
+            // A word that nobody knows is no result against a record that has the booked one.
+            (Word::Unknown, Word::Agrees) => self.end(intent, Ruling::Withdrawn),
             (_, Word::Silent) => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
             }
@@ -256,6 +258,8 @@ mod tests {
             (&[List(0, LOST), List(4, LOST), Record(Some(LOST))], "again"),
             (&[List(0, LOST), List(5, LOST), Record(Some(LOST))], "LOST -1000"),
             (&[List(0, LOST), Record(Some(Word::Silent)), List(5, LOST)], "LOST -1000"),
+            (&[List(0, Word::Unknown), List(5, Word::Unknown), Record(Some(Word::Agrees))], "withdrawn"),
+            (&[List(0, Word::Unknown), List(5, Word::Unknown), Record(Some(Word::Unknown))], "NoResult"),
             // The record cannot be read: the list decides.
             (&[List(0, LOST), List(5, LOST), Record(None), Record(None)], "again"),
             (&[List(0, LOST), List(5, LOST), Record(None), Record(None), Record(None)], "LOST -1000"),
