@@ -189,8 +189,10 @@ impl WalletAudit {
         // While money is under way that nobody can reckon, a reading that agrees may as well be the suspected one again.
         let is_open = |suspect: &Suspect| possible.contains(suspect.amount(self.confirmed));
         let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
-        if difference == self.confirmed && is_uncertain && self.suspect.as_ref().is_some_and(is_open) {
-            return WalletReading::Differs { difference: self.confirmed };
+        if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
+            && difference == self.confirmed
+        {
+            return WalletReading::Differs { difference: self.counted(suspect) };
         }
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
@@ -205,12 +207,9 @@ impl WalletAudit {
         }
         let suspect = self.suspected((difference, &possible), reading);
         if !is_last && suspect.last - suspect.first < APART {
-            let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
-            let certain = possible.largest_difference().min(self.confirmed);
+            let difference = self.counted(&suspect);
             self.suspect = Some(suspect);
-            return WalletReading::Differs {
-                difference: if counts_at_once { certain } else { self.confirmed },
-            };
+            return WalletReading::Differs { difference };
         }
         let difference = suspect.amount(self.confirmed);
         let step = difference - self.confirmed;
@@ -225,6 +224,12 @@ impl WalletAudit {
         self.suspect = None;
         self.note_reading(raw == difference, reading);
         WalletReading::Confirmed { step, may_be_of_trades }
+    }
+
+    /// The difference that counts before a second reading.
+    fn counted(&self, suspect: &Suspect) -> Money {
+        let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
+        if counts_at_once { suspect.certain } else { self.confirmed }
     }
 
     /// Keeps a confirmed change as difference.

@@ -12,6 +12,8 @@ pub(super) struct Suspect {
     raws: Vec<Money>,
     /// What of it nothing explains.
     pub(super) difference: Money,
+    /// The largest difference that all its readings allow, a shortage beyond the confirmed one.
+    pub(super) certain: Money,
     /// The differences that all its readings may mean; none if there are too many.
     candidates: Vec<Money>,
     pub(super) first: Millis,
@@ -57,6 +59,7 @@ impl WalletAudit {
         let new = Suspect {
             raws: vec![raw],
             difference,
+            certain: possible.largest_difference().min(self.confirmed),
             candidates: possible.differences(),
             first: sent,
             last: sent,
@@ -82,8 +85,9 @@ impl WalletAudit {
             candidates = new.candidates;
         }
         let is_from_outside = known.is_from_outside || is_from_outside;
-        let Suspect { mut raws, first, caused_at, is_of_wallet, .. } = known;
+        let Suspect { mut raws, first, caused_at, is_of_wallet, certain, .. } = known;
+        let certain = certain.min(new.certain);
         raws.push(raw);
-        Suspect { raws, candidates, first, caused_at, is_of_wallet, is_from_outside, ..new }
+        Suspect { raws, certain, candidates, first, caused_at, is_of_wallet, is_from_outside, ..new }
     }
 }
