@@ -7,7 +7,7 @@ use candlewick_sdk::Money;
 pub(crate) struct Reservations(Vec<IntentId>);
 
 impl Reservations {
-    pub(crate) fn of(session: &Session) -> Self {
+    pub(crate) fn new(session: &Session) -> Self {
         Self(session.reserved().collect())
     }
 

@@ -145,7 +145,7 @@ impl Facts {
 
     fn of_resolved(&mut self, at: Millis, intent: IntentId, how: &str) -> Option<Alert> {
         let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
-        let text = format!("trade #{intent} is no longer in doubt: {}", how.replace('_', " "));
+        let text = format!("trade #{intent} is resolved: {}", how.replace('_', " "));
         Some(of_order(alert(at, Kind::Resolved, text), &doubt.order))
     }
 
@@ -477,7 +477,7 @@ mod tests {
         let resolved = facts.of_event(at(601), end(7)).unwrap();
         assert_eq!(
             (resolved.event.as_str(), resolved.text.as_str()),
-            ("resolved", "trade #7 is no longer in doubt: not opened")
+            ("resolved", "trade #7 is resolved: not opened")
         );
     }
 

@@ -73,7 +73,9 @@ pub(super) fn steps(
 /// Whether this is a person's decision about a doubt that ended then.
 fn is_word_of_person(stored: &StoredLine, ended: Millis) -> bool {
     let (body, apart) = (&stored.line.body, stored.line.received - ended);
-    let is_word = body.contains("\"resolved\":") || body.contains("a person ended the doubt of");
+    let is_word = body.contains("\"resolved\":")
+        || body.contains("the operator resolved trade")
+        || body.contains("a person ended the doubt of");
     stored.line.kind == LineKind::Note && is_word && apart <= AT_ONCE && Millis::ZERO - AT_ONCE <= apart
 }
 

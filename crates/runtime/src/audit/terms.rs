@@ -22,9 +22,9 @@ pub(crate) enum Terms {
 /// An order, and the terms that count.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderedTerms {
-    /// What was asked for.
+    /// The order as it was sent.
     pub(crate) asked: OpenOrder,
-    /// What the venue took by its reports so far.
+    /// The order as the venue has reported it so far.
     pub(crate) counted: OpenOrder,
 }
 

@@ -125,7 +125,7 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) -> Result<(), String> {
         if intent >= self.session.session().next_intent() {
-            return Err(format!("there is no trade #{intent}"));
+            return Err(format!("unknown trade #{intent}"));
         }
         let known = self.session.row(intent).zip(self.trades.find(intent));
         let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open: nothing is settled"))?;
@@ -154,7 +154,7 @@ impl Coordinator {
         self.trades.end(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
         self.events.add(step.now, Place::Settlement(close, intent), kind);
-        self.session.alarm(format!("a person settled trade #{intent} as {outcome}: {reason}"), step);
+        self.session.alarm(format!("the operator settled trade #{intent} as {outcome}: {reason}"), step);
         self.dispatch_due(step);
         Ok(())
     }

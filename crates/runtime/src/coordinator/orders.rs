@@ -74,7 +74,7 @@ impl Coordinator {
                 if self.session.terms(intent).is_some() {
                     return self.ask_named_trade(id, Claim { intent, venue_id, reason }, step);
                 }
-                ControlAnswer::Refused { problem: format!("there is no trade #{intent}") }
+                ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
             ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
                 self.end_doubt(intent, &PersonsVerdict::NotOpened, &reason, step)
@@ -139,7 +139,7 @@ impl Coordinator {
     ) -> ControlAnswer {
         match self.decide_doubt(intent, verdict, step) {
             Ok(()) => {
-                let text = format!("a person ended the doubt of trade #{intent}: {reason}");
+                let text = format!("the operator resolved trade #{intent}: {reason}");
                 self.session.alarm(text, step);
                 // The answer says how it stands after that.
                 self.dispatch_due(step);

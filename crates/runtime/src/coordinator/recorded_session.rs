@@ -66,7 +66,7 @@ pub(crate) struct Handled {
     pub(crate) final_rule: Option<Rule>,
     /// The free balance after it.
     pub(crate) free: Money,
-    /// What of the free balance was reserved before, for intents that were not opened.
+    /// Stakes of intents that were not opened, reserved before the event and part of the free balance after it.
     pub(crate) released: Money,
     /// What was decided on it last: an intent, or the rule that refused it.
     pub(crate) decided: Option<Result<IntentId, Rule>>,
@@ -123,7 +123,7 @@ impl RecordedSession {
         let mut actions = std::mem::take(&mut self.actions);
         let about = intent_of(&kind);
         let before = about.and_then(|intent| self.book.row(intent)).copied();
-        let reservations = Reservations::of(&self.session);
+        let reservations = Reservations::new(&self.session);
         self.session.handle_recorded(&event, &mut actions);
         self.book.record_event(&event);
         let released = reservations.released(&self.session, &self.book);

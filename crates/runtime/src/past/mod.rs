@@ -261,7 +261,7 @@ impl Past {
                 _ => {}
             }
         }
-        let reservations = Reservations::of(session);
+        let reservations = Reservations::new(session);
         session.recall(&recorded);
         self.book.recall(&recorded);
         let released = reservations.released(session, &self.book);

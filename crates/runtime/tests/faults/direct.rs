@@ -105,7 +105,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::of(&past, session.ledger(), world)));
+    let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
     let parts = CoordinatorParts {
         settings: world.plan.settings.clone(),

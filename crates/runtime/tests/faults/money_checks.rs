@@ -119,7 +119,7 @@ pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64))
 pub(crate) fn reckon_wallet(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
     // The wallet may have got back what is still open here.
     let is_open = book.rows().iter().any(is_unfinished);
-    let agrees = is_open || Covered::of(ledger).agrees(world, truth);
+    let agrees = is_open || Covered::new(ledger).agrees(world, truth);
     world.require(agrees, || {
         let (free, difference) = (ledger.free().minor(), ledger.difference().minor());
         format!(
@@ -157,7 +157,7 @@ pub(crate) fn reckon(world: &World, (book, truth): (&TradeBook, &Truth)) {
     world.require(is_said, || format!("the wallet lacks {} without a report", -hidden));
 }
 
-/// What the wallet holds by the ledger, in minor units.
+/// Wallet balance that ledger and reported difference imply, in minor units.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Covered {
     free: i64,
@@ -167,7 +167,7 @@ pub(crate) struct Covered {
 }
 
 impl Covered {
-    pub(crate) const fn of(ledger: &Ledger) -> Self {
+    pub(crate) const fn new(ledger: &Ledger) -> Self {
         Self { free: ledger.free().minor(), difference: ledger.difference().minor(), since: Millis::ZERO }
     }
 

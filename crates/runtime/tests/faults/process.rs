@@ -123,7 +123,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::of(&past, session.ledger(), world)));
+    let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
     let venue = Arc::new(client(world, &clock));

@@ -280,8 +280,9 @@ impl Folded {
         let is_over = !rows.iter().any(is_unfinished) && !self.session.ledger().open_stakes().is_positive();
         let accounts = Accounts { settled: &settled, open: &open, reported: &reported };
         let truth = world.truth();
-        let is_right =
-            || !self.has_misbooked(world, &truth) && Covered::of(self.session.ledger()).agrees(world, &truth);
+        let is_right = || {
+            !self.has_misbooked(world, &truth) && Covered::new(self.session.ledger()).agrees(world, &truth)
+        };
         is_over && truth.unaccounted(world, &accounts).is_empty() && is_right()
     }
 }

@@ -98,7 +98,7 @@ enum SecondDue {
 
 impl Seen {
     /// What a run begins with.
-    pub(crate) fn of(past: &Past, ledger: &Ledger, world: &World) -> Self {
+    pub(crate) fn new(past: &Past, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
             let rows = past.book().rows().iter().filter(move |row| row.state == state);
@@ -112,7 +112,7 @@ impl Seen {
             reported: past.unexplained().iter().cloned().collect(),
             // Nothing is known before the first event.
             unfinished: 1,
-            covered: Covered::of(ledger),
+            covered: Covered::new(ledger),
             is_halted: world.disk().is_halted(),
             ..Self::default()
         }

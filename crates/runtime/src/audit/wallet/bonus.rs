@@ -1,4 +1,4 @@
-//! What bonus wallets paid of our stakes. A journal keeps it, because the wallet differs from the ledger by that over restarts.
+//! Parts of our stakes that bonus wallets paid. The journal keeps the sum: wallet and ledger differ by it, also after a restart.
 
 use super::WalletAudit;
 use super::possible::Possible;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Money of bonus wallets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BonusWallets {
-    /// What they paid of our stakes, less what they got back.
+    /// Sum that they paid toward our stakes, minus the sum that they got back.
     pub(super) paid: Money,
-    /// What they held when they were last read, `None` if the venue names none.
+    /// Their balance at the last reading, `None` if the venue lists no bonus wallet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) holds: Option<Money>,
 }

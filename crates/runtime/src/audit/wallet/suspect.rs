@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, Money};
 pub(super) struct Suspect {
     /// Wallet minus ledger, at each of its readings.
     raws: Vec<Money>,
-    /// What of it nothing explains.
+    /// Part of the last reading's difference that neither lag nor trades under way explain.
     pub(super) difference: Money,
     /// The largest difference that all its readings allow, a shortage beyond the confirmed one.
     pub(super) certain: Money,

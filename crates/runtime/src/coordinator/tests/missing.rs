@@ -123,7 +123,7 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
         assert!(matches!(answer, ControlAnswer::Done { .. }), "{answer:?}");
         let told = commands.iter().any(|command| {
             matches!(command, Command::Notify(crate::Notice::Alarm(text))
-                if *text == format!("a person settled trade #1 as {outcome}: the statement says so"))
+                if *text == format!("the operator settled trade #1 as {outcome}: the statement says so"))
         });
         assert!(told, "{commands:?}");
         let session = &bench.coordinator.session;
