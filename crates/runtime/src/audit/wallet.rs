@@ -54,9 +54,9 @@ pub(crate) struct WalletAudit {
     /// Last reading that agreed with it to the cent, by nothing that is under way or late.
     #[serde(skip)]
     exact: Option<Millis>,
-    /// Last reading that agreed with the ledger.
+    /// Moment of the newest change that the last reading which agreed with the ledger must have shown.
     #[serde(skip)]
-    agreed_with_ledger: Option<Millis>,
+    explained_until: Option<Millis>,
     /// Newest change that may have caused the confirmed difference.
     #[serde(skip)]
     caused_at: Option<Millis>,
@@ -74,6 +74,8 @@ pub(crate) struct WalletAudit {
 #[derive(Clone, Copy, Debug)]
 struct Agreement {
     sent: Millis,
+    /// Moment of the newest change that it must have shown.
+    shown_until: Millis,
     /// The most that our trades may have caused unseen: what was too young to be shown, or under way.
     unseen: Money,
 }
@@ -171,9 +173,10 @@ impl WalletAudit {
         self.suspect.is_some()
     }
 
-    /// Returns the last reading that agreed with the ledger, `None` before the first.
-    pub(crate) const fn agreed_with_ledger(&self) -> Option<Millis> {
-        self.agreed_with_ledger
+    /// Returns up to which moment the wallet is known to have shown what the ledger has; `None` before the first reading
+    /// that agreed with it.
+    pub(crate) const fn explained_until(&self) -> Option<Millis> {
+        self.explained_until
     }
 
     /// Compares a reading with the ledger.
@@ -238,7 +241,7 @@ impl WalletAudit {
         if let Some(agreement) = self.agreed
             && self.confirmed == Money::ZERO
         {
-            self.agreed_with_ledger = Some(agreement.sent);
+            self.explained_until = Some(agreement.shown_until);
         }
     }
 
@@ -351,16 +354,17 @@ impl WalletAudit {
         }
         self.note_reading(is_exact, reading);
         if self.confirmed == Money::ZERO {
-            self.agreed_with_ledger = Some(reading.sent);
+            self.explained_until = self.agreed.map(|agreement| agreement.shown_until);
         }
     }
 
     /// Remembers a reading that agrees with what is confirmed.
     fn note_reading(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let Reading { sent, under_way, .. } = *reading;
-        let young = self.moved_since(sent - self.lag(reading.lag));
+        let shown_until = sent - self.lag(reading.lag);
+        let young = self.moved_since(shown_until);
         let unseen = if is_exact { young } else { young + under_way.largest() + under_way.unknown };
-        self.agreed = Some(Agreement { sent, unseen });
+        self.agreed = Some(Agreement { sent, shown_until, unseen });
         if is_exact {
             self.exact = Some(sent);
         }

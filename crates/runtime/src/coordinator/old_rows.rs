@@ -4,6 +4,7 @@
 use super::Coordinator;
 use super::doubts::Doubts;
 use super::recorded_session::RecordedSession;
+use super::wallet_watch::is_later;
 use crate::RuntimeSettings;
 use crate::resolver::LONGEST_LIST_LAG;
 use candlewick_engine::IntentRow;
@@ -19,8 +20,13 @@ impl Coordinator {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
         let least = least_remembered(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
+        // A difference of the wallet is explained by the trades since it last agreed with the ledger.
+        let explained_until = self.audits.wallet.explained_until();
+        let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
-            trades.find(row.approved.intent()).is_some() || doubts.is_beside(session, row, slack)
+            let is_searched =
+                trades.find(row.approved.intent()).is_some() || doubts.is_beside(session, row, slack);
+            is_searched || may_explain(row)
         };
         for old in self.session.forget(looked - remembered, is_kept) {
             self.doubts.forget(&old);

@@ -2,6 +2,8 @@
 
 mod difference;
 
+pub(super) use difference::is_later;
+
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Ask, Step};

@@ -147,12 +147,16 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs as many intents with as many rows: by the time of sending here, of the request there. `None` when the
-    /// numbers differ, or a row is not in every respect what its intent asked for.
-    pub(crate) fn pairs(&self, group: &Group, sent: impl Fn(usize) -> Millis) -> Option<Vec<(usize, usize)>> {
+    /// Pairs as many intents with as many rows: the intents in the order of sending, the rows in that of the requests.
+    /// Returns `None` if the numbers differ, or if a row is not in every respect what its intent asked for.
+    pub(crate) fn pairs<K: Ord>(
+        &self,
+        group: &Group,
+        order: impl Fn(usize) -> K,
+    ) -> Option<Vec<(usize, usize)>> {
         let mut intents: Vec<usize> = group.intents.iter().copied().collect();
         let mut rows: Vec<usize> = group.rows.iter().copied().collect();
-        intents.sort_by_key(|intent| sent(*intent));
+        intents.sort_by_key(|intent| order(*intent));
         rows.sort_by_key(|row| (request_time_of(self.rows[*row]), self.rows[*row].id.as_str()));
         let is_sound = intents.len() == rows.len();
         let pairs: Vec<_> = intents.into_iter().zip(rows).collect();

@@ -60,7 +60,9 @@ impl Evidence<'_> {
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
         }
-        if let Some(pairs) = self.table.pairs(group, |intent| self.cases[intent].doubt.sent) {
+        // Orders of one millisecond left in the order of their numbers.
+        let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
+        if let Some(pairs) = self.table.pairs(group, order) {
             return Conclusion::Adopt(pairs);
         }
         let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);

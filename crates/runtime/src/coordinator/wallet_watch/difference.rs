@@ -97,13 +97,12 @@ impl Coordinator {
 
     /// The trades whose money is missing, where that explains a shortage to the cent; else the first since both agreed.
     fn cause_of(&self, difference: Money) -> Option<String> {
-        let since = self.audits.wallet.agreed_with_ledger()?;
-        let lag = self.audits.wallet.lag(Millis::new(i64::from(self.settings.wallet_lag_ms)));
+        let since = self.audits.wallet.explained_until()?;
         let rows = || self.session.book().rows().iter();
         let settled = |outcomes: &'static [Outcome]| {
             let is_one = move |row: &&IntentRow| {
                 row.outcome.is_some_and(|outcome| outcomes.contains(&outcome))
-                    && row.settled_at.is_some_and(|at| at > since - lag)
+                    && row.settled_at.is_some_and(|at| at > since)
             };
             let mut rows: Vec<&IntentRow> = rows().filter(is_one).collect();
             rows.sort_by_key(|row| row.settled_at);
@@ -134,9 +133,7 @@ impl Coordinator {
             Some(format!("{count} {words}, the first is trade #{first}"))
         })
         .or_else(|| {
-            let is_later =
-                |row: &&IntentRow| row.settled_at.or(row.answered_at).is_some_and(|at| at > since - lag);
-            let first = rows().find(is_later)?.approved.intent();
+            let first = rows().find(|row| is_later(row, since))?.approved.intent();
             Some(format!("they agreed before trade #{first}"))
         })
     }
@@ -195,6 +192,11 @@ impl Coordinator {
         let difference = (difference != Money::ZERO).then(|| self.describe_difference(difference));
         difference.into_iter().chain(self.wallet.other.clone())
     }
+}
+
+/// Whether a trade changed after a moment.
+pub(in crate::coordinator) fn is_later(row: &IntentRow, moment: Millis) -> bool {
+    row.settled_at.or(row.answered_at).is_some_and(|at| at > moment)
 }
 
 /// Which part of what a trade returns.
