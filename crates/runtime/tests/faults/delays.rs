@@ -83,7 +83,8 @@ pub(crate) struct Tally {
     /// On which level each bot's ladder stands, the first being 0. None where earlier runs may have given one up, which no settlement says:
     /// the next stake or the next win tells it.
     levels: Vec<Option<usize>>,
-    /// Of each bot whose ladder may be given up its last approved trade. Where another of it is lost, the ladder may have been given up in between.
+    /// Last approved trade of each bot whose ladder may be given up. If another of its trades does not win, the ladder may have
+    /// been given up in between.
     last: Vec<Option<IntentId>>,
     may_give_up: Vec<bool>,
     /// What each bot has won and lost since the run began, or a person resumed it; in minor units.
@@ -177,7 +178,8 @@ impl Tally {
 
     fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
         self.results[bot].push((intent, outcome));
-        if outcome == Outcome::Lost && self.may_give_up[bot] && self.last[bot] != Some(intent) {
+        // A draw enters again as well, and is refused perhaps.
+        if outcome != Outcome::Won && self.may_give_up[bot] && self.last[bot] != Some(intent) {
             self.levels[bot] = None;
         }
         let won = (outcome == Outcome::Won).then_some(0);

@@ -8,8 +8,8 @@ use candlewick_sdk::{Millis, Money};
 /// A difference that has been seen and is not confirmed.
 #[derive(Clone, Debug)]
 pub(super) struct Suspect {
-    /// Wallet minus ledger, at each of its readings.
-    raws: Vec<Money>,
+    /// Wallet minus ledger, at each of its readings, and whether the amounts under way were known then.
+    raws: Vec<(Money, bool)>,
     /// Part of the last reading's difference that neither lag nor trades under way explain.
     pub(super) difference: Money,
     /// The largest difference that all its readings allow, a shortage beyond the confirmed one.
@@ -28,9 +28,9 @@ pub(super) struct Suspect {
 
 impl Suspect {
     /// Returns the difference that its readings mean: of all that they may mean the one that two of them or more have to the
-    /// cent, else the one that is nearest to the confirmed one.
+    /// cent while all amounts under way were known, else the one that is nearest to the confirmed one.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
-        let is_repeated = |amount: Money| self.raws.iter().filter(|raw| **raw == amount).count() > 1;
+        let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
         self.candidates.iter().copied().min_by_key(rank).unwrap_or(self.difference)
     }
@@ -56,8 +56,9 @@ impl WalletAudit {
         // What an intent in doubt took, and what a trade returned that is over, may be anything.
         let is_from_outside =
             reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
+        let is_reckonable = reading.under_way.unknown == Money::ZERO;
         let new = Suspect {
-            raws: vec![raw],
+            raws: vec![(raw, is_reckonable)],
             difference,
             certain: possible.largest_difference().min(self.confirmed),
             candidates: possible.differences(),
@@ -72,13 +73,14 @@ impl WalletAudit {
         let may_have_grown =
             self.moved_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
         let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
-        let is_stable = known.raws.last() == Some(&raw);
+        let last = known.raws.last().copied();
+        let is_stable = last.is_some_and(|(last, _)| last == raw);
         if !is_stable && !is_grown {
             return new;
         }
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
-        if is_stable {
+        if last == Some((raw, true)) && is_reckonable {
             // If two readings differ by the same amount, nothing of it is late or under way.
             candidates = vec![raw];
         } else if candidates.is_empty() {
@@ -87,7 +89,7 @@ impl WalletAudit {
         let is_from_outside = known.is_from_outside || is_from_outside;
         let Suspect { mut raws, first, caused_at, is_of_wallet, certain, .. } = known;
         let certain = certain.min(new.certain);
-        raws.push(raw);
+        raws.push((raw, is_reckonable));
         Suspect { raws, certain, candidates, first, caused_at, is_of_wallet, is_from_outside, ..new }
     }
 }

@@ -169,6 +169,22 @@ fn a_reading_while_an_order_is_in_flight_does_not_clear_a_suspicion() {
 }
 
 #[test]
+fn readings_while_an_order_is_in_doubt_do_not_give_the_amount() {
+    let mut bench = Bench::default();
+    bench.ledger(0, 100_000);
+    bench.check(&[(0, 100_000, Agrees)]);
+    // 20.00 are ordered and 100.00 taken; another program loses 20.00.
+    bench.ledger(1, 98_000);
+    bench.under_way.unknown = minor(20_000);
+    bench.check(&[(40, 88_000, differs(0)), (41, 88_000, differs(0)), (50, 106_500, differs(0))]);
+    // The trade is found, and it won 85.00.
+    bench.under_way.unknown = Money::ZERO;
+    bench.ledger(90, 90_000);
+    bench.ledger(90, 108_500);
+    bench.check(&[(91, 106_500, by_trades(-2_000))]);
+}
+
+#[test]
 fn the_amount_of_a_movement_is_the_one_that_all_readings_allow() {
     let mut bench = Bench::default();
     bench.ledger(0, 500_000);
