@@ -71,6 +71,15 @@ pub(crate) enum Undecidable {
     NoResult,
     /// Neither list nor record could be read again.
     NotRead,
+    /// Stake and payout do not give the profit that only the list has.
+    WrongProfit,
+}
+
+impl Contradiction {
+    /// Returns whether the trade's own record has not said the same.
+    pub(crate) fn is_of_list_only(&self) -> bool {
+        self.record != Some(self.word)
+    }
 }
 
 impl Contradictions {

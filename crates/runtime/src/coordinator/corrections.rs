@@ -98,6 +98,10 @@ impl Coordinator {
         if !settled.is_possible(rules.max_payout_percent) {
             return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
         }
+        let wrong = settled.check(rules).filter(|wrong| wrong.is_halting);
+        if wrong.is_some() && pending.is_of_list_only() {
+            return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
+        }
         let is_exact = self.session.session().can_correct(intent);
         let place = Place::Settlement(step.now, intent);
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
@@ -113,7 +117,7 @@ impl Coordinator {
         let text =
             format!("trade #{intent} is corrected from {before} to {after}: two readings of the venue agree");
         self.session.alarm(text, step);
-        if let Some(wrong) = settled.check(rules).filter(|wrong| wrong.is_halting) {
+        if let Some(wrong) = wrong {
             self.halt_at_oddity(wrong.text, step);
         }
         if !is_exact {
@@ -140,6 +144,9 @@ impl Coordinator {
             }
             Undecidable::NotRead => format!("{text}, which could not be read again"),
             Undecidable::NoResult => format!("{text} in two readings"),
+            Undecidable::WrongProfit => {
+                format!("{text} in two readings, which its stake and payout do not give")
+            }
         };
         self.audits.results.forget(&pending.venue_id);
         self.halt_at_oddity(text, step);

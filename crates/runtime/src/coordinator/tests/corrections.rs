@@ -110,6 +110,35 @@ fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
 }
 
 #[test]
+fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not_booked() {
+    let agreed = || TradeReport { payout: Payout::from_percent(80.into()).ok(), ..running() };
+    let mut parts = parts();
+    parts.settings.list_every_s = 60;
+    let mut bench = Bench::of(parts);
+    let seen = play(&mut bench, 0, |ask, ms, now| match ask {
+        Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(agreed()), now))),
+        Asked::Trade if ms < 121_000 => Answer::Trade(INTENT, Ok(Box::new(Reply::at(agreed(), now)))),
+        Asked::Trade if ms < 140_000 => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+        Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::Unavailable { text: "reset".to_owned() })),
+        Asked::List => {
+            let listed = if ms < 140_000 { Vec::new() } else { vec![ended(Outcome::Won, 700)] };
+            Answer::Trades(TradeListing {
+                began: now,
+                ended: now,
+                is_complete: true,
+                trades: listed,
+                ended_early: None,
+            })
+        }
+    });
+    let halted = seen.halted.clone().unwrap_or_default();
+    let expected = "trade #1 was booked as WON with +8.00, and the venue's list now says WON with +7.00 in two \
+                    readings, which its stake and payout do not give";
+    assert_eq!(halted, expected, "{:?}", seen.warnings);
+    assert_eq!((seen.money.1, corrections(&seen)), (100_800, vec![]));
+}
+
+#[test]
 fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
     let unproven = || TradeReport { is_by_status: true, profit: None, ..ended(Outcome::Cancelled, 0) };
     let record = |ms: i64| if ms < 121_000 { running() } else { unproven() };
