@@ -18,7 +18,15 @@ const MAX_REMEMBERED: usize = 16;
 
 /// Request times of the last accepted answers: a venue whose `requestTime` stands still repeats one.
 #[derive(Debug, Default)]
-pub(super) struct RequestTimes(VecDeque<(Millis, IntentId)>);
+pub(super) struct RequestTimes(VecDeque<RequestTime>);
+
+/// The request time of an order, by the venue's clock, and when it was sent by ours.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestTime {
+    pub(super) order: IntentId,
+    pub(super) requested: Millis,
+    pub(super) sent: Millis,
+}
 
 /// What is wrong with the times of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +53,15 @@ impl Window {
 }
 
 impl RequestTimes {
-    pub(super) fn remember(&mut self, at: Millis, intent: IntentId) {
+    pub(super) fn remember(&mut self, time: RequestTime) {
         if self.0.len() == MAX_REMEMBERED {
             self.0.pop_front();
         }
-        self.0.push_back((at, intent));
+        self.0.push_back(time);
     }
 
-    fn owner(&self, at: Millis) -> Option<IntentId> {
-        self.0.iter().find(|(known, _)| *known == at).map(|(_, intent)| *intent)
+    fn find(&self, requested: Millis) -> Option<RequestTime> {
+        self.0.iter().find(|known| known.requested == requested).copied()
     }
 }
 
@@ -92,7 +100,7 @@ impl Coordinator {
         }
         let requested = request_time?;
         let has_others = others.iter().any(Option::is_some);
-        let owner = self.request_times.owner(requested);
+        let known = self.request_times.find(requested);
         // The venue's clock stamps all three: they cannot be further apart than the request took, however little is known of it.
         let took = (reply.received - reply.sent).max(Millis::ZERO);
         let slack = SLACK + SLACK;
@@ -103,21 +111,16 @@ impl Coordinator {
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
             // Two orders that were sent far apart cannot have been requested in the same millisecond.
-            let repeated = owner.filter(|order| self.is_sent_apart(*order, sent))?;
+            let repeated = known.filter(|known| known.sent.abs_diff(sent) > SLACK)?;
             let by = requested - sent;
             return Some(if has_others {
-                TimeFault::Frozen { order: repeated }
+                TimeFault::Frozen { order: repeated.order }
             } else {
                 TimeFault::OtherMoment { by }
             });
         };
-        let frozen = owner.filter(|_| has_others);
-        Some(frozen.map_or(TimeFault::OtherMoment { by }, |order| TimeFault::Frozen { order }))
-    }
-
-    fn is_sent_apart(&self, order: IntentId, sent: Millis) -> bool {
-        let terms = self.session.terms(order);
-        terms.is_some_and(|terms| self.doubts.sent_at(&terms).abs_diff(sent) > SLACK)
+        let frozen = known.filter(|_| has_others);
+        Some(frozen.map_or(TimeFault::OtherMoment { by }, |known| TimeFault::Frozen { order: known.order }))
     }
 
     /// Takes the request time of an accepted answer. One that stands still is an alarm and is dropped.
@@ -136,8 +139,9 @@ impl Coordinator {
             self.session.alarm(text, step);
             return TradeReport { request_time: None, ..report };
         }
-        if let Some(at) = report.request_time {
-            self.request_times.remember(at, intent);
+        if let (Some(requested), Some(terms)) = (report.request_time, self.session.terms(intent)) {
+            let sent = self.doubts.sent_at(&terms);
+            self.request_times.remember(RequestTime { order: intent, requested, sent });
         }
         report
     }

@@ -1,7 +1,7 @@
 //! Checks of lies about money (`money_lies.rs`), against the venue's truth.
 
 use crate::lies::Lie;
-use crate::money_lies::{FirstWord, MoneyLie, MoneyLies, bookable, is_by_status};
+use crate::money_lies::{FirstWord, MoneyLie, MoneyLies, bookable, is_by_status, is_marked};
 use crate::truth::{Trade, Truth};
 use crate::watcher::is_unfinished;
 use crate::world::World;
@@ -72,16 +72,18 @@ fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
 }
 
 /// Checks a settlement against what the venue says or said.
-pub(crate) fn is_bookable(trade: &Trade, booked: (Outcome, i64)) -> bool {
+pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
     // A list outweighs a cancellation that has a status only.
     let is_by_list =
         matches!(trade.lie, Some(Lie::ListedOtherwise | Lie::ListedTwice)) && is_by_status(trade);
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.lie.and_then(Lie::of_money);
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
-    // It is corrected later.
-    let is_first_word =
-        lie == Some(MoneyLie::FirstSays(FirstWord::Cancelled)) && booked == (Outcome::Cancelled, 0);
+    // A list that can be read has the result by then. Else it is corrected later.
+    let is_in_list = is_by_status(trade) && trade.listed_from <= trade.told_at && is_heard_well(world);
+    let is_first_word = lie == Some(MoneyLie::FirstSays(FirstWord::Cancelled))
+        && booked == (Outcome::Cancelled, 0)
+        && !is_in_list;
     is_said || is_first_word || is_listed || trade.former == Some(booked)
 }
 
@@ -109,10 +111,12 @@ pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i6
     if is_excused { row.profit.minor() } else { trade.profit }
 }
 
-/// Returns whether a result is booked that is not the trade's, and nobody was told.
+/// Returns whether a result is booked that is not the trade's, or that the venue has marked, without a report.
 pub(crate) fn is_misbooked(world: &World, trade: &Trade, booked: (Outcome, i64)) -> bool {
-    let is_of_money = trade.lie.and_then(Lie::of_money).is_some();
-    is_of_money && booked != (trade.outcome, trade.profit) && !has_halted_about(world, trade)
+    let Some(lie) = trade.lie.and_then(Lie::of_money) else { return false };
+    let is_doubtful = lie == MoneyLie::MarksReverted && is_marked(trade, world.time.now());
+    let is_other = booked != (trade.outcome, trade.profit);
+    (is_other || is_doubtful) && !has_halted_about(world, trade)
 }
 
 /// Holds the ledger, with the difference that it knows, to the venue's wallet, once all is over.
@@ -225,7 +229,13 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
             });
             !is_won || has_halted()
         }
-        MoneyLie::StakesMore => !matches!(trade.outcome, Outcome::Won | Outcome::Lost) || has_halted(),
+        MoneyLie::StakesMore if matches!(trade.outcome, Outcome::Won | Outcome::Lost) => {
+            let counted = row.approved.stake().minor();
+            world.require(counted == trade.stake, || {
+                format!("{} stakes {}, and {counted} counts", trade.id, trade.stake)
+            });
+            has_halted()
+        }
         MoneyLie::NamesFee => has_halted(),
         MoneyLie::RecordedReal | MoneyLie::ListedReal => {
             !world.has_shown_false_record(&trade.id) || has_halted()

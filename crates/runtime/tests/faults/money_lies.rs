@@ -9,6 +9,7 @@
 //! | `RepeatsRequestTime` | the order; the answer repeats the request time of an earlier trade | the same where the difference exceeds the tolerance |
 //! | `FirstSays(_)` | the result; for 90 s the trade's own record says another | corrected, or halted |
 //! | `Reverts` | the first result until it is cancelled minutes later; the wallet follows | corrected, or halted |
+//! | `MarksReverted` | the result; minutes later every record is marked as reverted and keeps it | halted |
 //! | `Reruns` | the first result until the trade runs again and ends otherwise; the wallet follows | corrected, or halted |
 //! | `ReportsGross` | a net profit; every record has profit and stake | halted |
 //! | `CutsPayout` | a win at the smaller payout that the last records state | halted; the payout of the open is kept |
@@ -83,6 +84,7 @@ pub(crate) enum MoneyLie {
     RepeatsRequestTime,
     FirstSays(FirstWord),
     Reverts,
+    MarksReverted,
     Reruns,
     ReportsGross,
     CutsPayout,
@@ -99,8 +101,8 @@ pub(crate) enum MoneyLie {
 
 use MoneyLie::{
     AnswersOldTimes, AnswersOldTrade, ChargesFee, ClosesLate, CutsPayout, FirstSays, KeepsStake, KeepsWin,
-    ListedOpposite, ListedReal, NamesFee, RecordedReal, RefusesTaken, RepeatsRequestTime, ReportsGross,
-    Reruns, Reverts, StakesMore, UnsentTaken,
+    ListedOpposite, ListedReal, MarksReverted, NamesFee, RecordedReal, RefusesTaken, RepeatsRequestTime,
+    ReportsGross, Reruns, Reverts, StakesMore, UnsentTaken,
 };
 
 const KINDS: [MoneyLie; 19] = [
@@ -124,8 +126,9 @@ const KINDS: [MoneyLie; 19] = [
     ListedOpposite,
     RecordedReal,
 ];
-/// One of these schedules in so many has a lie about how stakes are paid.
-const FUNDED_ONE_IN: u64 = 10;
+/// One of these schedules in so many has one of the `RARE` lies.
+const RARE_ONE_IN: u64 = 10;
+const RARE: [MoneyLie; 3] = [StakesMore, NamesFee, MarksReverted];
 
 /// Lies about money of one schedule.
 #[derive(Clone, Copy, Debug)]
@@ -153,8 +156,8 @@ impl MoneyLies {
     pub(crate) fn draw(seed: u64) -> Option<Self> {
         let mut kinds = [2, 3].map(|key| KINDS[(mix([seed, 4_001, key]) >> 8) as usize % KINDS.len()]);
         let word = mix([seed, 4_001, 8]);
-        if word.is_multiple_of(FUNDED_ONE_IN) {
-            kinds[0] = [StakesMore, NamesFee][(word >> 8) as usize % 2];
+        if word.is_multiple_of(RARE_ONE_IN) {
+            kinds[0] = RARE[(word >> 8) as usize % RARE.len()];
         }
         let other = [FalseWallet::OtherUser, FalseWallet::OtherCurrency, FalseWallet::OtherId];
         let wallet = match mix([seed, 4_001, 4]) % 12 {
@@ -385,6 +388,7 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
             report.payout = candlewick_sdk::Payout::from_percent(Decimal::from(CUT_PAYOUT)).ok();
         }
         Reverts if trade.former.is_some() => report.is_reverted = true,
+        MarksReverted => report.is_reverted = is_marked(trade, now),
         StakesMore => {
             report.funding.paid = Some(trade.order.amount);
             report.amount = report.amount.map(|amount| amount / Decimal::from(TIMES));
@@ -396,6 +400,11 @@ pub(crate) fn change_record(lie: MoneyLie, trade: &Trade, report: &mut TradeRepo
         }
         _ => {}
     }
+}
+
+/// Returns whether the records of a trade that has `MarksReverted` are marked.
+pub(crate) fn is_marked(trade: &Trade, now: Millis) -> bool {
+    trade.outcome != Outcome::Cancelled && now >= trade.told_at + REVISED_AFTER
 }
 
 /// Changes the record by a trade's id.

@@ -546,7 +546,7 @@ impl Watcher {
             check_settled_in_time(&self.world, trade, self.began);
         }
         let real = trade.map(|trade| (trade.outcome, trade.profit));
-        let is_bookable = trade.is_some_and(|trade| is_bookable(trade, booked));
+        let is_bookable = trade.is_some_and(|trade| is_bookable(&self.world, trade, booked));
         self.world.require(real == Some(booked) || is_bookable, || {
             format!("intent {intent} ended {booked:?}, {id} {real:?}")
         });

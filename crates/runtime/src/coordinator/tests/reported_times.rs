@@ -3,11 +3,13 @@
 use super::refused::checking;
 use super::reports::{Asked, CLOSE, INTENT, OPENED, Seen, over, play, running, trade};
 use super::*;
+use crate::coordinator::open_answer::RequestTime;
 use candlewick_broker::Reported;
 use candlewick_engine::IntentState;
 
 const MINUTES_40: Millis = Millis::from_seconds(2_400);
 const HOUR: Millis = Millis::from_seconds(3_600);
+const SECONDS_6: Millis = Millis::from_seconds(6);
 
 /// All times of a trade, this much earlier.
 fn earlier(report: TradeReport, by: Millis) -> TradeReport {
@@ -97,13 +99,20 @@ fn rejects_a_request_time_minutes_before_the_creation_of_its_trade() {
 
 #[test]
 fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
-    let mut bench = Bench::start(|_| {});
-    let frozen = START - HOUR;
-    bench.coordinator.request_times.remember(frozen, IntentId::new(9));
-    let opened = TradeReport { request_time: Some(frozen), ..running() };
-    let seen = run(&mut bench, (&opened, true), &[]);
-    assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800));
-    assert_eq!(seen.warnings_about("requestTime stands still: trade #1 (01JT) repeats that of trade #9"), 1);
+    // A time of an hour ago cannot be ours. One of 6 s ago may be, as far as is known of the clocks, but no two orders that
+    // were sent so far apart were requested in one millisecond.
+    let expected = "requestTime stands still: trade #1 (01JT) repeats that of trade #9";
+    for (age, pause, alarms) in [(HOUR, HOUR, 1), (SECONDS_6, SECONDS_6, 1), (SECONDS_6, Millis::SECOND, 0)] {
+        let mut bench = Bench::start(|_| {});
+        let requested = running().request_time.unwrap() - age;
+        let sent = running().request_time.unwrap() - pause;
+        let order = IntentId::new(9);
+        bench.coordinator.request_times.remember(RequestTime { order, requested, sent });
+        let opened = TradeReport { request_time: Some(requested), ..running() };
+        let seen = run(&mut bench, (&opened, false), &[]);
+        assert_eq!(seen.booked.map(|(profit, _)| profit), Some(800), "{age}");
+        assert_eq!(seen.warnings_about(expected), alarms, "{age} {pause} {:?}", seen.warnings);
+    }
 }
 
 /// Its close is 61 s after the order, so its result is requested 4 s later.
