@@ -21,7 +21,7 @@ pub(crate) struct UnprovenEnd {
     outcome: Outcome,
     /// When it was first read.
     since: Millis,
-    /// Whether a list was read since then.
+    /// Whether a whole list was read since then.
     is_looked_up: bool,
     /// Whether a list has the same end.
     is_listed: bool,
@@ -94,7 +94,8 @@ impl Coordinator {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
         let Some(unproven) = trade.unproven.as_mut().filter(|one| listing.began >= one.since) else { return };
-        unproven.is_looked_up = true;
+        // A list that ends early may lack the trade.
+        unproven.is_looked_up |= listing.is_complete && listing.ended_early.is_none();
         let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };
         match report.progress.outcome() {
             None => {}

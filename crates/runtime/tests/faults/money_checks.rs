@@ -15,6 +15,9 @@ const NOTICED_AFTER: Millis = Millis::from_seconds(600);
 /// Time between the report of a result and its settlement, while a run goes on.
 const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
 
+/// Time for which an end that a record states without a result waits for the list.
+const LISTED_WITHIN: Millis = Millis::from_seconds(60);
+
 /// A movement of the wallet that only a false balance can be, in minor units.
 const LARGE: i64 = 50_000;
 
@@ -79,8 +82,10 @@ pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) 
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.lie.and_then(Lie::of_money);
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
-    // A list that can be read has the result by then. Else it is corrected later.
-    let is_in_list = is_by_status(trade) && trade.listed_from <= trade.told_at && is_heard_well(world);
+    // The list has the result, and is waited for. If it cannot be read, the result is corrected later.
+    let has_waited = world.time.now() - trade.told_at >= LISTED_WITHIN;
+    let is_prompt = trade.listed_from <= trade.told_at && world.plan.habits.list_lag_ms == 0;
+    let is_in_list = is_by_status(trade) && is_prompt && !has_waited;
     let is_first_word = lie == Some(MoneyLie::FirstSays(FirstWord::Cancelled))
         && booked == (Outcome::Cancelled, 0)
         && !is_in_list;
