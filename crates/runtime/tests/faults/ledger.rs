@@ -1,6 +1,6 @@
 //! The ledger against what the venue took, once all is quiet: to the cent, or the lie about that very trade was said.
 
-use crate::lies::Lie;
+use crate::lies::{Lie, Term};
 use crate::money_checks::{booked_profit, has_halted_about};
 use crate::money_lies::MoneyLies;
 use crate::plan::BALANCE;
@@ -43,6 +43,11 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
         check_said(world, (row.approved.intent().number(), &id), truth);
+    }
+    // An order on another account is nobody's in this ledger.
+    for trade in truth.trades.iter().filter(|trade| trade.lie == Some(Lie::Takes(Term::Account))) {
+        let is_reported = is_said(world, trade) || world.is_far_off();
+        world.require(is_reported, || format!("{} was staked on another account without a report", trade.id));
     }
     // A difference that is still there is what the wallet showed and nobody has booked, of others or late of us.
     let difference = session.ledger().difference().minor();
