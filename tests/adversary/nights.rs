@@ -218,10 +218,16 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
             .push(format!("the ledger has {ledger:?} cents, the venue {wallet}, which differ by {differs}"));
     }
     for order in &world.orders {
-        // Free money that the bot may have known of.
-        let known = (0..REPORTED_AFTER_MS / 100).map(|step| world.wallet(order.at - step * 100)).max();
-        if order.cents > known.unwrap_or_default() * SHARE_PERMILLE / 1000 + 1 {
-            faults.push(format!("a stake of {} cents is above 0.2 % of {known:?}", order.cents));
+        // The bot knows what its trades brought, and not yet of what has just left.
+        let moved = |until: i64| -> i64 {
+            world.movements.iter().filter(|(at, _)| *at <= until).map(|(_, cents)| cents).sum()
+        };
+        let of_trades = world.wallet(order.at) + order.cents - moved(order.at);
+        let most_moved: Option<i64> =
+            (0..REPORTED_AFTER_MS / 100).map(|step| moved(order.at - step * 100)).max();
+        let known = of_trades + most_moved.unwrap_or_default();
+        if order.cents > known * SHARE_PERMILLE / 1000 + 1 {
+            faults.push(format!("a stake of {} cents is above 0.2 % of {known}", order.cents));
         }
     }
     faults
