@@ -250,14 +250,6 @@ fn as_many_twins_as_trades_are_paired_by_time() {
 }
 
 #[test]
-fn twins_of_one_millisecond_are_paired_by_their_numbers() {
-    let mut scenario = Scenario::new(&[twin(2, 100), twin(1, 100)]);
-    let trades = [trade("b", 102), trade("a", 101)];
-    scenario.look(125, &trades, &[]);
-    scenario.look(130, &trades, &["1 is a", "2 is b"]);
-}
-
-#[test]
 fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
     let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
     scenario.wallet = Some(1_000);

@@ -138,3 +138,11 @@ fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
         assert_eq!(said, [expected], "{lowest} were in the wallet");
     }
 }
+
+#[test]
+fn twins_of_one_millisecond_are_paired_by_their_numbers() {
+    let mut scenario = Scenario::new(&[twin(2, 100), twin(1, 100)]);
+    let trades = [trade("b", 102), trade("a", 101)];
+    scenario.look(125, &trades, &[]);
+    scenario.look(130, &trades, &["1 is a", "2 is b"]);
+}
