@@ -307,7 +307,7 @@ impl Coordinator {
                 (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
             OpenOutcome::NotSent { reason } => {
-                self.session.note_not_sent(intent, &reason, step);
+                self.session.note_not_sent(intent, &reason, true, step);
                 self.note_refusal(now);
                 (now, EventKind::NotSent { intent })
             }

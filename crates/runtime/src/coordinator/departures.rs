@@ -2,6 +2,7 @@
 
 use super::command::{Command, Step};
 use super::event_queue::Place;
+use super::recorded_session::RecordedSession;
 use super::{Coordinator, DurableOpen, Job, RequestId};
 use candlewick_engine::{Approved, IntentId};
 use candlewick_sdk::Millis;
@@ -72,5 +73,24 @@ impl Coordinator {
         }
         let late = now - leave_by;
         (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
+    }
+}
+
+impl RecordedSession {
+    /// Records why an order was not sent, which the event that follows lacks. If the client tried to send it, a later run searches
+    /// the venue's list for its trade all the same.
+    pub(crate) fn note_not_sent(
+        &mut self,
+        intent: IntentId,
+        reason: &str,
+        was_tried: bool,
+        step: &mut Step<'_>,
+    ) {
+        step.warn(format!("trade #{intent} was not sent: {reason}"));
+        let mut body = serde_json::json!({ "intent": intent, "not_sent": reason });
+        if was_tried {
+            body["tried"] = true.into();
+        }
+        self.journal.note_about(intent, body.to_string(), step);
     }
 }

@@ -391,7 +391,7 @@ impl Coordinator {
 
     /// An intent's request never leaves.
     fn not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
-        self.session.note_not_sent(intent, reason, step);
+        self.session.note_not_sent(intent, reason, false, step);
         self.handle(step.now, EventKind::NotSent { intent }, step);
     }
 

@@ -218,13 +218,6 @@ impl RecordedSession {
         self.journal.note(serde_json::json!({ "alarm": text }).to_string(), step);
     }
 
-    /// Keeps the reason with the intent: the event that follows has none.
-    pub(crate) fn note_not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
-        step.warn(format!("trade #{intent} was not sent: {reason}"));
-        let body = serde_json::json!({ "intent": intent, "not_sent": reason }).to_string();
-        self.journal.note_about(intent, body, step);
-    }
-
     /// Logs whose order it was that the venue rejected.
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));

@@ -61,6 +61,8 @@ pub struct Past {
     pub(crate) old: OldIntents,
     /// When each intent was journalled: its request cannot have left before.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
+    /// Intents that the client tried to send before it said that they were not sent.
+    pub(crate) tried: BTreeSet<IntentId>,
     /// When each doubt began: its request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     /// Trades that were reported as explained by no intent.
@@ -294,6 +296,9 @@ impl Past {
             EventKind::InDoubt { intent } => {
                 self.doubted.insert(intent, event.received);
             }
+            EventKind::NotSent { intent } if !self.tried.remove(&intent) => {
+                self.sent.remove(&intent);
+            }
             EventKind::Correction { intent, .. } => self.revised.push(intent),
             EventKind::Reinstated(terms) => {
                 self.doubted.insert(terms.intent(), event.received);
@@ -325,6 +330,9 @@ impl Past {
             && Audit::FOUND_ONCE.iter().any(|once| once.as_str() == audit)
         {
             self.found.insert(finding.to_owned());
+        }
+        if let Some(intent) = part_of(&note, "intent").filter(|_| part_of(&note, "tried") == Some(true)) {
+            self.tried.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
             self.halt = Halt::from_alarm(alarm, at).or(self.halt.take());
@@ -373,6 +381,20 @@ fn damaged(seq: u64, problem: &str) -> RuntimeError {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn an_order_that_was_not_sent_may_have_left_only_if_the_client_tried() {
+        let mut past = Past::default();
+        let intents = [1, 2, 3].map(IntentId::new);
+        past.sent = intents.map(|intent| (intent, Millis::SECOND)).into();
+        past.take_note(r#"{"intent":1,"not_sent":"no connection","tried":true}"#, Millis::ZERO);
+        past.take_note(r#"{"intent":2,"not_sent":"the run was about to end"}"#, Millis::ZERO);
+        for intent in intents {
+            let kind = EventKind::NotSent { intent };
+            past.take_event(&Event { at: Millis::SECOND, received: Millis::SECOND, kind });
+        }
+        assert_eq!(past.sent.into_keys().collect::<Vec<_>>(), [intents[0]]);
+    }
 
     #[test]
     fn notes_tell_of_second_trades_and_of_what_people_were_alarmed_of() {
