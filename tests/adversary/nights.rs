@@ -217,15 +217,14 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
         faults
             .push(format!("the ledger has {ledger:?} cents, the venue {wallet}, which differ by {differs}"));
     }
+    let moved = |until: i64| -> i64 {
+        world.movements.iter().filter(|(at, _)| *at <= until).map(|(_, cents)| cents).sum()
+    };
     for order in &world.orders {
         // The bot knows what its trades brought, and not yet of what has just left.
-        let moved = |until: i64| -> i64 {
-            world.movements.iter().filter(|(at, _)| *at <= until).map(|(_, cents)| cents).sum()
-        };
-        let of_trades = world.wallet(order.at) + order.cents - moved(order.at);
-        let most_moved: Option<i64> =
-            (0..REPORTED_AFTER_MS / 100).map(|step| moved(order.at - step * 100)).max();
-        let known = of_trades + most_moved.unwrap_or_default();
+        let times = || (0..REPORTED_AFTER_MS / 100).map(|step| order.at - step * 100);
+        let of_trades = times().map(|at| world.wallet(at) - moved(at)).max().unwrap_or_default();
+        let known = of_trades + times().map(moved).max().unwrap_or_default();
         if order.cents > known * SHARE_PERMILLE / 1000 + 1 {
             faults.push(format!("a stake of {} cents is above 0.2 % of {known}", order.cents));
         }
