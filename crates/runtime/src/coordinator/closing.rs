@@ -168,7 +168,7 @@ impl Coordinator {
             unfinished: Unfinished::all_of(self.session.session(), self.session.book()),
             wallet: self.last_wallet(),
             wallet_difference: self.last_difference(),
-            missing_wallet: self.missing_wallet(),
+            missing_wallet: self.missing_wallet().or_else(|| self.unread_wallet()),
             candles: self.session.candles(),
             rejected_rows: self.rejected_rows,
             audits: self.audits.tallies(),

@@ -141,7 +141,7 @@ pub struct Finished {
     pub wallet: Option<Money>,
     /// How far that is from what the trades explain, `None` if it agrees.
     pub wallet_difference: Option<WalletDifference>,
-    /// That the venue shows no wallet at the end, in a sentence; `None` if it shows one.
+    /// That the wallet could not be compared with the trades at the end, in a sentence; `None` if it was.
     pub missing_wallet: Option<String>,
     /// Candles that the Session was handed.
     pub candles: u64,

@@ -29,6 +29,8 @@ pub(crate) struct WalletWatch {
     first: Option<Reply<Balances>>,
     /// What the last reading showed.
     last: Option<Money>,
+    /// When the last reading that was compared with the ledger was requested.
+    read_at: Option<Millis>,
     ending: LastReading,
     /// The alarm about the present difference, and the difference then.
     named: Option<(String, Money)>,
@@ -112,7 +114,9 @@ impl Coordinator {
                 }
             }
             Err(error) => {
-                if is_last {
+                if is_last && self.has_unread_trades() {
+                    self.agenda.add(step.now + LAST_PAUSE, Job::Balances);
+                } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
                 self.warn_of("no wallets", &error, step);
@@ -175,6 +179,24 @@ impl Coordinator {
         is_missing.then(|| describe_missing(self.session.account()))
     }
 
+    /// Describes that the wallet could not be read after the last trades of the run, `None` if it was read.
+    pub(super) fn unread_wallet(&self) -> Option<String> {
+        let is_compared = self.settings.wallet_every_s > 0 && self.token_refused.is_none();
+        let is_over = matches!(self.wallet.ending, LastReading::Done);
+        let account = self.session.account();
+        (is_compared && is_over && self.has_unread_trades()).then(|| {
+            format!(
+                "the {account} wallet could not be read after the last trades: what it holds is not known"
+            )
+        })
+    }
+
+    /// Returns whether a trade has settled since the wallet was last compared with the ledger.
+    fn has_unread_trades(&self) -> bool {
+        let is_unread = |at: Millis| self.wallet.read_at.is_none_or(|read| at > read);
+        self.session.book().rows().iter().filter_map(|row| row.settled_at).any(is_unread)
+    }
+
     /// Takes a reading after the venue's list.
     pub(super) fn audit_wallet_after_trades(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) {
         if self.settings.wallet_every_s > 0
@@ -187,7 +209,7 @@ impl Coordinator {
     /// Compares a reading with the ledger.
     fn audit_wallet(&mut self, read: WalletRead, looks: usize, step: &mut Step<'_>) {
         let now = step.now;
-        self.wallet.last = Some(read.wallet);
+        (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
         let patience = self.wallet_patience();
         self.look_for_strangers(read.wallet, patience, now);
         let under_way = self.under_way_money(now);

@@ -1,5 +1,6 @@
 //! A wallet that holds another amount than the trades explain, and records that contradict themselves.
 
+use super::reports::{Asked, INTENT, over, play, running};
 use super::*;
 use crate::control::ControlOrder;
 use crate::resolver::report_of_tests;
@@ -267,6 +268,35 @@ fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
         let (second, _) = end(&mut bench, shown);
         assert!(second <= 12 + 16, "after {second} s");
         assert_eq!(bench.coordinator.missing_wallet().as_deref(), expected);
+    }
+}
+
+#[test]
+fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() {
+    let unread = "the demo wallet could not be read after the last trades: what it holds is not known";
+    for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
+        let mut parts = parts();
+        parts.settings.wallet_every_s = 10;
+        let mut bench = Bench::of(parts);
+        play(&mut bench, 0, |ask, _, now| match ask {
+            Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(running()), now))),
+            Asked::Trade => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
+            Asked::List => Answer::Trades(TradeListing::default()),
+        });
+        bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
+        let (mut second, mut is_finished) = (300, false);
+        while !is_finished {
+            assert!(second < 340, "the run does not end");
+            let shown = Reply::at(demo(100_800, "w1"), bench.now);
+            let failed = BrokerError::Unavailable { text: "no".to_owned() };
+            let answer = if second < back_at { Err(failed) } else { Ok(shown) };
+            let commands = bench.step(Input::Answer(Answer::Balances(answer)));
+            is_finished = words(&commands).contains(&"finish".to_owned());
+            second += 2;
+            let commands = bench.at(second * 1_000).step(Input::Time);
+            is_finished |= words(&commands).contains(&"finish".to_owned());
+        }
+        assert_eq!(bench.coordinator.unread_wallet().as_deref(), expected);
     }
 }
 
