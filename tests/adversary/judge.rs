@@ -88,9 +88,15 @@ fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
-/// Returns whether the run ended because the wallet differs from the ledger or is gone, and says so.
+/// Errors of a run whose wallet was not compared with its last trades.
+const NOT_COMPARED: [&str; 2] = [
+    "error: the venue shows no demo wallet: what it holds is not known",
+    "error: the demo wallet could not be read after the last trades: what it holds is not known",
+];
+
+/// Returns whether the run ended because the wallet differs from the ledger or was not read, and says so.
 fn names_wallet_trouble(shown: &Shown) -> bool {
-    if shown.printed.contains("error: the venue shows no demo wallet: what it holds is not known") {
+    if NOT_COMPARED.iter().any(|error| shown.printed.contains(error)) {
         return true;
     }
     let ended = shown.events.iter().rev().find(|event| event["event"] == "ended");
