@@ -321,8 +321,15 @@ const checks = async () => {
         };
         return [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen, dialog") && isCut(one)).map((one) => one.outerHTML.slice(0, 140));
       });
-      const bars = await page.$$eval("#limit-list dd.bar", (all) => all.map((one) => one.getBoundingClientRect().width));
-      if (bars.length === 0 || bars.some((length) => length < 60)) fail(`${what}: bars of limits are not seen: ${bars}`);
+      // The list is hidden while the bot does not answer, as on a loaded machine.
+      const widths = () => page.$$eval("#limit-list dd.bar", (all) => all.map((one) => one.getBoundingClientRect().width));
+      const areUnseen = (all) => all.length === 0 || all.some((length) => length < 60);
+      let bars = await widths();
+      for (let tries = 0; tries < 40 && areUnseen(bars); tries++) {
+        await pause(250);
+        bars = await widths();
+      }
+      if (areUnseen(bars)) fail(`${what}: bars of limits are not seen: ${bars}`);
       if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${theme}.png`, fullPage: true });
       // A name never lies over its neighbour, and no column of these lists is out of sight.
       cut.push(...await page.evaluate(() => [
@@ -368,7 +375,7 @@ const checks = async () => {
 const checkMarkup = async () => {
   console.log("- a script in a venue's text, as the reason of a refusal and as the name of a trade, is text");
   const venue = await harmfulVenue(base);
-  writeFileSync("harm.toml", `[broker]\nbase_url = "${venue.url}"\nprice_url = "${venue.url}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://harm.db"\n${bot("harmed", "{ seed = 3, share = 0.9 }")}stake = { kind = "fixed", amount = 7 }\n[risk]\nmax_open_trades_per_symbol = 6\nallow_opposite = true\nallow_duplicate = true\n`);
+  writeFileSync("harm.toml", `[broker]\nbase_url = "${venue.url}"\nprice_url = "${venue.url}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://harm.db"\n${bot("harmed", "{ seed = 3, share = 0.9 }")}stake = { kind = "fixed", amount = 7 }\n[risk]\nrefused_by_venue_pause_s = 1\nmax_open_trades_per_symbol = 6\nallow_opposite = true\nallow_duplicate = true\n`);
   const [trading, serving] = [start("live", "--config", "harm.toml"), start("dashboard", "--config", "harm.toml", "--json")];
   const { link, address } = JSON.parse(await firstOf(serving));
   const page = await browser.newPage();
@@ -380,7 +387,7 @@ const checkMarkup = async () => {
   await page.goto(link);
   const text = (selector) => page.$eval(selector, (one) => one.textContent);
   const shows = (what, selector, expected, patience) => until(what, async () => (await text(selector)).includes(expected), patience);
-  await shows("the reason of a refusal among the journal's lines", "#lines", `"rejection":{"other":"${MARKUP}"}`);
+  await shows("the reason of a refusal among the journal's lines", "#lines", `"rejection":{"refused":{"reason":"other","text":"${MARKUP}"}}`);
   const first = "#trade-list button[aria-label='Explain trade 1']";
   await until("a refused trade in the list", () => page.$(first));
   await page.$eval(first, (one) => one.click());
