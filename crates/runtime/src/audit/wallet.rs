@@ -173,8 +173,8 @@ impl WalletAudit {
         self.suspect.is_some()
     }
 
-    /// Returns up to which moment the wallet is known to have shown what the ledger has; `None` before the first reading
-    /// that agreed with it.
+    /// Returns the moment of the newest change that the wallet must have shown when it last agreed with the ledger; `None` before
+    /// the first reading that did.
     pub(crate) const fn explained_until(&self) -> Option<Millis> {
         self.explained_until
     }

@@ -76,7 +76,7 @@ pub(crate) enum Undecidable {
 }
 
 impl Contradiction {
-    /// Returns whether the trade's own record has not said the same.
+    /// Returns whether the trade's own record does not confirm the list.
     pub(crate) fn is_of_list_only(&self) -> bool {
         self.record != Some(self.word)
     }

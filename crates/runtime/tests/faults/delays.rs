@@ -178,7 +178,7 @@ impl Tally {
 
     fn climb(&mut self, bot: usize, intent: IntentId, outcome: Outcome) {
         self.results[bot].push((intent, outcome));
-        // A draw enters again as well, and is refused perhaps.
+        // A draw re-enters as well, and that order may be refused.
         if outcome != Outcome::Won && self.may_give_up[bot] && self.last[bot] != Some(intent) {
             self.levels[bot] = None;
         }

@@ -194,7 +194,7 @@ impl Coordinator {
     }
 }
 
-/// Whether a trade changed after a moment.
+/// Returns whether an intent was settled, or else answered, after a moment.
 pub(in crate::coordinator) fn is_later(row: &IntentRow, moment: Millis) -> bool {
     row.settled_at.or(row.answered_at).is_some_and(|at| at > moment)
 }
