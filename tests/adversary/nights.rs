@@ -221,10 +221,14 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
         world.movements.iter().filter(|(at, _)| *at <= until).map(|(_, cents)| cents).sum()
     };
     for order in &world.orders {
-        // The bot knows what its trades brought, and not yet of what has just left.
+        // The bot knows what its trades brought, and not yet of what has just left. A reading after a movement, taken while trades
+        // were being paid, does not tell which of them it holds.
+        let first = order.at - REPORTED_AFTER_MS;
         let times = || (0..REPORTED_AFTER_MS / 100).map(|step| order.at - step * 100);
         let of_trades = times().map(|at| world.wallet(at) - moved(at)).max().unwrap_or_default();
-        let known = of_trades + times().map(moved).max().unwrap_or_default();
+        let has_moved = world.movements.iter().any(|(at, _)| (first..=order.at).contains(at));
+        let paid = if has_moved { world.paid(first, order.at) } else { 0 };
+        let known = of_trades + times().map(moved).max().unwrap_or_default() + paid;
         if order.cents > known * SHARE_PERMILLE / 1000 + 1 {
             faults.push(format!("a stake of {} cents is above 0.2 % of {known}", order.cents));
         }

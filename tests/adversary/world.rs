@@ -115,6 +115,12 @@ impl World {
         DEMO_CENTS + moved + come
     }
 
+    /// Returns what the wallet received between two moments for trades that closed between them.
+    pub(crate) fn paid(&self, first: i64, last: i64) -> i64 {
+        let closed = self.trades.iter().filter(|trade| (first..=last).contains(&trade.close_time));
+        closed.map(|trade| trade.moved(last) - trade.moved(trade.close_time - 1)).sum()
+    }
+
     /// Returns the lies about an order, with their indices.
     pub(crate) fn lies_about(&self, order: usize) -> Vec<(usize, Kind)> {
         let lies = self.lies.iter().enumerate();
