@@ -213,7 +213,8 @@ fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
 }
 
 fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
-    if open_price == close_price {
+    // Rounding errors of interpolated prices are no difference.
+    if (open_price - close_price).abs() / open_price <= 1e-12 {
         return match draw {
             Draw::Refund => Outcome::Draw,
             Draw::Loss => Outcome::Lost,

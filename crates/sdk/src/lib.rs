@@ -149,7 +149,7 @@ pub use payout::{Payout, PayoutError};
 #[doc(hidden)]
 pub use plain_words::{plain_words, value_of_message};
 pub use prefetch::prefetch;
-pub use price::{Price, price_text};
+pub use price::{Price, compare_prices, price_text};
 pub use reason::{Reason, ReasonTemplate};
 pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry};
 pub use resample::{ResampleError, Resampler};

@@ -2,6 +2,7 @@
 
 use crate::Millis;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// The latest price of a symbol at a moment of venue time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,6 +11,30 @@ pub struct Price {
     pub time: Millis,
     /// The price, above zero.
     pub value: f64,
+}
+
+/// Share of the larger price below which two prices are equal.
+///
+/// Interpolation leaves errors of about 1e-15 of a price. A tick of any market is far above 1e-12.
+const PRICE_TOLERANCE: f64 = 1e-12;
+
+/// Compares two prices. Every rule that decides a trade by its prices uses this order.
+///
+/// Prices that differ by at most 1e-12 of the larger one are equal, so that rounding errors of binary fractions
+/// never win or lose a trade (`domain 3`).
+///
+/// ```
+/// # use candlewick_sdk::compare_prices;
+/// # use std::cmp::Ordering;
+/// assert_eq!(compare_prices(1.3490380000000002, 1.349038), Ordering::Equal);
+/// assert_eq!(compare_prices(1.34904, 1.34903), Ordering::Greater);
+/// ```
+#[inline]
+pub fn compare_prices(price: f64, other: f64) -> Ordering {
+    if (price - other).abs() <= PRICE_TOLERANCE * price.abs().max(other.abs()) {
+        return Ordering::Equal;
+    }
+    price.total_cmp(&other)
 }
 
 /// Digits of a price that people are shown, at least.
@@ -33,6 +58,45 @@ pub fn price_text(price: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prices_within_rounding_errors_are_equal() {
+        for (price, other, expected) in [
+            (1.349_038_000_000_000_2, 1.349_038, Ordering::Equal),
+            (0.1 + 0.2, 0.3, Ordering::Equal),
+            (94_669.972_000_000_01, 94_669.972, Ordering::Equal),
+            (1.5, 1.5, Ordering::Equal),
+            (0.0, 0.0, Ordering::Equal),
+            (100_000.000_001, 100_000.0, Ordering::Greater),
+            (0.000_012_34, 0.000_012_35, Ordering::Less),
+            (1.000_000_000_002, 1.0, Ordering::Greater),
+            (1.0, 1.000_000_000_002, Ordering::Less),
+        ] {
+            assert_eq!(compare_prices(price, other), expected, "{price} {other}");
+            assert_eq!(compare_prices(other, price), expected.reverse(), "{other} {price}");
+        }
+    }
+
+    /// Prices inside of candles against the same prices in whole numbers of a 60th of a tick.
+    #[test]
+    fn interpolated_prices_compare_like_exact_fractions() {
+        let path = |open: i64, close: i64, second: i64| {
+            let [from, to] = [open, close].map(|ticks| ticks as f64 / 100_000.0);
+            (from + (to - from) * second as f64 / 60.0, open * 60 + (close - open) * second)
+        };
+        let ends = (0..8).map(|number| (134_900 + number * 3, 134_912 - number * 5 % 7));
+        let prices: Vec<(f64, i64)> = ends
+            .flat_map(|(open, close)| (0..60).step_by(3).map(move |second| path(open, close, second)))
+            .collect();
+        let mut noisy = 0;
+        for (price, exact) in &prices {
+            for (other, other_exact) in &prices {
+                assert_eq!(compare_prices(*price, *other), exact.cmp(other_exact), "{price} {other}");
+                noisy += usize::from(exact == other_exact && price != other);
+            }
+        }
+        assert!(noisy > 0, "no two of these prices differ by rounding errors only");
+    }
 
     #[test]
     fn a_price_has_the_digits_that_say_something() {

@@ -1,23 +1,18 @@
 //! How a trade ends, and what it earns.
 
 use crate::settings::DrawRule;
-use candlewick_sdk::{Direction, Money, Outcome, Payout};
+use candlewick_sdk::{Direction, Money, Outcome, Payout, compare_prices};
+use std::cmp::Ordering;
 
 /// The outcome of two prices: a BUY wins when the close price is above the open price, a SELL when it is below.
-/// Equal prices draw, or lose where [`DrawRule::Loss`] says so.
+/// Prices that are equal by [`compare_prices`] draw, or lose with [`DrawRule::Loss`].
 #[inline]
 pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: DrawRule) -> Outcome {
-    if open_price == close_price {
-        return match draw {
-            DrawRule::Refund => Outcome::Draw,
-            DrawRule::Loss => Outcome::Lost,
-        };
+    match (compare_prices(close_price, open_price), direction, draw) {
+        (Ordering::Equal, _, DrawRule::Refund) => Outcome::Draw,
+        (Ordering::Greater, Direction::Buy, _) | (Ordering::Less, Direction::Sell, _) => Outcome::Won,
+        (Ordering::Equal | Ordering::Less | Ordering::Greater, ..) => Outcome::Lost,
     }
-    let won = match direction {
-        Direction::Buy => close_price > open_price,
-        Direction::Sell => close_price < open_price,
-    };
-    if won { Outcome::Won } else { Outcome::Lost }
 }
 
 /// The net profit of a stake: the payout for a win, minus the stake for a loss, else nothing.
@@ -57,6 +52,18 @@ mod tests {
         check(Sell, (1.5, 1.5), Refund, (Outcome::Draw, 0));
         check(Buy, (1.5, 1.5), Loss, (Outcome::Lost, -1_000));
         check(Sell, (1.5, 1.5), Loss, (Outcome::Lost, -1_000));
+    }
+
+    #[test]
+    fn rounding_errors_neither_win_nor_lose() {
+        // 1.34902 + (1.34908 - 1.34902) * 18 / 60, computed in binary fractions.
+        let (open, close) = (1.349_038_000_000_000_2, 1.349_038);
+        for (open, close) in [(open, close), (close, open)] {
+            check(Buy, (open, close), Refund, (Outcome::Draw, 0));
+            check(Sell, (open, close), Refund, (Outcome::Draw, 0));
+            check(Buy, (open, close), Loss, (Outcome::Lost, -1_000));
+            check(Sell, (open, close), Loss, (Outcome::Lost, -1_000));
+        }
     }
 
     #[test]

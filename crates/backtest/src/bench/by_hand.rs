@@ -1,7 +1,7 @@
 //! The same trades in loops written for nothing else.
 
 use super::{BALANCE, Outcome, STAKE, Signals, WARMUP, Zone};
-use candlewick_sdk::Candle;
+use candlewick_sdk::{Candle, compare_prices};
 use std::cmp::Ordering;
 use ta::Next;
 use ta::indicators::RelativeStrengthIndex;
@@ -126,7 +126,7 @@ fn price_in(candle: &Candle, interval: f64) -> f64 {
 
 fn returned(trade: &Trade, close_price: f64) -> i64 {
     let won = if trade.is_buy { Ordering::Greater } else { Ordering::Less };
-    match close_price.total_cmp(&trade.open_price) {
+    match compare_prices(close_price, trade.open_price) {
         Ordering::Equal => STAKE_CENTS,
         order if order == won => STAKE_CENTS + PROFIT_CENTS,
         _ => 0,

@@ -7,7 +7,7 @@ use crate::trade::IntentOrigin;
 use crate::trading::TradingMode;
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::LoggedExchange;
-use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome};
+use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome, compare_prices};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
@@ -71,7 +71,7 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
 fn result(row: &IntentRow) -> Option<Check> {
     let (outcome, open, close) = (row.outcome?, row.open_price?, row.close_price?);
     let direction = row.approved.direction();
-    let order = close.partial_cmp(&open)?;
+    let order = compare_prices(close, open);
     let has_won = match direction {
         Direction::Buy => order.is_gt(),
         Direction::Sell => order.is_lt(),

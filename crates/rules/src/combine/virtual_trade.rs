@@ -1,7 +1,8 @@
 //! A signal as if it had been traded at the price of its moment, without latency and without money.
 
-use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis};
+use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, compare_prices};
 use candlewick_statistics::TradeOutcome;
+use std::cmp::Ordering;
 
 /// Within this much of a candle's end a `CANDLE_CLOSE` of 60 s or more belongs to the next candle (`domain 3`).
 const CUTOFF: Millis = Millis::from_seconds(30);
@@ -45,16 +46,10 @@ impl VirtualTrade {
             return Ending::NoPrice;
         }
         let exit = price(candle, self.exit_at, interval);
-        let up = match self.direction {
-            Direction::Buy => exit - entry,
-            Direction::Sell => entry - exit,
-        };
-        Ending::Ended(if exit == entry {
-            TradeOutcome::Draw
-        } else if up > 0.0 {
-            TradeOutcome::Won
-        } else {
-            TradeOutcome::Lost
+        Ending::Ended(match (compare_prices(exit, entry), self.direction) {
+            (Ordering::Equal, _) => TradeOutcome::Draw,
+            (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => TradeOutcome::Won,
+            (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => TradeOutcome::Lost,
         })
     }
 }

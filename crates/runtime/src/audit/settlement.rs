@@ -4,7 +4,7 @@ use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};
 use candlewick_broker::{PriceAnswer, PriceRecord};
 use candlewick_engine::IntentId;
-use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
+use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol, compare_prices};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
@@ -132,7 +132,7 @@ impl Settlement {
             Direction::Buy => Ordering::Greater,
             Direction::Sell => Ordering::Less,
         };
-        let order = close.partial_cmp(&open)?;
+        let order = compare_prices(close, open);
         let is_sound = match self.outcome {
             Outcome::Won => order == wins_when,
             // With the rule that a draw loses, an equal price is a loss.

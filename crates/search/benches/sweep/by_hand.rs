@@ -1,7 +1,7 @@
 //! The same trades in loops written for nothing else, each doing less again than the one before.
 
 use super::{BALANCE_CENTS, Result, STAKE_CENTS, Set};
-use candlewick_sdk::Candle;
+use candlewick_sdk::{Candle, compare_prices};
 use std::cmp::Ordering;
 use ta::Next;
 use ta::indicators::RelativeStrengthIndex;
@@ -103,7 +103,7 @@ impl Account {
             return;
         };
         let won = if is_buy { Ordering::Greater } else { Ordering::Less };
-        self.balance += match price_in(exit).total_cmp(&price_in(entry)) {
+        self.balance += match compare_prices(price_in(exit), price_in(entry)) {
             Ordering::Equal => 0,
             order if order == won => PROFIT_CENTS,
             _ => -STAKE_CENTS,

@@ -6,12 +6,13 @@ use crate::view::View;
 use crate::words::{clock_time, countdown, date_time, signed};
 use candlewick_engine::IntentState;
 use candlewick_runtime::TradeOverview;
-use candlewick_sdk::{Direction, Outcome, price_text};
+use candlewick_sdk::{Direction, Outcome, compare_prices, price_text};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Text};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use std::cmp::Ordering;
 
 const WIDTHS: [Constraint; 7] = [
     Constraint::Length(5),
@@ -77,16 +78,10 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let price = view.price(trade.symbol);
     let (prices, style) = match (trade.open_price, price) {
         (Some(entry), Some(price)) => {
-            let is_ahead = match trade.direction {
-                Direction::Buy => price > entry,
-                Direction::Sell => price < entry,
-            };
-            let style = if price == entry {
-                Style::new()
-            } else if is_ahead {
-                palette.good()
-            } else {
-                palette.bad()
+            let style = match (compare_prices(price, entry), trade.direction) {
+                (Ordering::Equal, _) => Style::new(),
+                (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => palette.good(),
+                (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => palette.bad(),
             };
             (format!("{} → {}", price_text(entry), price_text(price)), style)
         }

@@ -2,7 +2,8 @@
 
 use super::super::chance::Chance;
 use super::subject::{Answer, PRICES_IN_CANDLE};
-use crate::{BotContext, Candle, Direction, Millis};
+use crate::{BotContext, Candle, Direction, Millis, compare_prices};
+use std::cmp::Ordering;
 use std::fmt;
 
 /// Candles ahead at which answers are judged, beside the bot's own expiry.
@@ -84,13 +85,13 @@ impl Hits {
     /// Counts an answer as if it had been given at `place`.
     fn count(&mut self, answer: &Answer, candles: &[Candle], place: usize, ahead: usize) {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
-        let rose = later.close() - now.close();
-        let is_right = match answer.signal.direction {
-            Direction::Buy => rose > 0.0,
-            Direction::Sell => rose < 0.0,
+        let order = compare_prices(later.close(), now.close());
+        let wins = match answer.signal.direction {
+            Direction::Buy => Ordering::Greater,
+            Direction::Sell => Ordering::Less,
         };
-        self.decided += usize::from(rose != 0.0);
-        self.right += usize::from(is_right);
+        self.decided += usize::from(order.is_ne());
+        self.right += usize::from(order == wins);
     }
 
     pub(super) fn share(&self) -> f64 {

@@ -1,6 +1,9 @@
 //! Trades that answers become, so that a strategy is shown how they end.
 
-use crate::{BotContext, Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy};
+use crate::{
+    BotContext, Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy, compare_prices,
+};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Ten at two decimals, paid at 80 %.
@@ -49,14 +52,12 @@ impl Trades {
 
 impl Trade {
     fn end(&self, entry: f64, exit: f64) -> Settlement {
-        let is_won = match self.direction {
-            Direction::Buy => exit > entry,
-            Direction::Sell => exit < entry,
-        };
-        let (outcome, profit) = match is_won {
-            _ if exit == entry => (Outcome::Draw, Money::ZERO),
-            true => (Outcome::Won, PROFIT),
-            false => (Outcome::Lost, Money::ZERO - STAKE),
+        let (outcome, profit) = match (compare_prices(exit, entry), self.direction) {
+            (Ordering::Equal, _) => (Outcome::Draw, Money::ZERO),
+            (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => (Outcome::Won, PROFIT),
+            (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => {
+                (Outcome::Lost, Money::ZERO - STAKE)
+            }
         };
         Settlement { direction: self.direction, decision_time: self.decision_time, outcome, profit }
     }
