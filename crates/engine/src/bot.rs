@@ -2,7 +2,7 @@
 
 use crate::reentry::Reentry;
 use crate::stake::{Purse, Stake};
-use crate::{BotVerdict, IfRefused, SymbolId};
+use crate::{BotVerdict, Edge, IfRefused, SymbolId};
 use candlewick_sdk::{
     Candle, CandleAnswer, CandleAnswers, Direction, Expiry, GateView, LongerCandles, Millis, Money, Price,
     Settlement, ShownCandles, Signal, Strategy,
@@ -199,7 +199,19 @@ impl Bot {
     /// Its next stake at this moment, before it is rounded down to the step and held against the bounds.
     #[inline]
     pub(crate) fn next_stake(&self, purse: Purse, at: Millis) -> Money {
+        if self.has_lost_edge() {
+            return purse.minimum;
+        }
         if self.has_missed_level(at) { self.stake.first(purse) } else { self.stake.next(purse) }
+    }
+
+    /// Returns whether the bot stakes by an edge that is no longer held.
+    ///
+    /// The lower end of its win rate covers all of its trades. After a long good stretch it stays above break-even for
+    /// thousands of losing trades.
+    #[inline]
+    pub(crate) fn has_lost_edge(&self) -> bool {
+        self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld
     }
 
     /// From when on its ladder is given up, where no trade is approved before.

@@ -68,10 +68,11 @@ impl TrialSession {
         Ok(Self { session, actions: Vec::with_capacity(16) })
     }
 
-    /// Disables verdicts from here on, unless a rule depends on them: a search does not ask for the verdict after each trade.
+    /// Disables verdicts that neither a risk rule nor a stake depends on.
     pub fn disable_verdicts(&mut self) {
         if !self.session.limits.enforce_verdict {
-            self.session.bots.iter_mut().for_each(|bot| bot.verdict.disable());
+            let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.is_by_edge());
+            unused.for_each(|bot| bot.verdict.disable());
         }
     }
 

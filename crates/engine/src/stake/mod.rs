@@ -209,6 +209,11 @@ impl Stake {
         }
     }
 
+    /// Returns whether the stake depends on the edge that the bot's trades show.
+    pub(crate) const fn is_by_edge(&self) -> bool {
+        matches!(self, Self::Kelly(_))
+    }
+
     /// Whether the trades that find out a payout are kept apart from it.
     pub(crate) const fn is_ladder(&self) -> bool {
         matches!(self, Self::Martingale(_) | Self::Soros(_))

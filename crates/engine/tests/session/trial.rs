@@ -155,6 +155,37 @@ fn state(session: &Session) -> String {
     format!("{:?} {next:?} {verdicts:?}", session.ledger())
 }
 
+#[test]
+fn trials_stake_by_a_lost_edge_like_sessions() {
+    let risk = json!({
+        "verdict": { "alpha": 0.3, "delta": 0.5, "watch_trades": 100 },
+        "max_drawdown_percent": 0.0, "daily_loss_limit": 0, "max_trades_per_day": 0,
+    });
+    let stake = json!({ "kind": "kelly", "fraction": 0.5, "kelly_floor_trades": 3 });
+    let bet = |number: i64| Bet {
+        after: 10,
+        direction: Direction::Buy,
+        outcome: if number <= 30 { Outcome::Won } else { Outcome::Lost },
+        percent: 80,
+        answer_ms: 500,
+        end_s: 300,
+    };
+    let signals: Vec<(i64, Signal)> =
+        (1..=60).map(|number| (number * 10, Signal::new(Direction::Buy, "scripted"))).collect();
+    let mut handled = session(&risk, &stake, &signals);
+    let mut trial = TrialSession::new(session(&risk, &stake, &[])).unwrap();
+    trial.disable_verdicts();
+    let mut stakes = Vec::new();
+    for (number, (at, signal)) in (1..).zip(&signals) {
+        let (bet, close) = (bet(number), minute(*at));
+        let booked = book(&mut trial, close, (&bet, signal));
+        assert_eq!(booked, handle(&mut handled, close, &bet), "trade {number}");
+        stakes.push(booked.unwrap().minor());
+    }
+    assert!(stakes[30] > 1_000, "{stakes:?}");
+    assert_eq!(stakes[59], 100, "{stakes:?}");
+}
+
 proptest! {
     #[test]
     fn a_trade_with_a_precomputed_outcome_leaves_what_its_events_leave(

@@ -4,8 +4,8 @@ use crate::event::{at, candle, lost, opened_paying, rejected, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotVerdict, Edge, Event, Header, JournalDecoder, Judge, RiskSettings, Session, SessionSettings,
-    VerdictSettings,
+    BotVerdict, Edge, Event, Header, JournalDecoder, Judge, KellyBound, RiskSettings, Session,
+    SessionSettings, StakeSettings, VerdictSettings,
 };
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -59,6 +59,49 @@ fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforce
         assert_eq!((after.edge(), after.judge().no_longer_held_since()), (Edge::NoLongerHeld, Some(since)));
         assert_eq!(Judge::after(session.book.rows(), plan.watching(0)).no_longer_held_since(), None);
     }
+}
+
+/// Number of the trade after which the mean of the three accounts of the change detector reaches 100.
+///
+/// Trades 1 to `shown` are not watched. None overlap, so that each trade multiplies an account by
+/// `1 + lambda (delta - r)` and adds 1.
+fn alarm_after(shown: i64) -> i64 {
+    let mut accounts = [0.04, 0.08, 0.16].map(|lambda| (lambda, 0.0));
+    for trade in shown + 1.. {
+        let unit_return = if trade <= WINS { 0.8 } else { -1.0 };
+        for (lambda, account) in &mut accounts {
+            *account = *account * (1.0 + *lambda * (0.5 - unit_return)) + 1.0;
+        }
+        if accounts.iter().map(|(_, account)| account).sum::<f64>() / 3.0 >= 100.0 {
+            return trade;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn kelly_stakes_the_minimum_from_the_moment_the_edge_is_no_longer_held() {
+    let bound = KellyBound::ConfidenceSequence;
+    let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound };
+    let mut session = TestSession::new(&[always().staking(kelly)], |risk| quick(risk, 100));
+    let (mut shown, mut ended) = (0, 0);
+    for minute in 1..=TRADES {
+        let intent = minute.unsigned_abs();
+        session.handle(&candle(0, minute));
+        let stake = session.book.rows()[intent as usize - 1].approved.stake().minor();
+        session.handle(&at(minute * 60 + 1, opened_paying(intent, 80)));
+        let end = if minute <= WINS { won(intent, stake * 8 / 10) } else { lost(intent, stake) };
+        let answer = session.handle(&at(minute * 60 + 50, end));
+        shown = if answer.contains("a Shown after") { minute } else { shown };
+        ended = if answer.contains("a NoLongerHeld after") { minute } else { ended };
+    }
+    assert!(0 < shown && shown < WINS, "{shown}");
+    assert_eq!(ended, alarm_after(shown));
+    let stakes: Vec<i64> = session.book.rows().iter().map(|row| row.approved.stake().minor()).collect();
+    // The lower end of the win rate is still far above break-even when the alarm comes.
+    assert!(stakes[shown as usize..ended as usize].iter().all(|stake| *stake > 1_000), "{stakes:?}");
+    assert!(ended < TRADES, "{ended}");
+    assert!(stakes[ended as usize..].iter().all(|stake| *stake == 100), "{stakes:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::contents::JournalContents;
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
 use crate::run::RecordedRun;
-use candlewick_engine::{BotId, LadderEntry, ReloadNote, Rule, Session, StakeSettings};
+use candlewick_engine::{BotId, Edge, LadderEntry, ReloadNote, Rule, Session, StakeSettings};
 use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, MoneyScale};
@@ -130,8 +130,15 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             let won = won_before(session, bot, (decision.at, *amount), scale)?;
             format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
         }
+        StakeSettings::Kelly { .. } if has_lost_edge(session, bot) => {
+            "the smallest one, because the edge is no longer held".to_owned()
+        }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly on {free} free"),
     })
+}
+
+fn has_lost_edge(session: &Session, bot: BotId) -> bool {
+    session.verdicts().nth(bot.index()).is_some_and(|verdict| verdict.edge() == Edge::NoLongerHeld)
 }
 
 /// What a soros stake adds to its base.
