@@ -9,13 +9,29 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._command import Flag, ask, flags_of, show
+from ._command import Flag, ask, check_flags, flags_of, show
 from ._progress import Progress
 from ._results import Backtest, Result, Run, Sweep, WalkForward
 from ._settings import Candles, Settings, bot_of, prepared
 from ._strategy import AnyStrategy, Bot, ColumnStrategy, Strategy, made_of, name_of
 
 Bots = Sequence[Mapping[str, Any]]
+
+#: Keywords of the functions that make a bot.
+_KEYWORDS = (
+    "strategy",
+    "candles",
+    "symbol",
+    "interval",
+    "close_type",
+    "params",
+    "stake",
+    "settings",
+    "strategies",
+    "progress",
+    "folder",
+    "way",
+)
 
 
 def _classes(strategy: AnyStrategy | str | None, strategies: Sequence[AnyStrategy]) -> list[AnyStrategy]:
@@ -60,6 +76,7 @@ def backtest(
 
     The interpreter's lock is released meanwhile, and Ctrl-C obeyed.
     """
+    check_flags("backtest", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     with prepared(settings, bots, candles) as given:
         arguments = ["backtest", *given, *flags_of(flags)]
@@ -89,6 +106,7 @@ def sweep(
     Stopped, it goes on in its ``folder`` where it was. Other keyword arguments are flags of ``candlewick sweep``: ``trials=500``,
     ``objective="sharpe"``, ``way="tpe"`` (its ``--search``), ``where="slow > 2 * fast"``.
     """
+    check_flags("sweep", flags.keys() - {"way"}, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     arguments = ["sweep", *_searched(search), "--out", os.fspath(folder), *_search_flags(flags)]
     with prepared(settings, bots, candles) as given:
@@ -118,6 +136,7 @@ def walk_forward(
     Other keyword arguments are flags of ``candlewick walk-forward``: ``train="90d"``, ``test="30d"``, ``anchored=True``,
     ``open_hold_out=True``.
     """
+    check_flags("walk-forward", flags.keys() - {"way"}, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     arguments = ["walk-forward", *_searched(search), "--out", os.fspath(folder), *_search_flags(flags)]
     with prepared(settings, bots, candles) as given:
@@ -155,6 +174,7 @@ def live(
     Ctrl-C stops it cleanly, and its answer is what came of it. An exception of the strategy stops it, too, and is raised: nothing is
     traded on what it did not decide.
     """
+    check_flags("live", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)
     flags = {"sandbox": sandbox, **flags}
     with prepared(settings, bots, candles) as given:
@@ -177,6 +197,7 @@ def paper(
     **flags: Flag,
 ) -> Run:
     """Runs a strategy on a venue's candles and prices with simulated trades; as :func:`live`."""
+    check_flags("paper", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, None, close_type=close_type, params=params, stake=stake)
     with prepared(settings, bots, None) as given:
         document, answer = ask(["paper", *given, *flags_of(flags)], _classes(strategy, strategies), False)
@@ -186,6 +207,7 @@ def paper(
 
 def parity(journal: str | os.PathLike[str], *, strategies: Sequence[AnyStrategy] = (), **flags: Flag) -> Result:
     """Replays a recorded session with the same strategies, and compares decisions and outcomes."""
+    check_flags("parity", flags, ("journal", "strategies"))
     arguments = ["parity", "--journal", os.fspath(journal), *flags_of(flags)]
     document, answer = ask(arguments, strategies)
     return Result(document, answer.output)
@@ -193,6 +215,7 @@ def parity(journal: str | os.PathLike[str], *, strategies: Sequence[AnyStrategy]
 
 def report(journal: str | os.PathLike[str], *, html: str | os.PathLike[str] | None = None, **flags: Flag) -> Result:
     """The report of a recorded session; with ``html`` as a page, too."""
+    check_flags("report", flags, ("journal", "html"))
     page = os.fspath(html) if html is not None else None
     arguments = ["report", "--journal", os.fspath(journal), *flags_of({"html": page, **flags})]
     document, answer = ask(arguments)
@@ -212,6 +235,7 @@ def strategy_check(
 
     A class of columns is held to its own truncations first: :func:`check_lookahead` with candles of its own.
     """
+    check_flags("strategy check", flags, _KEYWORDS)
     name = strategy if isinstance(strategy, str) else name_of(strategy)
     given = [part for key, value in (params or {}).items() for part in ("--param", f"{key}={value}")]
     with prepared(None, [], candles) as named:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _native
-from ._errors import error_of
+from ._errors import ConfigurationError, error_of
 from ._progress import Bar, Progress, progress_of
 from ._strategy import AnyStrategy, define, starter_of
 
@@ -29,6 +30,38 @@ def flags_of(values: Mapping[str, Flag]) -> list[str]:
             for one in value:
                 flags += [flag, str(one)]
     return flags
+
+
+#: Keywords of other programs, and the keyword that means the same here.
+_MEANT = {
+    "amount": "stake",
+    "asset": "symbol",
+    "data": "candles",
+    "duration": "close_type",
+    "end": "to",
+    "expiration": "close_type",
+    "expiry": "close_type",
+    "pair": "symbol",
+    "parameters": "params",
+    "period": "interval",
+    "start": "from_",
+    "tf": "interval",
+    "ticker": "symbol",
+    "timeframe": "interval",
+}
+
+
+def check_flags(command: str, flags: Iterable[str], keywords: Sequence[str] = ()) -> None:
+    """Raises an error for keyword arguments that are neither flags of the command nor keywords of its function."""
+    known = {flag.replace("-", "_") for flag in _native.flags(command.split())}
+    for name in flags:
+        if name.rstrip("_") in known:
+            continue
+        choices = [*keywords, *sorted(known)]
+        meant = _MEANT.get(name, "")
+        near = [meant] if meant.rstrip("_") in choices else difflib.get_close_matches(name, choices, n=1, cutoff=0.7)
+        help = f"did you mean {near[0]}=?" if near else f"use one of {', '.join(choices)}"
+        raise ConfigurationError(f"unknown keyword {name}=", help=help, code=2)
 
 
 def ask(
@@ -64,4 +97,4 @@ def show(arguments: Sequence[str], strategies: Sequence[AnyStrategy] = ()) -> in
     return _native.answer(list(arguments), definitions, starter_of(strategies), False, None).code
 
 
-__all__ = ["Bar", "Callable", "Progress", "ask", "flags_of", "show"]
+__all__ = ["Bar", "Callable", "Progress", "ask", "check_flags", "flags_of", "show"]

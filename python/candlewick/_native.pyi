@@ -112,6 +112,9 @@ class Answer:
     help: str | None
     trades: Table | None
 
+def flags(command: list[str]) -> list[str]:
+    """The long flags of a command, without their dashes."""
+
 def answer(
     arguments: Sequence[str],
     definitions: Sequence[Definition],

@@ -83,6 +83,7 @@ class Run(Backtest):
 
 def _figures_of_run(document: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     keys = ("trades", "won", "lost", "draw", "win_rate", "break_even", "pnl", "final_balance", "max_drawdown")
+    yield "headline", document.get("headline")
     yield "verdict", str(document.get("verdict", "")).replace("_", " ")
     for key in keys:
         yield key.replace("_", " "), document.get(key)

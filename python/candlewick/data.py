@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._command import Flag, ask, flags_of
+from ._command import Flag, ask, check_flags, flags_of
 from ._native import Table
 from ._progress import Progress
 
@@ -29,6 +29,7 @@ def write(table: Any, series: str, path: str | os.PathLike[str]) -> None:
 
 
 def _data(command: str, arguments: Sequence[str], flags: Mapping[str, Flag], progress: Progress = None) -> Any:
+    check_flags(f"data {command}", flags)
     return ask(["data", command, *arguments, *flags_of(flags)], (), progress)[0]
 
 

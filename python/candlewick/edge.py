@@ -6,10 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._command import Flag, ask, flags_of
+from ._command import Flag, ask, check_flags, flags_of
 
 
 def _edge(command: str, arguments: Sequence[str], flags: Mapping[str, Flag]) -> Any:
+    check_flags(f"edge {command}", flags)
     return ask(["edge", command, *arguments, *flags_of(flags)])[0]
 
 

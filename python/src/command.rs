@@ -93,6 +93,12 @@ pub(crate) fn answer(
     Ok(Answer { code, output, message, help: help.flatten(), trades })
 }
 
+/// Returns the long flags of a command, without their dashes.
+#[pyfunction]
+pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
+    App::flags_of(&command)
+}
+
 fn module_file(py: Python<'_>) -> PyResult<String> {
     py.import("candlewick._native")?.getattr("__file__")?.extract()
 }
