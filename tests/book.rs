@@ -1,4 +1,4 @@
-//! The table of contents and the pages of the book are the same set, and what the book includes is there.
+//! The table of contents and the pages of the book are the same set, and pages stand by themselves.
 
 use crate::tidy::{root, tracked};
 use std::collections::BTreeSet;
@@ -31,24 +31,19 @@ fn the_table_of_contents_lists_every_page_once() {
     assert_eq!(set, pages);
 }
 
-/// The files that a page includes whole. A part of one would be seen in the book alone, and not by who reads the page as a file.
-fn included(page: &Path) -> Vec<PathBuf> {
-    let text = read(page);
-    let named = text.split("{{#include ").skip(1).filter_map(|rest| rest.split("}}").next());
-    let folder = page.parent().expect("a page lies in a folder");
-    named.map(|name| folder.join(name)).collect()
+/// A repository's own pages show a directive of the book as it is written.
+#[test]
+fn pages_include_no_other_file() {
+    let with_directive: Vec<PathBuf> =
+        listed().into_iter().filter(|page| read(page).contains("{{#")).collect();
+    assert_eq!(with_directive, [PathBuf::new(); 0]);
 }
 
 #[test]
-fn what_the_book_includes_is_there() {
-    let mut files = 0;
-    for page in listed() {
-        for file in included(&page) {
-            assert!(file.exists(), "{} includes {}, which is not there", page.display(), file.display());
-            files += 1;
-        }
-    }
-    assert!(files > 0, "no file was found that a page includes");
+fn the_page_of_settings_shows_the_file_of_defaults() {
+    let page = read(&root().join("docs/reference/settings.md"));
+    let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(shown, Some(&*read(&root().join("config/default.toml"))), "run .ci/book BINARY --write");
 }
 
 /// The terms that a text links to in the glossary.

@@ -40,7 +40,7 @@
 //! # What is promised, measured
 //! `cargo run --release -p candlewick-statistics --example promises` measures every promise (coverage, error rates looked at
 //! after every trade, power, false discoveries, the best of many) on 20,000 trials each, prints nominal beside measured
-//! with its standard error, and fails when one is broken; `--example ruin_trials` holds ruin to trials. `STATISTICS.md`
+//! with its standard error, and fails when one is broken; `--example ruin_trials` holds ruin to trials. `docs/statistics.md`
 //! of the repository has the tables. Every figure here stands beside that of another library in the table that the
 //! test `reference_table` prints.
 

@@ -64,7 +64,7 @@ const STEPS: u32 = 1 << 16;
 ///
 /// # Source
 /// I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting*, Journal of the Royal Statistical
-/// Society B 86 (2024). What was measured stands in `STATISTICS.md` of the repository.
+/// Society B 86 (2024). What was measured stands in `docs/statistics.md` of the repository.
 #[derive(Clone, Debug)]
 pub struct ConfidenceSequence {
     events: Vec<SequenceEvent>,

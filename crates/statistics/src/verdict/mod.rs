@@ -102,7 +102,7 @@ pub struct NotionalStake {
 /// # Measured
 /// The medians to *shown* at payout 85 are 3,491, 1,605, 560, 213 and 102 trades at +2, +3, +5, +8, +12 points; who knows the edge and stakes its
 /// Kelly fraction takes 2,853, 1,296, 449, 180, 81. `cargo run --release -p candlewick-statistics --example promises` prints
-/// these and the error rates; `STATISTICS.md` of the repository has the tables.
+/// these and the error rates; `docs/statistics.md` of the repository has the tables.
 ///
 /// # Sources
 /// J. Ville, *Etude critique de la notion de collectif* (1939); G. Shafer, *Testing by Betting*, Journal of the
