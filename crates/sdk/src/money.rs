@@ -28,10 +28,12 @@ pub enum MoneyError {
         decimals: u32,
     },
     /// Outside what can be counted.
-    #[error("{amount} is too large to be an amount of money")]
+    #[error("{amount} is too large to be an amount of money: use at most {largest}")]
     TooLarge {
         /// What it was.
         amount: String,
+        /// The largest amount at the wallet's scale.
+        largest: Decimal,
     },
     /// A scale beyond 8 decimals.
     #[error("a money scale of {decimals} is too fine: use 0 to 8")]
@@ -88,7 +90,8 @@ impl MoneyScale {
     }
 
     fn scaled(self, amount: Decimal, rounding: RoundingStrategy) -> Result<Money, MoneyError> {
-        let error = || MoneyError::TooLarge { amount: amount.to_string() };
+        let largest = self.to_decimal(Money(LARGEST)).normalize();
+        let error = || MoneyError::TooLarge { amount: amount.to_string(), largest };
         let units = amount.checked_mul(Decimal::from(10_i64.pow(self.0))).ok_or_else(error)?;
         let units = i64::try_from(units.round_dp_with_strategy(0, rounding)).map_err(|_| error())?;
         if units.abs() <= LARGEST { Ok(Money(units)) } else { Err(error()) }
@@ -275,6 +278,9 @@ mod tests {
         assert_eq!(cents.exact("12.50".parse().unwrap()), Ok(Money::from_minor(1_250)));
         assert!(matches!(cents.exact("0.001".parse().unwrap()), Err(MoneyError::TooFine { .. })));
         assert!(matches!(cents.rounded(Decimal::MAX), Err(MoneyError::TooLarge { .. })));
+        let error = cents.rounded(Decimal::from(1_000_000_000_000_000_i64)).unwrap_err().to_string();
+        assert!(error.ends_with("use at most 10000000000000"), "{error}");
+        assert!(cents.rounded(Decimal::from(10_000_000_000_000_i64)).is_ok());
         assert_eq!(cents.truncated("0.019".parse().unwrap()), Ok(Money::from_minor(1)));
         assert_eq!(cents.format(Money::from_minor(-5)), "-0.05");
     }

@@ -61,7 +61,10 @@ impl Luck {
         let to_the_end = Returns::of(rows.iter().filter(|row| row.rung == last), payout);
         let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
         let best = ranked(rows).into_iter().find(|row| row.score.is_some());
-        let overfitting = blocks(longest).and_then(|blocks| {
+        // Without a trade no set is better than another.
+        let has_trades =
+            to_the_end.timelines.iter().any(|timeline| timeline.parts().any(|part| part != (0, 0)));
+        let overfitting = blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
         let block_periods = longest.max(KEPT_TOGETHER);
@@ -284,5 +287,8 @@ mod tests {
         let idle = Luck::of(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
         assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));
         assert!(idle.reading().contains("too little"));
+        let idle: Vec<TrialRow> = (0..8).map(|trial| row(trial, 1, std::iter::empty())).collect();
+        let idle = Luck::of(&idle, PAYOUT, 1).unwrap();
+        assert_eq!((idle.overfitting, idle.overfitting_loss), (None, None));
     }
 }
