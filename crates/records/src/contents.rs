@@ -76,7 +76,7 @@ pub struct JournalContents {
     pub session: Session,
     /// Its lines without candles.
     pub lines: Vec<StoredLine>,
-    /// How many candles each run was shown.
+    /// Candles of each run, without those of its warm-up.
     pub candles: BTreeMap<u64, u64>,
     /// Whether a person halted opens, and nobody has resumed since.
     pub is_halted: bool,

@@ -2,6 +2,7 @@
 
 use crate::error::RecordsError;
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine, is_snapshot};
+use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
 /// Lines read at once.
@@ -16,15 +17,20 @@ pub(crate) enum Which {
     WithoutCandles,
 }
 
+/// Part of the event of a candle that was fetched after its close.
+const BACKFILL: &str = "\"origin\":\"backfill\"";
+
 /// What was read.
 #[derive(Default)]
 pub(crate) struct Lines {
     /// The lines, in their order.
     pub kept: Vec<StoredLine>,
-    /// How many candles each run was shown.
+    /// Candles of each run, without those of its warm-up.
     pub candles: BTreeMap<u64, u64>,
     /// The last line, whatever it is.
     pub last: Option<StoredLine>,
+    /// Start of the run that was read last.
+    began: Millis,
 }
 
 /// Reads a journal to its present end, verifies each line, and shows it on the way, in one walk.
@@ -70,8 +76,12 @@ impl Lines {
             self.last = Some(last.clone());
         }
         for stored in page {
+            if stored.line.kind == LineKind::Run {
+                self.began = stored.line.at;
+            }
             if is_candle(&stored) {
-                *self.candles.entry(stored.line.run).or_default() += 1;
+                let is_warm_up = stored.line.at <= self.began && stored.line.body.contains(BACKFILL);
+                *self.candles.entry(stored.line.run).or_default() += u64::from(!is_warm_up);
                 if which == Which::WithoutCandles {
                     continue;
                 }

@@ -30,7 +30,7 @@ pub struct RecordedRuns {
     pub balance: Money,
     /// The money after it.
     pub ledger: Ledger,
-    /// How many candles its bots were shown.
+    /// Candles that its bots saw, without those of the warm-up.
     pub candles: u64,
     /// The hash of its last entry.
     pub head_hash: String,

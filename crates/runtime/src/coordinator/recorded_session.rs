@@ -11,7 +11,7 @@ use crate::reservations::Reservations;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
     Action, Approved, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState, Ledger,
-    OrderTerms, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
+    OrderTerms, Origin, OutsideSignal, ReloadNote, Rule, Session, TradeBook, VenueId,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
@@ -29,6 +29,9 @@ pub(crate) struct RecordedSession {
     /// The halt in force, by an operator or by an audit.
     halt: Option<Halt>,
     actions: Vec<Action>,
+    /// Start of the run, in venue time.
+    began: Millis,
+    /// Candles that closed during the run.
     candles: u64,
     /// Events that were handed to the Session, without candles.
     news: u64,
@@ -90,6 +93,7 @@ impl RecordedSession {
             account,
             halt,
             actions: Vec::with_capacity(64),
+            began: Millis::ZERO,
             candles: 0,
             news: 0,
             expiring: BTreeMap::new(),
@@ -99,11 +103,17 @@ impl RecordedSession {
 
     /// Records the header of a run, and lets the Session begin it.
     pub(crate) fn begin(&mut self, header: &Header, step: &mut Step<'_>) {
+        self.began = step.now;
         self.journal.record(Entry::Header(header), step);
         self.session.begin_run(header);
         for bot in (0..self.session.bots().len()).filter_map(BotId::new) {
             self.tell_evidence(bot, step);
         }
+    }
+
+    /// Returns whether the event is a candle of the warm-up: one that closed before the run.
+    fn is_warm_up(&self, at: Millis, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::Candle { origin: Origin::Backfill, .. }) && at <= self.began
     }
 
     /// What is known of a bot's edge now.
@@ -117,7 +127,7 @@ impl RecordedSession {
     pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> Handled {
         let event = Event { at, received: step.now, kind };
         let is_candle = matches!(kind, EventKind::Candle { .. });
-        self.candles += u64::from(is_candle);
+        self.candles += u64::from(is_candle && !self.is_warm_up(at, &kind));
         self.news += u64::from(!is_candle);
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);

@@ -335,7 +335,7 @@ pub struct Totals {
     /// Why it ended: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     #[schemars(with = "String")]
     pub stop: &'static str,
-    /// Candles that the strategies saw.
+    /// Candles that closed during the run, without those of the warm-up.
     pub candles: u64,
     /// Trades that settled.
     pub trades: u64,
