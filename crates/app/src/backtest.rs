@@ -67,6 +67,8 @@ pub struct PreparedBacktest {
     pub coarse: Option<String>,
     /// The payout that the trades of the latencies' journal had, in percent.
     pub seen_payout_percent: Option<f64>,
+    /// Whether the latencies are those of a journal with a simulated venue.
+    pub has_simulated_latency: bool,
     /// Whether each bot's strategy wants prices between candles.
     pub wants_prices: Vec<bool>,
     /// Signals of the list that the configuration names, at their moments.
@@ -108,11 +110,13 @@ impl BacktestTerms {
         progress: &dyn Progress,
     ) -> Result<(PreparedBacktest, Strategies), AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-        loaded.config.simulation.check()?;
+        loaded.check_simulation().map_err(Problems::from)?;
         let bots = BotSet::build(&loaded, registry)?;
         let warmups = bots.warmups(&loaded.config.bots);
         let BotSet { strategies, wants_prices, versions } = bots;
         let simulation = loaded.config.simulation.clone();
+        let has_simulated_latency =
+            self.latency.as_ref().is_some_and(|latency| latency.delays.is_simulated());
         let (simulation, seen_payout_percent) = match self.latency {
             None => (simulation, None),
             Some(latency) => latency.apply(simulation)?,
@@ -153,6 +157,7 @@ impl BacktestTerms {
             candles,
             coarse,
             seen_payout_percent,
+            has_simulated_latency,
             wants_prices,
             signals,
         };

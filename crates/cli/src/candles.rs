@@ -4,7 +4,7 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
-use crate::arguments::parse_moment;
+use crate::arguments::{parse_moment, parse_payout_percent};
 use candlewick_app::candles::{CandleChoice, PriceSource};
 use candlewick_report::run::ReplayBasis;
 use candlewick_sdk::Millis;
@@ -35,7 +35,7 @@ pub(crate) struct CandleArguments {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// What a win pays, in percent of the stake, in place of payout_percent in [simulation]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout_percent)]
     payout: Option<f64>,
 }
 
@@ -57,5 +57,9 @@ impl CandleArguments {
 
 /// What a verdict on such candles rests on.
 pub(crate) fn basis_of(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
-    ReplayBasis { may_be_coarse: choice.allow_coarse, has_venue_prices: prices == PriceSource::Venue }
+    ReplayBasis {
+        may_be_coarse: choice.allow_coarse,
+        has_venue_prices: prices == PriceSource::Venue,
+        has_simulated_latency: false,
+    }
 }

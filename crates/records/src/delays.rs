@@ -3,6 +3,7 @@
 use crate::error::RecordsError;
 use crate::lines::{is_candle, visit_all};
 use crate::run::RecordedRun;
+use crate::trading::TradingMode;
 use candlewick_engine::BotSettings;
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Payout, Series, Symbol};
@@ -15,6 +16,8 @@ pub struct Delays {
     symbols: BTreeMap<Symbol, Samples>,
     /// What the venue paid, of each trade.
     payouts: Vec<Payout>,
+    /// Whether a run of them had a simulated venue, whose latency is not that of a real one.
+    is_simulated: bool,
 }
 
 #[derive(Debug, Default)]
@@ -116,6 +119,9 @@ impl DelayReading {
         if stored.line.kind == LineKind::Run {
             for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
                 self.series = run.series().to_vec();
+                let is_simulated =
+                    run.is_replay || matches!(run.trading, Some(TradingMode::Sandbox | TradingMode::Paper));
+                self.delays.is_simulated |= is_simulated && self.run.is_none_or(|own| own == run.number);
                 let delay = |bot: &BotSettings| bot.entry_delay().unwrap_or(Millis::ZERO);
                 self.bots = run.settings.bots.iter().map(|bot| (bot.symbol, delay(bot))).collect();
             }
@@ -177,6 +183,11 @@ impl Delays {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a run of the journal had a simulated venue.
+    pub const fn is_simulated(&self) -> bool {
+        self.is_simulated
     }
 
     /// What orders took from decision to arrival, by symbol; symbols without any are left out.

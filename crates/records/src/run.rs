@@ -29,6 +29,8 @@ pub struct RecordedRun {
     pub simulation: SimulationSettings,
     /// What its trades are worth; none in a journal that does not say.
     pub trading: Option<TradingMode>,
+    /// Whether it replayed stored candles.
+    pub(crate) is_replay: bool,
     /// Name and version of each bot's strategy.
     pub strategies: Vec<(String, String)>,
     pub(crate) series: Vec<Series>,
@@ -55,6 +57,7 @@ impl RecordedRun {
         let rule = header.settings.pointer("/session/risk/verdict/lambda").cloned();
         let today = serde_json::to_value(LambdaRule::default()).ok();
         Ok(Self {
+            is_replay: header.data_hash.is_some(),
             has_earlier_verdict_rule: rule.is_some() && rule != today,
             number: stored.line.run,
             seq: stored.seq,

@@ -80,9 +80,10 @@ impl VerdictLine {
         let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
         let trades = counted(*trades, "trade", "trades");
         let (needed, against) = (threshold_words(*threshold_for), threshold_words(Some(*threshold_against)));
-        let verdict = self
-            .no_longer_held_since
-            .map_or_else(|| verdict_words(self.verdict, self.about_more_trades), no_longer_held_words);
+        let verdict = self.no_longer_held_since.map_or_else(
+            || verdict_words(self.verdict, self.about_more_trades),
+            |since| no_longer_held_words(&utc(since)),
+        );
         let interval = self.intervals.edge_words();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
         let said = match self.settled_by_person {
@@ -113,13 +114,13 @@ pub fn threshold_words(threshold: Option<f64>) -> String {
 /// The name by which machines know an edge that was shown and no longer holds.
 pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
-/// The same in words.
-pub fn no_longer_held_words(since: Millis) -> String {
-    format!("edge no longer held since {} (it ended, or was smaller all along)", utc(since))
+/// Describes an edge that no longer holds; `since` is a date or a trade.
+pub fn no_longer_held_words(since: &str) -> String {
+    format!("edge no longer held since {since} (it ended, or was smaller all along)")
 }
 
 /// An edge that was shown and is not said to have been, for these reasons, in words.
-pub fn withheld_words(reasons: &[String], no_longer_held_since: Option<Millis>) -> String {
+pub fn withheld_words(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
     let since = no_longer_held_since.map(|since| format!("; besides, {}", no_longer_held_words(since)));
     format!("edge shown, but withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
@@ -154,7 +155,7 @@ mod tests {
             withheld_words(&reasons, None),
             "edge shown, but withheld: prices are coarse; of 3 variants"
         );
-        let both = withheld_words(&reasons, Some(Millis::ZERO));
+        let both = withheld_words(&reasons, Some(&utc(Millis::ZERO)));
         assert!(both.contains("withheld: prices are coarse; of 3 variants"), "{both}");
         assert!(
             both.contains("no longer held since 1970-01-01") && both.contains("smaller all along"),

@@ -1,6 +1,7 @@
 //! After which trade an edge was shown, and what the trades since say of it.
 
 use crate::analysis::{Finding, FindingKind, Severity};
+use crate::edge::is_date;
 use candlewick_engine::{JudgedTrade, ShownEdge};
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -15,8 +16,8 @@ const FEWEST: u64 = 30;
 pub struct ShownLine {
     /// After so many trades that were won, lost or drawn.
     pub after_trades: u64,
-    /// When the last of them was known to have ended, ms since 1970.
-    pub at: Millis,
+    /// When the last of them was known to have ended, ms since 1970. `None` of trades without dates.
+    pub at: Option<Millis>,
     /// Trades that were won since.
     pub won_since: u64,
     /// Trades that were lost since.
@@ -55,7 +56,7 @@ impl ShownLine {
         let is_enough = won + lost >= shown.after_trades.max(FEWEST);
         Self {
             after_trades: shown.after_trades,
-            at: shown.at,
+            at: Some(shown.at).filter(|at| is_date(*at)),
             won_since: won,
             lost_since: lost,
             draw_since: count(Outcome::Draw),
@@ -84,9 +85,9 @@ impl ShownLine {
         }
     }
 
-    /// When, in brackets; nothing of trades in a file without times, which are counted from 1970 on.
+    /// The date in brackets, empty without one.
     fn at_words(&self) -> String {
-        if self.at < Millis::DAY * 365 { String::new() } else { format!(" ({})", utc(self.at)) }
+        self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
     }
 
     fn since_words(&self) -> Option<String> {
@@ -181,7 +182,7 @@ mod tests {
             let few = line(after, won, lost);
             assert_eq!((few.is_supported_since, few.finding()), (None, None), "{after} {won} {lost}");
         }
-        let untimed = ShownLine { at: Millis::new(35), ..line(7, 0, 0) };
+        let untimed = ShownLine { at: None, ..line(7, 0, 0) };
         assert_eq!(untimed.words(), "edge shown after trade 7 of 7");
         assert_eq!(line(7, 0, 0).words(), "edge shown after trade 7 of 7 (2026-01-05T00:00:00.000Z)");
     }

@@ -176,7 +176,7 @@ fn the_balance_is_drawn_from_the_start_to_the_last_settlement() {
 #[test]
 fn a_payout_above_the_stake_is_held_against_the_bots_that_have_it() {
     let percent = |percent: u32| Payout::from_percent(percent.into()).unwrap();
-    let basis = ReplayBasis { may_be_coarse: false, has_venue_prices: true };
+    let basis = ReplayBasis { may_be_coarse: false, has_venue_prices: true, has_simulated_latency: false };
     // What all symbols pay that have none of their own, what EURUSD does, and whose payout is told.
     for (usual, own, symbols, expected) in [
         (80, 150, &["BTCUSDT"][..], None),

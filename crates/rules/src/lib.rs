@@ -74,7 +74,7 @@ mod wrong_value;
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
 pub use held::{HeldCondition, held_conditions};
-pub use inside::{doubtful_parts, looks_at_volume, quoted_texts};
+pub use inside::{count_numbers, doubtful_parts, looks_at_volume, quoted_texts};
 pub use longest::{LongPart, longest_part};
 pub use rule::{Rule, Side};
 pub use strategy::RuleStrategy;

@@ -46,6 +46,14 @@ impl Payout {
         (number > 0.0 && number <= MOST_LIKE_A_SHARE).then_some(percent)
     }
 
+    /// Returns the percent that was meant by a number in a file of another program, `None` if it may be a percent.
+    ///
+    /// In addition to [`percent_of_share`](Self::percent_of_share) it knows returns with the stake: 85 by 185.
+    pub fn percent_meant_by(number: f64) -> Option<f64> {
+        let profit = ((number - 100.0) * 1e6).round() / 1e6;
+        Self::percent_of_share(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))
+    }
+
     /// From 1/10,000 of a percent; `None` for 0 and above 1000 %.
     pub fn from_parts(parts: u32) -> Option<Self> {
         NonZeroU32::new(parts).filter(|parts| parts.get() <= HIGHEST).map(Self)

@@ -1,6 +1,6 @@
 //! `backtest`: stored candles through the configured bots.
 
-use super::conditions::{conditions_of_bots, doubtful_parts_of, without_volume};
+use super::conditions::{conditions_of_bots, doubtful_parts_of, rule_numbers_of, without_volume};
 use super::gates::gates_of;
 use super::long_parts::long_parts_of;
 use crate::arguments::parse_journal;
@@ -19,9 +19,11 @@ use candlewick_app::search::files_of_bots;
 use candlewick_engine::{BotSettings, TradeBook, percent_beside_default, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
-use candlewick_report::analysis::{Background, Prices, Sensitivity, assumed_payout_percent};
+use candlewick_report::analysis::{Background, Prices, Reversals, Sensitivity, assumed_payout_percent};
 use candlewick_report::page::write_run_page;
-use candlewick_report::run::{Caveats, PageParts, Run, RunReport, Unsettled, VariantCounter, page_of};
+use candlewick_report::run::{
+    Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter, page_of,
+};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
@@ -144,7 +146,8 @@ fn report(
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
-    let PreparedBacktest { loaded, settings, header, candles, coarse, seen_payout_percent, .. } = prepared;
+    let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
+    let PreparedBacktest { seen_payout_percent, has_simulated_latency, .. } = prepared;
     let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let ledger = loaded.config.variants.ledger(&loaded.config.data.state);
@@ -162,6 +165,7 @@ fn report(
         Ok(VariantCounter { ledger, tried, look })
     });
     let basis = basis_of(&arguments.candles.choice(), candles.prices);
+    let basis = ReplayBasis { has_simulated_latency, ..basis };
     let caveats = Caveats::of_replay(basis, &settings.simulation, &settings.session.bots);
     let background = Background {
         assumed_payout_percent: Some(assumed_payout_percent(
@@ -174,6 +178,8 @@ fn report(
         untraded_candles: Some(untraded_candles(&candles.series, &loaded.config.bots, &finished.book)),
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
+        reversals: candles.series.iter().map(Reversals::of).collect(),
+        rule_numbers: rule_numbers_of(&loaded, context.registry),
     };
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();

@@ -6,7 +6,7 @@ use candlewick_app::bots::error_of_backtest;
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::conditions::ConditionLine;
-use candlewick_rules::{HeldCondition, doubtful_parts, held_conditions, looks_at_volume};
+use candlewick_rules::{HeldCondition, count_numbers, doubtful_parts, held_conditions, looks_at_volume};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
@@ -44,6 +44,13 @@ pub(super) fn doubtful_parts_of(loaded: &Loaded, registry: &Registry) -> Vec<Str
         found.into_iter().map(|words| format!("bot \"{}\": {words}", bot.name)).collect::<Vec<_>>()
     };
     loaded.config.bots.iter().flat_map(of_bot).collect()
+}
+
+/// Counts the numbers in the rule of each bot, in the bots' order.
+pub(super) fn rule_numbers_of(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
+    let of_bot =
+        |bot: &BotSettings| count_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
+    loaded.config.bots.iter().map(of_bot).collect()
 }
 
 /// Of each bot whose rule looks at the volume, that it is one number on all its candles.

@@ -386,7 +386,9 @@ fn write(
     ];
     if let Some(all) = all {
         let bots = &settings.session.bots;
-        let facts = RunFacts::of(&all.book, bots, (all.money_scale, caveats));
+        let mut caveats = caveats.clone();
+        caveats.count_gaps(&all.book);
+        let facts = RunFacts::of(&all.book, bots, (all.money_scale, &caveats));
         files.push(folder.put("trades.csv.run.json", |bytes| Ok(serde_json::to_writer(bytes, &facts)?))?);
         files.push(
             folder.put("trades.csv", |bytes| write_trades_to(bytes, &all.book, bots, all.money_scale))?,

@@ -20,11 +20,14 @@ pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
-pub use finding::{Background, Finding, FindingKind, Severity, VariantsUnknown, assumed_payout_percent};
+pub use finding::{
+    Background, Finding, FindingKind, Reversals, Severity, VariantsUnknown, assumed_payout_percent,
+};
 pub use metrics::{DrawdownFigures, Metrics};
 
 pub(crate) use breakdown::hours_of_week;
 pub(crate) use drawdowns::worst_drawdowns;
+pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
 pub(crate) use histogram::{Bin, Bins, histogram};
 pub(crate) use rolling::RollingWinRate;
 
@@ -106,14 +109,9 @@ impl Analysis {
         }
     }
 
-    /// What is to be said before everything else, where there is such a thing: that nothing was traded, or for the smaller part
-    /// of the run, and why.
-    pub fn headline(&self) -> Option<&str> {
-        let is_headline = |one: &&Finding| {
-            matches!(one.kind, FindingKind::RefusedByOneRule | FindingKind::HaltedEarly)
-                && one.severity == Severity::Serious
-        };
-        self.findings.iter().find(is_headline).map(|one| one.text.as_str())
+    /// Findings that are printed before the verdict, because the verdict misleads without them.
+    pub fn headlines(&self) -> impl Iterator<Item = &str> {
+        self.findings.iter().filter(|one| one.is_headline()).map(|one| one.text.as_str())
     }
 
     /// Corrects for the number of variants that were tried.
@@ -139,6 +137,7 @@ impl Analysis {
             variants: self.variants.as_ref(),
             variants_unknown: self.variants_unknown.as_ref(),
             bots: trades.bots,
+            scale: trades.scale,
             settled: &settled,
             refused_since_last: trades.book.refused_since_last(),
             last_open: (trades.book.rows().last().map(|row| row.approved.decision_time()), trades.span),

@@ -184,7 +184,7 @@ mod tests {
             ended: outcome.map(|outcome| (decided + Millis::MINUTE, outcome)),
             sequence: None,
         };
-        NamedTrade { bot: bot.to_owned(), trade }
+        NamedTrade { bot: bot.to_owned(), trade, money: None }
     }
 
     fn hook() -> GateRule {

@@ -1,13 +1,13 @@
 //! The verdict on trades in their order, with what stands beside it.
 
-use super::{Counts, IndependentFigures};
+use super::{Counts, IndependentFigures, is_date};
 use crate::analysis::Finding;
 use crate::error::ReportError;
 use crate::run::Caveats;
 use crate::shown::ShownLine;
 use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of, judge_of, judge_trades};
 use candlewick_records::{
-    EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, verdict_name, verdict_words,
+    EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, utc, verdict_name, verdict_words,
     withheld_words,
 };
 use candlewick_sdk::Millis;
@@ -21,6 +21,19 @@ pub struct NamedTrade {
     pub bot: String,
     /// As the verdict sees it.
     pub trade: JudgedTrade,
+    /// Stake and profit, where they are known.
+    pub money: Option<TradeMoney>,
+}
+
+/// Stake and profit of a trade, for statistics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TradeMoney {
+    /// The stake.
+    pub stake: f64,
+    /// Profit, negative for a loss.
+    pub profit: f64,
+    /// Decimals of the two.
+    pub decimals: u32,
 }
 
 /// What some trades say.
@@ -54,6 +67,9 @@ pub struct Sample {
     /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
     /// Null while it is, or was not shown.
     pub no_longer_held_since: Option<Millis>,
+    /// The same as the number of a trade, 1-based, of trades without dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_longer_held_since_trade: Option<u64>,
     /// After which trade an edge was shown, and how the trades since did; null where it was not.
     pub shown: Option<ShownLine>,
     /// Where the edge and the win rate lie.
@@ -83,6 +99,7 @@ impl Sample {
             withheld: Vec::new(),
             labels: Vec::new(),
             no_longer_held_since: None,
+            no_longer_held_since_trade: None,
             shown: None,
             intervals: EdgeIntervals::default(),
             independent: IndependentFigures::of_counts(counts, payout_fraction)?,
@@ -134,12 +151,14 @@ impl Sample {
             let outcomes = ended.map(|(_, outcome)| outcome);
             withheld = caveats.reasons_to_withhold(test, outcomes, |test| judge_trades(trades, test));
         }
-        let no_longer_held_since = judge.no_longer_held_since();
+        let since = judge.no_longer_held_since();
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
-        } else if no_longer_held_since.is_some() {
+        } else if since.is_some() {
             verdict = NO_LONGER_HELD;
         }
+        let trade_number =
+            |since: Millis| trades.iter().filter(|trade| trade.decided <= since).count() as u64;
         Ok(Self {
             bot: bot.map(str::to_owned),
             counts: Counts::of(trades),
@@ -153,7 +172,8 @@ impl Sample {
             variance_inflation: Some(test.overlap().variance_inflation()),
             withheld,
             labels: caveats.labels.clone(),
-            no_longer_held_since,
+            no_longer_held_since: since.filter(|since| is_date(*since)),
+            no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
             shown: ShownLine::of_judged(trades, test),
             intervals: EdgeIntervals::of(&edge_sequence_of(trades)),
             independent: IndependentFigures::of_trades(trades, test.plan())?,
@@ -162,26 +182,32 @@ impl Sample {
 
     /// That the trades since do not support the edge that was shown, be it withheld or not.
     pub(super) fn finding(&self) -> Option<Finding> {
-        let mut finding = self.shown.filter(|_| self.no_longer_held_since.is_none())?.finding()?;
-        if let Some(bot) = &self.bot {
-            finding.text = format!("{bot}: {}", finding.text);
-        }
-        Some(finding)
+        let finding = self.shown.filter(|_| self.ended_words().is_none())?.finding()?;
+        Some(match &self.bot {
+            Some(bot) => finding.of_bot(bot),
+            None => finding,
+        })
     }
 
     /// With which trade the edge was shown that is said of it, and how the trades since did.
     pub(super) fn shown_words(&self) -> Option<String> {
-        let is_said = self.withheld.is_empty() && self.no_longer_held_since.is_none();
+        let is_said = self.withheld.is_empty() && self.ended_words().is_none();
         self.shown.filter(|_| is_said).map(|shown| shown.words())
+    }
+
+    /// The date or the trade since which a shown edge no longer holds.
+    fn ended_words(&self) -> Option<String> {
+        let trade = self.no_longer_held_since_trade.map(|trade| format!("trade {trade}"));
+        self.no_longer_held_since.map(utc).or(trade)
     }
 
     /// The verdict in words.
     pub fn words(&self) -> String {
         if !self.withheld.is_empty() {
-            return withheld_words(&self.withheld, self.no_longer_held_since);
+            return withheld_words(&self.withheld, self.ended_words().as_deref());
         }
-        if let Some(since) = self.no_longer_held_since {
-            return no_longer_held_words(since);
+        if let Some(since) = self.ended_words() {
+            return no_longer_held_words(&since);
         }
         self.verdict.map_or_else(
             || "none: it takes trades in their order".to_owned(),

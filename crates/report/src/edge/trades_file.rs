@@ -1,12 +1,19 @@
 //! A CSV of trades: one that `backtest --trades` wrote, or anybody's with the columns that a verdict needs.
 
-use super::NamedTrade;
+use super::trade_cells::{
+    parse_amount, parse_foreign_payout, parse_outcome, parse_payout, parse_time, to_f64,
+};
+use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, without_times};
+use super::{NamedTrade, TradeMoney};
+use crate::analysis::{Finding, FindingKind};
+use crate::break_even_payout::MAX_PERCENT;
 use crate::error::ReportError;
 use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
-use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible_cell};
 use csv::{ReaderBuilder, StringRecord, Trim};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -21,9 +28,13 @@ pub struct TradesFile {
     pub bots: usize,
     /// What keeps an edge from being believed.
     pub caveats: Caveats,
+    /// Findings about the rows.
+    pub findings: Vec<Finding>,
+    /// Notes about the file.
+    pub notices: Vec<String>,
 }
 
-/// Where the columns stand.
+/// Positions of the columns.
 struct Columns {
     result: usize,
     payout: Option<usize>,
@@ -34,6 +45,8 @@ struct Columns {
     known: [Option<usize>; 2],
     /// What the answer said that a win pays.
     answered_payout: Option<usize>,
+    stake: Option<usize>,
+    profit: Option<usize>,
 }
 
 /// Reads the trades of a file, whose payout is `payout` where it has no such column, and what stands beside it of their run
@@ -104,22 +117,63 @@ fn read(
         }
     }
     let has_times = columns.times.is_some();
+    let findings = findings(&records, &trades, has_times);
     if has_times {
         trades.sort_by(|a, b| canonical(a, &symbols).cmp(&canonical(b, &symbols)));
     }
     let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
     withheld.extend(missing.map(str::to_owned));
+    let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
+    withheld.extend(is_sorted.then(|| SORTED.to_owned()));
+    let is_foreign = !columns.are_of_a_run();
+    withheld.extend(is_foreign.then(|| generous_payout(&trades)).flatten());
     let mut caveats = Caveats::recorded(withheld, labels, variants);
     if !is_counted {
         caveats.leave_uncounted();
     }
-    Ok(TradesFile { trades, has_times, bots: bots.len(), caveats })
+    let notices = is_foreign.then(|| columns.ignored(&header)).flatten().into_iter().collect();
+    Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
 
 /// Said of a file that lies alone.
 const NO_FACTS: &str = "the file .run.json that was written beside these trades is not there, and so nothing is known of their run";
 /// Said of a file that was changed.
 const OTHER_LINES: &str = "the file .run.json beside these trades was written with other lines: what it says of a run may not be of these";
+
+/// Said of rows without times that are in the order of their results.
+const SORTED: &str = "the rows are sorted by result, and their order in time is not known";
+
+/// Findings about the rows as they are in the file.
+fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
+    let found = if has_times {
+        [repeated_rows(&repeats(records)), None]
+    } else {
+        let outcomes: Vec<Outcome> = trades.iter().filter_map(|named| Some(named.trade.ended?.1)).collect();
+        [sorted_by_result(&outcomes), without_times(trades.len())]
+    };
+    found.into_iter().flatten().collect()
+}
+
+/// Rows that are the same as an earlier one in every cell.
+fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
+    let mut seen: HashMap<Vec<&str>, u64> = HashMap::new();
+    let mut repeated = Vec::new();
+    for record in records {
+        let line = record.position().map_or(0, csv::Position::line);
+        match seen.entry(record.iter().collect()) {
+            Entry::Occupied(earlier) => repeated.push(RepeatedRow { line, of_line: *earlier.get() }),
+            Entry::Vacant(place) => _ = place.insert(line),
+        }
+    }
+    repeated
+}
+
+/// The reason to withhold an edge if a payout is above that of any venue, as in a backtest.
+fn generous_payout(trades: &[NamedTrade]) -> Option<String> {
+    let highest = trades.iter().filter_map(|named| named.trade.payout).max()?.to_percent();
+    (highest > MAX_PERCENT)
+        .then(|| format!("a payout of {highest} % is stated, and above {MAX_PERCENT} % a coin toss earns"))
+}
 
 /// What was decided and never became a trade.
 fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
@@ -128,13 +182,13 @@ fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, St
     let sequence = Some(EventSequence::recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
     let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
-    Ok(NamedTrade { bot: bot.clone(), trade })
+    Ok(NamedTrade { bot: bot.clone(), trade, money: None })
 }
 
 /// What trades are put in order by before they are judged: at one moment by their bots and what they were, and not by
 /// their place in the file.
 fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
-    let NamedTrade { bot, trade } = named;
+    let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
     let numbers = trade.sequence.map(EventSequence::numbers);
     let symbol = symbols.get(trade.symbol.index());
@@ -144,6 +198,10 @@ fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use
 impl Columns {
     fn of(header: &StringRecord, payout: Option<Payout>) -> Result<Self, String> {
         let find = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
+        let count = |name: &str| header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count();
+        if let Some(name) = READ_COLUMNS.into_iter().find(|name| count(name) > 1) {
+            return Err(format!("there is more than one column \"{name}\""));
+        }
         let result = find("result").ok_or("there is no column \"result\"")?;
         let payout_column = find("payout");
         if payout_column.is_none() && payout.is_none() {
@@ -162,7 +220,29 @@ impl Columns {
             bot: find("bot"),
             known: ["payout_known", "result_known"].map(find),
             answered_payout: find("answered_payout"),
+            stake: find("amount").or_else(|| find("stake")),
+            profit: find("pnl").or_else(|| find("profit")),
         })
+    }
+
+    /// Names the columns that are not read.
+    fn ignored(&self, header: &StringRecord) -> Option<String> {
+        let [times_0, times_1] =
+            self.times.map_or([None; 2], |(decided, closed)| [Some(decided), Some(closed)]);
+        let read = [
+            Some(self.result),
+            self.payout,
+            times_0,
+            times_1,
+            self.symbol,
+            self.bot,
+            self.stake,
+            self.profit,
+        ];
+        let ignored = (0..header.len()).filter(|place| !read.contains(&Some(*place)));
+        let names: Vec<String> =
+            ignored.filter_map(|place| header.get(place)).map(|name| format!("\"{name}\"")).collect();
+        (!names.is_empty()).then(|| format!("columns not read: {}", names.join(", ")))
     }
 
     /// Whether a run wrote them: by columns that no other program has, whatever became of the rest of the header.
@@ -179,10 +259,11 @@ impl Columns {
     ) -> Result<NamedTrade, String> {
         let place = i64::try_from(place).unwrap_or(i64::MAX / 4);
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
-        let outcome = read_outcome(field(Some(self.result)))?;
+        let outcome = parse_outcome(field(Some(self.result)))?;
         let payout = match field(self.payout) {
             "" => usual,
-            text => Some(read_payout(text)?),
+            text if self.are_of_a_run() => Some(parse_payout(text)?),
+            text => Some(parse_foreign_payout(text)?),
         };
         if payout.is_none() && matches!(outcome, Some(Outcome::Won | Outcome::Lost)) {
             return Err("a trade that was won or lost has no payout".to_owned());
@@ -192,7 +273,7 @@ impl Columns {
             Some((decided, closed)) => {
                 let known = Some(field(self.known[1])).filter(|text| !text.is_empty());
                 let closed = known.or(Some(field(Some(closed)))).filter(|text| !text.is_empty());
-                (read_time(field(Some(decided)))?, closed.map(read_time).transpose()?)
+                (parse_time(field(Some(decided)))?, closed.map(parse_time).transpose()?)
             }
         };
         let ended = match (outcome, closed) {
@@ -205,13 +286,13 @@ impl Columns {
         // A file that does not say when a payout was answered has it at the decision.
         let answered = match self.known[0] {
             Some(column) => {
-                Some(field(Some(column))).filter(|text| !text.is_empty()).map(read_time).transpose()?
+                Some(field(Some(column))).filter(|text| !text.is_empty()).map(parse_time).transpose()?
             }
             None => Some(decided),
         };
         let answered_payout = match field(self.answered_payout) {
             "" => None,
-            text => Some(read_payout(text)?),
+            text => Some(parse_payout(text)?),
         };
         let payouts = [answered_payout, payout];
         let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
@@ -221,8 +302,30 @@ impl Columns {
             _ => ended,
         };
         let trade = JudgedTrade { symbol, decided, answered, payout, ended, sequence };
-        Ok(NamedTrade { bot: name_of(field(self.bot), names), trade })
+        let money = money(field(self.stake), field(self.profit));
+        Ok(NamedTrade { bot: name_of(field(self.bot), names), trade, money })
     }
+}
+
+/// Columns of which a file has one each.
+const READ_COLUMNS: [&str; 10] = [
+    "result",
+    "payout",
+    "decision_time",
+    "close_time",
+    "symbol",
+    "bot",
+    "payout_known",
+    "result_known",
+    "answered_payout",
+    "open_time",
+];
+
+/// Stake and profit, if both cells hold amounts.
+fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
+    let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
+    let decimals = stake.scale().max(profit.scale());
+    Some(TradeMoney { stake: to_f64(stake), profit: to_f64(profit), decimals })
 }
 
 /// A bot's name, by its cell.
@@ -237,24 +340,6 @@ fn symbol_of(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> 
         symbols.len() - 1
     });
     SymbolId::new(place).ok_or_else(|| "there are more than 65,535 symbols".to_owned())
-}
-
-fn read_outcome(text: &str) -> Result<Option<Outcome>, String> {
-    let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let found = outcomes.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
-    found.map(Some).ok_or_else(|| format!("\"{text}\" is no result"))
-}
-
-fn read_payout(text: &str) -> Result<Payout, String> {
-    let percent = text.parse::<Decimal>().map_err(|_| format!("\"{text}\" is no payout"))?;
-    Payout::from_percent(percent).map_err(|error| error.to_string())
-}
-
-fn read_time(text: &str) -> Result<Millis, String> {
-    text.parse().map(Millis::new).map_err(|_| format!("\"{text}\" is no time in milliseconds"))
 }
 
 #[cfg(test)]
@@ -301,6 +386,43 @@ mod tests {
         assert_eq!(trades[1].trade.ended.unwrap().1, Outcome::Lost);
     }
 
+    fn kinds(file: &TradesFile) -> Vec<FindingKind> {
+        file.findings.iter().map(|finding| finding.kind).collect()
+    }
+
+    #[test]
+    fn rows_without_times_are_reported_and_sorted_ones_withhold_an_edge() {
+        use FindingKind::{NoTimes, SortedByResult};
+        let sorted = read_text(&format!("result\n{}{}", "WON\n".repeat(60), "LOST\n".repeat(40)), Some(85));
+        let sorted = sorted.unwrap();
+        assert_eq!(kinds(&sorted), [SortedByResult, NoTimes]);
+        assert_eq!(sorted.caveats.withholding, [SORTED]);
+        let mixed = read_text(&format!("result\n{}", "WON\nLOST\n".repeat(40)), Some(85)).unwrap();
+        assert_eq!((kinds(&mixed), mixed.caveats.withholding), (vec![NoTimes], vec![]));
+    }
+
+    #[test]
+    fn repeated_rows_and_columns_that_are_not_read_are_named() {
+        let text = "result,payout,decision_time,close_time,comment,stake\nWON,85,1000,61000,a,5\nLOST,85,61000,99000,b,5\n\
+                    WON,85,1000,61000,a,5\n";
+        let file = read_text(text, None).unwrap();
+        assert_eq!(kinds(&file), [FindingKind::RepeatedRows]);
+        assert!(file.findings[0].text.contains("line 4 is the same as line 2"), "{:?}", file.findings);
+        assert_eq!(file.notices, ["columns not read: \"comment\""]);
+        let of_a_run =
+            "result,payout,decision_time,close_time,reason,answered_payout\nWON,185,1000,61000,x,185\n";
+        assert_eq!(read_text(of_a_run, None).unwrap().notices, [""; 0]);
+    }
+
+    #[test]
+    fn times_in_seconds_are_those_in_milliseconds() {
+        let time = |decided: &str, closed: &str| {
+            let text = format!("result,payout,decision_time,close_time\nWON,85,{decided},{closed}\n");
+            read_text(&text, None).unwrap().trades.remove(0).trade
+        };
+        assert_eq!(time("1767880800", "1767880860"), time("1767880800000", "1767880860000"));
+    }
+
     #[test]
     fn what_is_no_trade_is_named_with_its_line() {
         for (text, payout, expected) in [
@@ -311,6 +433,10 @@ mod tests {
             ("result,payout\nWON,-1\n", None, (Some(2), "not a payout")),
             ("result,payout\nWON,x\n", None, (Some(2), "\"x\" is no payout")),
             ("result,payout\nLOST,\n", None, (Some(2), "no payout")),
+            ("result,payout\nWON,85\nWON,0.85\n", None, (Some(3), "did you mean 85?")),
+            ("result,payout\nWON,85\nLOST,1.85\n", None, (Some(3), "did you mean 85?")),
+            ("result,payout\nWON,185\n", None, (Some(2), "did you mean 85?")),
+            ("result,payout,result\nWON,85,WON\n", None, (Some(1), "more than one column \"result\"")),
             ("result,payout\nWON\n", None, (Some(2), "columns of the header")),
             ("result,decision_time,close_time\nWON,5,\n", Some(85), (Some(2), "no close_time")),
             ("result,decision_time,close_time\nWON,5,4\n", Some(85), (Some(2), "closes before")),

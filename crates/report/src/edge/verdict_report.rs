@@ -24,13 +24,26 @@ pub struct VerdictReport {
     pub bots: Vec<Sample>,
     /// What a reader must know before believing it, the trades of a bot named by it.
     pub findings: Vec<Finding>,
+    /// Notes about the file of trades.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 impl VerdictReport {
     /// Of all trades together, and of each bot.
     pub fn of(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
         let findings = std::iter::once(&all).chain(&bots).filter_map(Sample::finding).collect();
-        Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots, findings }
+        let notices = Vec::new();
+        Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots, findings, notices }
+    }
+
+    /// Adds findings and notes about the trades, the most serious findings first.
+    #[must_use]
+    pub fn with_findings(mut self, findings: Vec<Finding>, notices: Vec<String>) -> Self {
+        self.findings.extend(findings);
+        self.findings.sort_by_key(|finding| finding.severity);
+        self.notices.extend(notices);
+        self
     }
 
     fn samples(&self) -> impl Iterator<Item = &Sample> {
@@ -81,6 +94,9 @@ impl VerdictReport {
 
 impl fmt::Display for VerdictReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for headline in self.findings.iter().filter(|finding| finding.is_headline()) {
+            writeln!(f, "{}\n", headline.text)?;
+        }
         let mut verdicts =
             table(["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"]);
         let account = |account: Option<f64>, threshold: Option<f64>| {
@@ -132,7 +148,11 @@ impl fmt::Display for VerdictReport {
         for finding in &self.findings {
             write!(f, "\n {:<8} {}", finding.severity.as_str(), finding.text)?;
         }
-        write!(f, "\n\n{}", self.independent())
+        write!(f, "\n\n{}", self.independent())?;
+        for notice in &self.notices {
+            write!(f, "\n\nnote: {notice}")?;
+        }
+        Ok(())
     }
 }
 

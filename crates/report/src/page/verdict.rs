@@ -45,14 +45,15 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         _ if !verdict.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
         _ => ("open", "Not enough trades yet"),
     };
-    let mut text = format!(
-        "<section id=\"verdict\" class=\"{class}\"><p class=\"kicker\">Verdict</p><h2>{headline}</h2>\
-         <p class=\"words\">{}.</p>",
+    let mut text = format!("<section id=\"verdict\" class=\"{class}\">");
+    for finding in page.analysis.headlines() {
+        let _ = write!(text, "<p><b>{}</b></p>", escaped(finding));
+    }
+    let _ = write!(
+        text,
+        "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
         escaped(&capitalised(&without(&verdict.words, headline)))
     );
-    if let Some(refused) = page.analysis.headline() {
-        let _ = write!(text, "<p><b>{}</b></p>", escaped(refused));
-    }
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
     }

@@ -20,7 +20,7 @@ const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to
 
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(headline) = self.analysis.headline() {
+        for headline in self.analysis.headlines() {
             writeln!(f, "{headline}\n")?;
         }
         writeln!(f, "verdict: {}\n", self.edge.words())?;

@@ -1,5 +1,6 @@
 //! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
 
+mod caveats;
 mod figures;
 mod gates;
 mod page;
@@ -9,16 +10,19 @@ mod trades;
 mod variants;
 mod verdict;
 
+pub(crate) use caveats::caveat_of;
+pub use caveats::{Caveats, ReplayBasis};
 pub use gates::GateLine;
 pub use page::{PageParts, page_of};
 pub use recorded::RecordedReport;
 pub use run_facts::{NotOpened, RunFacts};
 pub use trades::{rows_of, write_trades_to};
 pub use variants::VariantCounter;
-pub(crate) use verdict::caveat_of;
-pub use verdict::{Caveats, EdgeLine, ReplayBasis};
+pub use verdict::EdgeLine;
 
-use crate::analysis::{Analysis, Background, Finding, Prices, Sensitivity, Trades, VariantsUnknown};
+use crate::analysis::{
+    Analysis, Background, Finding, Prices, Sensitivity, StakedResult, Trades, VariantsUnknown,
+};
 use crate::conditions::ConditionLine;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, BotVerdict, IntentRow, IntentState, TradeBook, judge};
@@ -46,7 +50,7 @@ pub struct Run<'a> {
     pub unsettled_stakes: Money,
     /// Who has them.
     pub unsettled: Unsettled,
-    /// How many candles the bots saw.
+    /// Candles that the bots saw, without the warm-up of a live run.
     pub candles: u64,
     /// From its first moment to its last.
     pub span: Range<Millis>,
@@ -96,6 +100,9 @@ pub enum Unsettled {
 /// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
+    /// The first finding that is printed before the verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<String>,
     candles: u64,
     trades: u64,
     won: u64,
@@ -194,6 +201,9 @@ impl RunReport {
         let (stakes_won, stakes_lost) =
             (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
         let is_replay = run.data_hash.is_some();
+        if is_replay {
+            run.caveats.count_gaps(run.book);
+        }
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
         let test = test_of_all(&run);
         let mut analysis = analyse(&mut run, &summary, &test);
@@ -210,14 +220,15 @@ impl RunReport {
         };
         analysis.add_finding(edge.finding());
         let bots: Vec<BotLine> = judged.map(bot_line).collect();
-        for line in bots.iter().filter(|_| bots.len() > 1) {
-            let named = |mut finding: Finding| {
-                finding.text = format!("{}: {}", line.bot, finding.text);
-                finding
-            };
-            analysis.add_finding(line.edge.finding().map(named));
+        for (index, line) in bots.iter().enumerate().filter(|_| bots.len() > 1) {
+            let found = [line.edge.finding(), staked_finding(&run, index)];
+            for finding in found.into_iter().flatten() {
+                analysis.add_finding(Some(finding.of_bot(&line.bot)));
+            }
         }
+        let headline = analysis.headlines().next().map(str::to_owned);
         Self {
+            headline,
             candles: run.candles,
             trades: summary.trades,
             won: summary.won,
@@ -308,6 +319,13 @@ fn test_of_all(run: &Run<'_>) -> EdgeTest {
     let is_whole = run.book.rows().first().is_none_or(|row| row.approved.intent().number() == 1);
     let weight = if is_whole { run.weight_of_all_bots } else { 0.0 };
     judge(run.book.rows(), EdgeTest::new(plan).weighing(weight))
+}
+
+/// Returns the finding that a bot's money and its returns per unit of stake disagree.
+fn staked_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
+    let is_own = |row: &&IntentRow| row.approved.bot().index() == bot && row.state == IntentState::Settled;
+    let settled: Vec<&IntentRow> = run.book.rows().iter().filter(is_own).collect();
+    StakedResult::of_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
 }
 
 /// What was staked on settled trades of one outcome.

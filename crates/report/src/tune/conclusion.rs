@@ -34,6 +34,9 @@ impl Conclusion {
         let hold_out = report.hold_out().and_then(HoldOut::verdict);
         match Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out) {
             Self::EdgeShown | Self::EdgeUnconfirmed if report.did_not_last() => Self::EdgeNoLongerHeld,
+            Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if report.loses_money() => {
+                Self::EdgeWithheld
+            }
             conclusion => conclusion,
         }
     }

@@ -8,7 +8,7 @@ pub use conclusion::Conclusion;
 
 use crate::conditions::ConditionLine;
 use crate::sweep::SweepReport;
-use crate::walk_forward::WalkForwardSummary;
+use crate::walk_forward::{WalkForwardReport, WalkForwardSummary};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -135,6 +135,13 @@ pub struct TuneReport<'a> {
     files: Vec<PathBuf>,
 }
 
+/// Puts the findings that are printed before a verdict in front of `words`.
+fn with_headlines(report: &WalkForwardReport, words: String) -> String {
+    let mut sentences: Vec<&str> = report.headlines().collect();
+    sentences.push(&words);
+    sentences.join(" ")
+}
+
 impl<'a> TuneReport<'a> {
     /// What the steps come to.
     pub fn of(result: TuneResult<'a>) -> Self {
@@ -145,7 +152,10 @@ impl<'a> TuneReport<'a> {
         let conclusion = Conclusion::of(walk_forward.report);
         Self {
             conclusion,
-            words: conclusion.words(walk_forward.report, &looks, gate.as_ref()),
+            words: with_headlines(
+                walk_forward.report,
+                conclusion.words(walk_forward.report, &looks, gate.as_ref()),
+            ),
             next: conclusion.next(walk_forward.report, (&looks, &conditions, gate.as_ref()), &places),
             bot,
             candles,

@@ -2,6 +2,7 @@
 
 use super::figures::minute;
 use super::{HoldOut, WalkForwardReport, WindowLine, percent};
+use crate::analysis::FindingKind;
 use crate::page::DataTable;
 use crate::value::short;
 use candlewick_records::counted;
@@ -23,9 +24,23 @@ impl WalkForwardReport {
         self.edge.is_withheld()
     }
 
-    /// Whether the edge is shown on earlier tests, and not supported by those since.
+    /// Returns whether the edge is shown on earlier tests and not supported by later ones.
     pub(crate) fn did_not_last(&self) -> bool {
-        !self.findings.is_empty()
+        self.has_finding(FindingKind::EdgeDidNotLast)
+    }
+
+    /// Returns whether the stakes lost money on trades that win.
+    pub(crate) fn loses_money(&self) -> bool {
+        self.has_finding(FindingKind::StakesLoseMoney)
+    }
+
+    fn has_finding(&self, kind: FindingKind) -> bool {
+        self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
+    /// Findings that are printed before the verdict.
+    pub(crate) fn headlines(&self) -> impl Iterator<Item = &str> {
+        self.findings.iter().filter(|finding| finding.is_headline()).map(|finding| finding.text.as_str())
     }
 
     /// What the tests of all windows came to together.

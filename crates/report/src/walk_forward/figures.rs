@@ -14,6 +14,9 @@ const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by th
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let report = self.report;
+        for headline in report.headlines() {
+            writeln!(f, "{headline}\n")?;
+        }
         let mut windows = table(header(report));
         for line in &report.windows {
             windows.add_row(row(line, report));

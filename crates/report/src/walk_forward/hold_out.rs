@@ -76,6 +76,7 @@ impl HoldOut {
         caveats.withholding.extend(opened.looks.iter().cloned());
         // The best of all that were tested on it.
         caveats.variants = 1 + opened.others as u64;
+        step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
         let edge = EdgeLine::of(&judge(rows, plan_of(std::slice::from_ref(step))), rows, &caveats);
         Self {

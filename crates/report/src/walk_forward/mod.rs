@@ -9,7 +9,7 @@ mod table;
 pub use hold_out::{HoldOut, HoldOutOpening};
 pub use table::write_windows;
 
-use crate::analysis::Finding;
+use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
@@ -190,7 +190,9 @@ impl WalkForwardReport {
         let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = joined(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
-        let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, caveats);
+        let mut caveats = caveats.clone();
+        all.iter().for_each(|all| caveats.count_gaps(&all.book));
+        let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, &caveats);
         let span = steps
             .first()
             .zip(steps.last())
@@ -210,7 +212,7 @@ impl WalkForwardReport {
             objective: sweep.objective.as_str(),
             by: sweep.objective,
             verdict: edge.verdict,
-            findings: edge.finding().into_iter().collect(),
+            findings: all.as_ref().and_then(staked_finding).into_iter().chain(edge.finding()).collect(),
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
             out_of_sample,
@@ -220,7 +222,12 @@ impl WalkForwardReport {
                 .map(|(number, step)| WindowLine::of(step, Some(number), space, sweep.objective))
                 .collect(),
             data_hash: walked.data_hash.to_owned(),
-            notices: walked.notices.iter().cloned().chain(unused(walked.walked, windows, steps)).collect(),
+            notices: walked
+                .notices
+                .iter()
+                .cloned()
+                .chain(unused(walked.walked, windows, steps, walked.hold_out.is_some()))
+                .collect(),
             hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
             curve: all.as_ref().and_then(|all| {
@@ -321,13 +328,33 @@ pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 
-/// Candles before the hold-out that no test has, where they are more than a few.
-fn unused(walked: &Range<Millis>, windows: WindowSettings, steps: &[WindowResult]) -> Option<String> {
+/// Describes the time behind the last test, if it is more than a tenth of one.
+fn unused(
+    walked: &Range<Millis>,
+    windows: WindowSettings,
+    steps: &[WindowResult],
+    has_hold_out: bool,
+) -> Option<String> {
     let left = walked.end - steps.last()?.window.test.end;
-    let days = left.get() as f64 / Millis::DAY.get() as f64;
-    (left.get() > windows.test.get() / 10).then(|| {
-        format!("the last {days:.1} days before the hold-out are in no test: they make no whole one")
-    })
+    let place = if has_hold_out { " before the hold-out" } else { "" };
+    let (unused, missing) = (length_text(left), length_text(windows.test - left));
+    (left.get() > windows.test.get() / 10)
+        .then(|| format!("the last {unused}{place} are in no test: the next window needs {missing} more"))
+}
+
+/// A length in days, hours or minutes, whichever makes one or more of it.
+fn length_text(length: Millis) -> String {
+    let of = |unit: Millis| length.get() as f64 / unit.get() as f64;
+    match length {
+        days if days >= Millis::DAY => format!("{:.1} days", of(Millis::DAY)),
+        hours if hours >= Millis::HOUR => format!("{:.1} hours", of(Millis::HOUR)),
+        _ => format!("{:.1} minutes", of(Millis::MINUTE)),
+    }
+}
+
+/// Returns the finding that money and returns per unit of stake disagree over all tests.
+fn staked_finding(all: &Finished) -> Option<Finding> {
+    StakedResult::of_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
 /// What of the expectancy is left, each window's trades weighing as many as they are; nothing when the

@@ -6,10 +6,10 @@ mod plan;
 mod ruin;
 mod verdict;
 
+use crate::arguments::{parse_payout_percent, parse_percent};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use candlewick_app::configuration::{Base, Loaded};
-use candlewick_sdk::Payout;
 use clap::Subcommand;
 
 /// The statistics of an edge.
@@ -50,19 +50,12 @@ fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
 
 /// A payout in percent, as a fraction of the stake.
 fn parse_payout(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').parse().ok();
-    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent <= 1_000.0);
-    let percent = percent.ok_or_else(|| "use a payout in percent, such as 85".to_owned())?;
-    match Payout::percent_of_share(percent) {
-        Some(meant) => Err(format!("payouts are in percent; did you mean {meant}?")),
-        None => Ok(percent / 100.0),
-    }
+    parse_payout_percent(text).map(|percent| percent / 100.0)
 }
 
 /// A probability in percent, as a fraction, neither 0 nor 1.
 fn parse_rate(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').parse().ok();
-    let percent = percent.filter(|percent: &f64| *percent > 0.0 && *percent < 100.0);
+    let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent < 100.0);
     percent
         .map(|percent| percent / 100.0)
         .ok_or_else(|| "use a percentage between 0 and 100, such as 55".to_owned())

@@ -1,6 +1,7 @@
 //! `edge plan`: how many trades it takes to show an edge.
 
 use super::{load, parse_payout, parse_rate};
+use crate::arguments::parse_percent;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::show;
@@ -24,7 +25,7 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
     /// How far the win rate lies above break-even, in percentage points; each is worth 1 + payout points of edge
-    #[arg(long, value_name = "POINTS", value_delimiter = ',', default_values_t = [2.0, 3.0, 5.0, 10.0])]
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// How probable it may be to find an edge that is not there; risk.verdict.alpha when left out
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
@@ -67,4 +68,8 @@ pub(super) fn run(arguments: &PlanArguments, context: &Context<'_>) -> Result<()
     }
     drop(progress);
     show(&needed, context.global)
+}
+
+fn parse_points(text: &str) -> Result<f64, String> {
+    parse_percent(text).ok_or_else(|| "use percentage points, such as 2,5".to_owned())
 }

@@ -6,9 +6,12 @@ use crate::failure::Failure;
 use crate::journal::{JournalArguments, block_on};
 use crate::output::show;
 use candlewick_app::recent::read_recent;
-use candlewick_engine::{BotVerdict, JudgedTrade, judge_of};
+use candlewick_engine::{BotVerdict, IntentRow, JudgedTrade, judge_of};
 use candlewick_journal::Reader;
-use candlewick_report::edge::{Counts, Sample, VerdictReport, read_trades};
+use candlewick_records::IntentOrigin;
+use candlewick_report::edge::{
+    Counts, NamedTrade, Sample, TradeMoney, VerdictReport, findings_of, read_trades,
+};
 use candlewick_report::run::Caveats;
 use candlewick_sdk::Payout;
 use candlewick_statistics::{EdgeTest, EdgeTestPlan};
@@ -49,6 +52,7 @@ pub(crate) struct VerdictArguments {
 
 pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result<(), Failure> {
     let mut plan = load(context)?.config.risk.verdict.to_plan()?;
+    let (mut findings, mut notices) = (Vec::new(), Vec::new());
     let samples = match (arguments.won.zip(arguments.lost), &arguments.trades) {
         (Some((won, lost)), _) => {
             let assumed = load(context)?.config.simulation.payout_percent.to_fraction();
@@ -60,25 +64,33 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
             let payout =
                 arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
             let file = read_trades(path, payout)?;
+            findings.extend(findings_of(&file.trades));
+            findings.extend(file.findings);
+            notices = file.notices;
             Sample::all_of(&file.trades, plan, (file.bots, &file.caveats))?
         }
         (None, None) => {
-            let (samples, journalled) = of_journal(&arguments.journal, context)?;
-            plan = journalled;
-            samples
+            let found = of_journal(&arguments.journal, context)?;
+            (plan, findings) = (found.plan, findings_of(&found.trades));
+            found.samples
         }
     };
     let mut samples = samples.into_iter();
     let Some(all) = samples.next() else { return Ok(()) };
-    show(&VerdictReport::of(plan, all, samples.collect()), context.global)
+    let report = VerdictReport::of(plan, all, samples.collect()).with_findings(findings, notices);
+    show(&report, context.global)
 }
 
-/// The trades of each bot with its present parameters and code as its Session judges them, and the plan that was fixed
-/// before them.
-fn of_journal(
-    journal: &JournalArguments,
-    context: &Context<'_>,
-) -> Result<(Vec<Sample>, EdgeTestPlan), Failure> {
+/// Trades of a journal, each bot with its present parameters and code.
+struct JournalVerdict {
+    samples: Vec<Sample>,
+    /// The plan that was fixed before the trades.
+    plan: EdgeTestPlan,
+    trades: Vec<NamedTrade>,
+}
+
+/// Judges the trades of a journal as its Session does.
+fn of_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
     let (_, url) = journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let (session, run) = (&contents.session, contents.last_run());
@@ -98,12 +110,23 @@ fn of_journal(
     let each =
         bots().map(|(bot, verdict)| Sample::of_trades(Some(bot), &trades_of(bot), verdict.judge(), &caveats));
     let mut samples = each.collect::<Result<Vec<_>, _>>()?;
+    let trades = own().map(|(row, origin)| named_trade(row, origin)).collect();
     if let [only] = &mut *samples {
         only.bot = None;
-        return Ok((samples, plan));
+        return Ok(JournalVerdict { samples, plan, trades });
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::of_row(row)).collect();
     let judge = judge_of(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
     samples.insert(0, Sample::of_trades(None, &every, &judge, &caveats)?);
-    Ok((samples, plan))
+    Ok(JournalVerdict { samples, plan, trades })
+}
+
+fn named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
+    let amount = |money| origin.scale.to_f64(money);
+    let money = TradeMoney {
+        stake: amount(row.approved.stake()),
+        profit: amount(row.profit),
+        decimals: origin.scale.decimals(),
+    };
+    NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::of_row(row), money: Some(money) }
 }

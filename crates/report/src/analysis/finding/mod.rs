@@ -1,6 +1,7 @@
 //! What a reader must know before believing a result, one finding a file.
 
 mod assumed_payout;
+mod bounce;
 mod data_revised;
 mod dies_of_latency;
 mod draw_share;
@@ -8,12 +9,13 @@ mod few_clusters;
 mod gaps;
 mod halted_early;
 mod in_sample_only;
-mod ladder_hides_losses;
+mod many_numbers;
 mod many_variants;
 mod no_price_step;
 mod one_hour_only;
 mod refused_by_one_rule;
 mod regimes;
+mod staked_result;
 mod too_few_trades;
 mod too_good;
 mod unusual_payout;
@@ -21,13 +23,17 @@ mod variants_unknown;
 
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
 pub use assumed_payout::assumed_payout_percent;
+pub use bounce::Reversals;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
-use candlewick_sdk::{Millis, Symbol};
+use candlewick_sdk::{Millis, MoneyScale, Symbol};
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
+pub(crate) use staked_result::StakedResult;
 use std::collections::BTreeMap;
 use std::ops::Range;
+pub(crate) use too_good::{DecidedTrades, too_good};
+pub(crate) use unusual_payout::unusual_payout;
 pub use variants_unknown::VariantsUnknown;
 
 /// How much a finding matters.
@@ -74,16 +80,28 @@ pub enum FindingKind {
     VariantsUnknown,
     /// Candles are missing, or trades were called off for it.
     Gaps,
+    /// Moves of one candle reverse, as prices do that bounce between bid and ask.
+    BidAskBounce,
+    /// A rule has many numbers for its trades.
+    ManyNumbers,
     /// Many trades drew.
     DrawShare,
     /// Trades did not draw for want of a price step.
     NoPriceStep,
     /// Stakes that change hide a losing strategy.
     LadderHidesLosses,
+    /// Stakes that change lose the money of a winning strategy.
+    StakesLoseMoney,
     /// The venue changed candles after the fact.
     DataRevised,
     /// No candle of the run was unseen when its variant was chosen.
     InSampleOnly,
+    /// Rows of a file of trades have no times.
+    NoTimes,
+    /// Rows of a file of trades are in the order of their results.
+    SortedByResult,
+    /// Rows of a file of trades occur twice.
+    RepeatedRows,
 }
 
 /// Something that a reader must know, in plain words.
@@ -112,6 +130,10 @@ pub struct Background {
     pub revised_candles: u64,
     /// The price steps that candles show, of the symbols for which none is set.
     pub unset_steps: BTreeMap<Symbol, f64>,
+    /// How often moves reverse, of each series of a bot.
+    pub reversals: Vec<Reversals>,
+    /// How many numbers the rule of each bot has, in the bots' order; 0 without a rule.
+    pub rule_numbers: Vec<usize>,
 }
 
 /// What the verdict on all trades rests on.
@@ -132,6 +154,7 @@ pub(super) struct Facts<'a> {
     pub(super) variants: Option<&'a VariantCount>,
     pub(super) variants_unknown: Option<&'a VariantsUnknown>,
     pub(super) bots: &'a [BotSettings],
+    pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
     /// How often each rule refused since the last trade was decided.
     pub(super) refused_since_last: BTreeMap<&'static str, u64>,
@@ -152,32 +175,64 @@ impl Severity {
     }
 }
 
+impl FindingKind {
+    /// Returns whether a serious finding of this kind is printed before the verdict.
+    const fn is_headline(self) -> bool {
+        matches!(
+            self,
+            Self::RefusedByOneRule | Self::HaltedEarly | Self::LadderHidesLosses | Self::StakesLoseMoney
+        )
+    }
+}
+
 impl Finding {
+    /// Returns whether the finding is printed before the verdict.
+    pub(crate) fn is_headline(&self) -> bool {
+        self.severity == Severity::Serious && self.kind.is_headline()
+    }
+
+    /// Returns the finding with its text prefixed by the name of a bot.
+    #[must_use]
+    pub(crate) fn of_bot(mut self, bot: &str) -> Self {
+        self.text = format!("{bot}: {}", self.text);
+        self
+    }
+
     /// All that is to be said of a run, the most serious first.
     pub(super) fn all_of(facts: &Facts<'_>) -> Vec<Self> {
         let Facts { summary, metrics, background, variants, .. } = facts;
         let hours = facts.breakdowns.iter().find(|breakdown| breakdown.by == Dimension::Hour);
         let latencies = facts.sensitivity.map_or(&[][..], |all| all.curve(VenueSetting::LatencyMs));
         let no_price = summary.refused.get("NoPrice").copied().unwrap_or_default();
-        let expectancy = metrics.expectancy.map(|expectancy| expectancy.return_per_unit);
         let decided = summary.won + summary.lost;
+        let staked = StakedResult::of_rows(facts.settled, facts.scale);
+        let bots: Vec<&BotSettings> = facts.bots.iter().collect();
+        let traded = DecidedTrades {
+            won: summary.won,
+            lost: summary.lost,
+            longest_losing_streak: summary.longest_losing_streak,
+            profit_factor: metrics.profit_factor.of_returns,
+            apart: facts.basis.apart,
+        };
         let found = [
+            staked.and_then(|staked| staked.finding(&bots)),
             refused_by_one_rule::find(summary),
             halted_early::find(&facts.refused_since_last, background.untraded_candles, facts.last_open),
-            too_good::find(summary, metrics.profit_factor.of_returns, facts.basis),
+            too_good(&traded),
             too_few_trades::find(metrics.win_rate.as_ref(), decided),
             few_clusters::find(facts.basis, decided),
             regimes::find(facts.settled, facts.bots),
             hours.and_then(|hours| one_hour_only::find(&hours.cells)),
             dies_of_latency::find(latencies),
             assumed_payout::find(background.assumed_payout_percent, background.seen_payout_percent),
-            unusual_payout::find(background.assumed_payout_percent),
+            unusual_payout(background.assumed_payout_percent),
             variants.and_then(many_variants::find),
             facts.variants_unknown.map(variants_unknown::find),
             gaps::find(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
+            bounce::find(&background.reversals),
+            many_numbers::find(&background.rule_numbers, facts.settled, facts.bots),
             draw_share::find(summary.draw, summary.trades),
             no_price_step::find(facts.settled, facts.bots, &background.unset_steps),
-            ladder_hides_losses::find(expectancy, decided, summary.pnl.is_positive(), facts.bots),
             data_revised::find(background.revised_candles),
             variants.and_then(in_sample_only::find),
         ];

@@ -2,11 +2,14 @@
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_backtest::Summary;
+use candlewick_engine::Rule;
 
-/// From this share of all signals on.
+/// Share of all signals from which on a rule that refuses briefly or by the clock is reported.
 const NEARLY_ALL: f64 = 0.90;
-/// Of fewer signals nothing is said, unless none came through.
-const FEWEST: u64 = 20;
+/// The same of any other rule, such as a limit of the day. Then the limit decides most of the result.
+const MOST: f64 = 0.50;
+/// With fewer signals a finding needs that none came through.
+const MIN_SIGNALS: u64 = 20;
 
 pub(super) fn find(summary: &Summary) -> Option<Finding> {
     let opened = summary.trades + summary.unsettled;
@@ -21,7 +24,7 @@ pub(super) fn find(summary: &Summary) -> Option<Finding> {
             format!("All {signals} signals were")
         };
         (Severity::Serious, format!("{all} refused {cause}, {rule}: nothing was traded."))
-    } else if opened == 0 || (share >= NEARLY_ALL && signals >= FEWEST) {
+    } else if opened == 0 || (share >= notable_share(rule) && signals >= MIN_SIGNALS) {
         let traded = if opened == 0 { "nothing was traded" } else { "what was traded is what it left" };
         let share = share * 100.0;
         let text =
@@ -32,6 +35,13 @@ pub(super) fn find(summary: &Summary) -> Option<Finding> {
     };
     let text = format!("{text} {cure}");
     Some(Finding { kind: FindingKind::RefusedByOneRule, severity, text })
+}
+
+/// Returns the share of refused signals from which on a rule is reported.
+fn notable_share(name: &str) -> f64 {
+    let is_usual = |rule: Rule| rule.is_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
+    let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
+    if rule.is_some_and(is_usual) { NEARLY_ALL } else { MOST }
 }
 
 /// What refused, and what to look at. Not all that a signal is refused for is a rule of the engine.
@@ -120,6 +130,16 @@ mod tests {
                 "All 3 signals were refused by the gate of their bot, GateClosed: {nothing}. Those of its strategy were virtual trades"
             ),
         );
+        check(
+            1_532,
+            &[("DailyLossLimit", 8_168)],
+            Some(Severity::Warning),
+            "8168 of 9700 signals (84 %) were refused by one rule, DailyLossLimit: what was traded is what it left",
+        );
+        check(501, &[("DailyLossLimit", 499)], None, "");
+        // One trade at a time refuses most signals of many strategies, and trading hours do as they are set.
+        check(1_532, &[("MaxOpenTradesPerSymbol", 8_168)], None, "");
+        check(1_532, &[("OutsideHours", 8_168)], None, "");
         check(1, &[("MaxOpenTrades", 9)], None, "");
         check(500, &[("MaxOpenTrades", 490)], None, "");
         check(0, &[], None, "");

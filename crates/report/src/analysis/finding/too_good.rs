@@ -1,7 +1,6 @@
 //! A result that is too good to be true: usually a strategy that knows what comes next.
 
-use super::{Finding, FindingKind, Severity, VerdictBasis};
-use candlewick_backtest::Summary;
+use super::{Finding, FindingKind, Severity};
 use candlewick_statistics::{WinRate, clopper_pearson_interval};
 
 /// A true win rate above this is not believed. At a payout of 80 it earns 35 % of each stake: staking 1 % of the balance doubles it every
@@ -16,21 +15,34 @@ const GROUPS_FOR_FACTOR: u64 = 50;
 /// Without two losses in a row in so many such trades: once in a million times at a true 60 %.
 const GROUPS_WITHOUT_STREAK: u64 = 100;
 
-/// `profit_factor` counts every trade the same.
-pub(super) fn find(summary: &Summary, profit_factor: Option<f64>, basis: VerdictBasis) -> Option<Finding> {
-    let decided = summary.won + summary.lost;
+/// Trades that were won or lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DecidedTrades {
+    pub(crate) won: u64,
+    pub(crate) lost: u64,
+    pub(crate) longest_losing_streak: u64,
+    /// Wins over losses, with a stake of 1 each. `None` without a loss.
+    pub(crate) profit_factor: Option<f64>,
+    /// Trades of which no two were open at the same time.
+    pub(crate) apart: u64,
+}
+
+/// Returns the finding that trades are too good to be true.
+pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
+    let DecidedTrades { won, lost, longest_losing_streak, profit_factor, apart } = *trades;
+    let decided = won + lost;
     if decided == 0 {
         return None;
     }
-    let groups = basis.apart.min(decided);
-    let rate = summary.won as f64 / decided as f64;
+    let groups = apart.min(decided);
+    let rate = won as f64 / decided as f64;
     let mut why = Vec::new();
     if lower_end(rate, groups).is_some_and(|lower| lower > WIN_RATE) {
         why.push(format!("{:.1} % of {decided} trades won", rate * 100.0));
     }
     let factor = profit_factor.filter(|factor| *factor >= PROFIT_FACTOR && groups >= GROUPS_FOR_FACTOR);
     why.extend(factor.map(|factor| format!("wins brought {factor:.1} times what losses cost")));
-    if summary.longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
+    if longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
         why.push(format!("no two of {decided} trades were lost in a row"));
     }
     (!why.is_empty()).then(|| Finding {
@@ -53,15 +65,14 @@ fn lower_end(rate: f64, groups: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::summary;
     use super::*;
     use candlewick_statistics::{StreamEvent, TradeDependence, TradeOutcome, TradeStream};
     use std::ops::ControlFlow;
 
     fn found(won: u64, lost: u64, streak: u64, apart: u64) -> Option<String> {
-        let summary = Summary { longest_losing_streak: streak, ..summary(won, lost) };
-        let factor = (lost > 0).then(|| 0.8 * won as f64 / lost as f64);
-        find(&summary, factor, VerdictBasis { apart, is_decided: false }).map(|finding| finding.text)
+        let profit_factor = (lost > 0).then(|| 0.8 * won as f64 / lost as f64);
+        let trades = DecidedTrades { won, lost, longest_losing_streak: streak, profit_factor, apart };
+        too_good(&trades).map(|finding| finding.text)
     }
 
     #[test]

@@ -7,7 +7,8 @@ const LEAST: f64 = 20.0;
 /// Above this, a win would bring more than a loss costs, and a coin toss would earn money.
 const MOST: f64 = 100.0;
 
-pub(super) fn find(assumed_percent: Option<f64>) -> Option<Finding> {
+/// Returns the finding that trades assume a payout that no venue is known to pay.
+pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
     let assumed = assumed_percent.filter(|assumed| !(LEAST..=MOST).contains(assumed))?;
     let why = if assumed > MOST {
         "a coin toss earns money at it, and venues are seen to pay 60 to 92 %"
@@ -36,8 +37,8 @@ mod tests {
             (Some(100.1), true),
             (None, false),
         ] {
-            assert_eq!(find(assumed).is_some(), expected, "{assumed:?}");
+            assert_eq!(unusual_payout(assumed).is_some(), expected, "{assumed:?}");
         }
-        assert!(find(Some(0.8)).unwrap().text.contains("0.8 % is assumed"));
+        assert!(unusual_payout(Some(0.8)).unwrap().text.contains("0.8 % is assumed"));
     }
 }

@@ -1,0 +1,182 @@
+//! Findings about trades from a file or a journal: those that a backtest has as well, and those about the file.
+
+use super::NamedTrade;
+use crate::analysis::{
+    DecidedTrades, Finding, FindingKind, Severity, StakedResult, too_good, unusual_payout,
+};
+use candlewick_engine::to_trade_outcome;
+use candlewick_records::counted;
+use candlewick_sdk::{Millis, Outcome, Payout};
+
+/// Fewer rows of each result than this may be in order by chance: 5 of 10 are once in 126 times.
+const MIN_SORTED_ROWS: usize = 5;
+
+/// A row that repeats an earlier one, both by their lines in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RepeatedRow {
+    pub(super) line: u64,
+    pub(super) of_line: u64,
+}
+
+/// Returns the findings that a backtest of these trades would have, for each bot and all together.
+pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
+    let all: Vec<&NamedTrade> = trades.iter().collect();
+    let mut found: Vec<Finding> =
+        staked_result(&all).and_then(|staked| staked.finding(&[])).into_iter().collect();
+    let mut names: Vec<&str> = Vec::new();
+    for named in trades {
+        if !names.contains(&named.bot.as_str()) {
+            names.push(&named.bot);
+        }
+    }
+    for name in names.iter().filter(|_| names.len() > 1) {
+        let own: Vec<&NamedTrade> = trades.iter().filter(|named| named.bot == *name).collect();
+        let finding = staked_result(&own).and_then(|staked| staked.finding(&[]));
+        found.extend(finding.map(|finding| finding.of_bot(name)));
+    }
+    found.extend(too_good(&decided_trades(trades)));
+    found.extend(unusual_payout(unusual_payout_percent(trades)));
+    found
+}
+
+/// Returns the finding that rows without times are sorted by their results.
+///
+/// Then their order is not that of the trades, which the verdict follows.
+pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
+    let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
+    let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
+    if won.min(lost) < MIN_SORTED_ROWS {
+        return None;
+    }
+    let different = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
+    let different = different.into_iter().filter(|outcome| count(*outcome) > 0).count();
+    let blocks = 1 + outcomes.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    (blocks == different).then(|| Finding {
+        kind: FindingKind::SortedByResult,
+        severity: Severity::Serious,
+        text: format!(
+            "The rows are sorted by result ({won} WON, {lost} LOST) and have no times. The verdict follows trades in their \
+             order: sort the rows by time, or add the columns decision_time and close_time."
+        ),
+    })
+}
+
+/// Returns the finding that the rows have no times.
+pub(super) fn without_times(rows: usize) -> Option<Finding> {
+    (rows > 0).then(|| Finding {
+        kind: FindingKind::NoTimes,
+        severity: Severity::Warning,
+        text: "The file has no columns decision_time and close_time. Rows count as trades one after the other, in the order \
+               of the file. Trades that overlap are not known."
+            .to_owned(),
+    })
+}
+
+/// Returns the finding that rows repeat earlier ones.
+pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
+    let RepeatedRow { line, of_line } = repeated.first()?;
+    let rows = counted(repeated.len(), "row repeats an earlier one", "rows repeat earlier ones");
+    Some(Finding {
+        kind: FindingKind::RepeatedRows,
+        severity: Severity::Warning,
+        text: format!(
+            "{rows} (line {line} is the same as line {of_line}). Each counts as a trade: remove them if the file was put \
+             together from overlapping exports."
+        ),
+    })
+}
+
+/// Money and units of ended trades, `None` if the money of one is not known.
+fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
+    let (mut decided, mut count, mut returns, mut profit) = (0, 0_u64, 0.0, 0.0);
+    let (mut decimals, mut first_stake, mut has_equal_stakes) = (0, None, true);
+    for named in trades {
+        let Some((_, outcome)) = named.trade.ended.filter(|_| !named.trade.was_none()) else { continue };
+        if outcome == Outcome::Cancelled {
+            continue;
+        }
+        let money = named.money?;
+        let payout = named.trade.payout.map(Payout::to_fraction);
+        let payout = payout.or_else(|| (outcome != Outcome::Won).then_some(0.0))?;
+        decided += u64::from(outcome != Outcome::Draw);
+        count += 1;
+        returns += to_trade_outcome(outcome).to_return(payout);
+        profit += money.profit;
+        decimals = decimals.max(money.decimals);
+        has_equal_stakes &= *first_stake.get_or_insert(money.stake) == money.stake;
+    }
+    let return_per_unit = returns / count as f64;
+    (count > 0).then_some(StakedResult { decided, return_per_unit, profit, decimals, has_equal_stakes })
+}
+
+/// Counts of won and lost trades, in the order in which they ended.
+fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
+    let mut ended: Vec<(Millis, Millis, bool, f64)> = trades
+        .iter()
+        .filter(|named| !named.trade.was_none())
+        .filter_map(|named| {
+            let (at, outcome) = named.trade.ended?;
+            let is_won = match outcome {
+                Outcome::Won => true,
+                Outcome::Lost => false,
+                Outcome::Draw | Outcome::Cancelled => return None,
+            };
+            let payout = named.trade.payout.map_or(0.0, Payout::to_fraction);
+            Some((at, named.trade.decided, is_won, payout))
+        })
+        .collect();
+    ended.sort_by_key(|(at, decided, ..)| (*at, *decided));
+    let (mut won, mut lost, mut gained) = (0_u64, 0_u64, 0.0);
+    let (mut streak, mut longest, mut apart, mut free_at) = (0, 0, 0, Millis::new(i64::MIN));
+    for (at, decided, is_won, payout) in ended {
+        if is_won {
+            (won, gained, streak) = (won + 1, gained + payout, 0);
+        } else {
+            (lost, streak) = (lost + 1, streak + 1);
+            longest = longest.max(streak);
+        }
+        if decided >= free_at {
+            (apart, free_at) = (apart + 1, at);
+        }
+    }
+    let profit_factor = (lost > 0).then(|| gained / lost as f64);
+    DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, apart }
+}
+
+/// The payout that is furthest from what venues pay, in percent.
+fn unusual_payout_percent(trades: &[NamedTrade]) -> Option<f64> {
+    let percents = || trades.iter().filter_map(|named| named.trade.payout).map(Payout::to_percent);
+    let highest = percents().reduce(f64::max)?;
+    if highest > 100.0 { Some(highest) } else { percents().reduce(f64::min) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::{Draw, Lost, Won};
+
+    #[test]
+    fn rows_sorted_by_result_are_reported_and_rows_in_time_are_not() {
+        let blocks = |blocks: &[(Outcome, usize)]| -> Vec<Outcome> {
+            blocks.iter().flat_map(|(outcome, count)| vec![*outcome; *count]).collect()
+        };
+        for (rows, expected) in [
+            (blocks(&[(Won, 60), (Lost, 40)]), true),
+            (blocks(&[(Lost, 40), (Won, 60)]), true),
+            (blocks(&[(Draw, 3), (Lost, 40), (Won, 60)]), true),
+            (blocks(&[(Won, 60), (Lost, 39), (Won, 1)]), false),
+            (blocks(&[(Won, 4), (Lost, 4)]), false),
+            (blocks(&[(Won, 60)]), false),
+            (vec![], false),
+        ] {
+            assert_eq!(sorted_by_result(&rows).is_some(), expected, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn a_repeated_row_is_named_with_both_lines() {
+        assert_eq!(repeated_rows(&[]), None);
+        let text = repeated_rows(&[RepeatedRow { line: 7, of_line: 3 }]).unwrap().text;
+        assert!(text.starts_with("1 row repeats an earlier one (line 7 is the same as line 3)"), "{text}");
+    }
+}

@@ -1,0 +1,204 @@
+//! What keeps an edge of a run from being believed, and what its results assume.
+
+use crate::break_even_payout::MAX_PERCENT;
+use candlewick_engine::{BotSettings, TradeBook};
+use candlewick_records::TradingMode;
+use candlewick_sdk::Outcome;
+use candlewick_simulator::SimulationSettings;
+use candlewick_statistics::{EdgeTest, Verdict};
+
+/// Cancellations for gaps in the data, beyond which an edge is not believed.
+const MAX_CANCELLED: f64 = 0.01;
+
+/// No venue has paid these trades.
+const ASSUMED_PAYOUT: &str = "on assumed payout";
+/// The prices are not those that the venue would have had.
+const HYPOTHESIS: &str = "hypothesis";
+/// Nobody counted what was tried.
+const UNCOUNTED: &str = "variants not counted";
+/// How a trade ended nobody but a person says.
+const PERSONS_WORD: &str = "trades settled by a person left out";
+/// Past candles that a simulated venue plays: of a run on them nobody knows of how many it was chosen.
+const PAST_CANDLES: &str =
+    "the venue plays past candles: a backtest of them counts what was tried, and corrects for it";
+/// All of these.
+const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
+/// What a run's results rest on, as far as the run itself knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caveats {
+    /// Why *edge shown* is not said of it.
+    pub withholding: Vec<String>,
+    /// What is assumed or left out: one of [`LABELS`] each.
+    pub labels: Vec<&'static str>,
+    /// How many variants were tried, this one included; 0 where they are not counted.
+    pub variants: u64,
+}
+
+/// What is known of the candles of a replay.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayBasis {
+    /// Whether expiries may be shorter than the candles that price them.
+    pub may_be_coarse: bool,
+    /// Whether all candles were fetched from the configured venue.
+    pub has_venue_prices: bool,
+    /// Whether recorded latencies are those of a simulated venue.
+    pub has_simulated_latency: bool,
+}
+
+impl Caveats {
+    /// Of a run over stored candles. Payouts are always assumed: candles do not hold them.
+    pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
+        let mut withholding = Vec::new();
+        if basis.may_be_coarse {
+            withholding.push("expiries may be shorter than the candles".to_owned());
+        }
+        withholding.extend(assumed_too_well(simulation, bots));
+        withholding.extend(basis.has_simulated_latency.then(|| simulated_haste(simulation)).flatten());
+        let mut labels = vec![ASSUMED_PAYOUT];
+        if !basis.has_venue_prices {
+            labels.push(HYPOTHESIS);
+        }
+        Self { withholding, labels, ..Self::default() }
+    }
+
+    /// That so many variants were tried, or why nobody knows how many: what is not known cannot be corrected for.
+    pub fn count(&mut self, variants: u64, unknown: Option<&str>) {
+        self.variants = variants;
+        self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
+    }
+
+    /// Withholds an edge if more than 1 % of the trades of a replay were cancelled, or refused at their entry, for gaps
+    /// in the data. A trade that was never opened may hide a loss as well as one that was called off.
+    pub fn count_gaps(&mut self, book: &TradeBook) {
+        let no_price = book.refused().get("NoPrice").copied().unwrap_or_default();
+        let ended = book.rows().iter().filter_map(|row| row.outcome);
+        let (cancelled, all) = ended.fold((0, 0), |(cancelled, all), outcome| {
+            (cancelled + u64::from(outcome == Outcome::Cancelled), all + 1)
+        });
+        let share_of = |touched: u64, trades: u64| touched as f64 / trades.max(1) as f64;
+        let share = share_of(cancelled + no_price, all + no_price);
+        // Cancelled trades alone are counted with the outcomes.
+        if share > MAX_CANCELLED && share_of(cancelled, all) <= MAX_CANCELLED {
+            self.withholding.push(format!(
+                "{:.1} % of the trades had no price at their entry or were cancelled for gaps",
+                share * 100.0
+            ));
+        }
+    }
+
+    /// That variants are not counted.
+    pub fn leave_uncounted(&mut self) {
+        self.labels.push(UNCOUNTED);
+    }
+
+    /// Of a live run, by what its trades are worth, and of these: what is simulated is assumed, and a person's word is no
+    /// evidence.
+    pub fn of_trading(
+        trading: Option<TradingMode>,
+        (simulation, bots): (&SimulationSettings, &[BotSettings]),
+        book: &TradeBook,
+    ) -> Self {
+        let of_simulated =
+            |labels| Self { withholding: assumed_too_well(simulation, bots), labels, ..Self::default() };
+        let mut caveats = match trading {
+            None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
+            Some(TradingMode::Paper) => of_simulated(vec![ASSUMED_PAYOUT]),
+            Some(TradingMode::Sandbox) => {
+                let mut caveats = of_simulated(vec![ASSUMED_PAYOUT, HYPOTHESIS]);
+                caveats.withholding.push(PAST_CANDLES.to_owned());
+                caveats
+            }
+        };
+        if book.rows().iter().any(|row| book.is_settled_by_person(row.approved.intent())) {
+            caveats.labels.push(PERSONS_WORD);
+        }
+        caveats
+    }
+}
+
+/// A venue better than any that there is.
+fn assumed_too_well(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
+    haste(simulation).into_iter().chain(generosity(simulation, bots)).collect()
+}
+
+/// Nor is a payout that no venue pays: at more than the stake a coin earns money.
+fn generosity(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
+    let assumed = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
+    let highest = assumed.max()?.to_percent();
+    (highest > MAX_PERCENT)
+        .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
+}
+
+/// A latency that nobody has is no ground for an edge.
+fn haste(simulation: &SimulationSettings) -> Option<String> {
+    let (latency, usual) = (simulation.latency_ms, SimulationSettings::default().latency_ms);
+    (simulation.recorded_latency.is_none() && latency < usual)
+        .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
+}
+
+/// The same of latencies that a simulated venue recorded.
+fn simulated_haste(simulation: &SimulationSettings) -> Option<String> {
+    let usual = SimulationSettings::default().latency_ms;
+    let median = simulation.recorded_latency.as_ref()?.median();
+    (median < usual).then(|| {
+        format!("latencies of a simulated venue (median {median} ms) are below the usual {usual} ms")
+    })
+}
+
+/// A label as people read it.
+pub(crate) fn caveat_of(label: &str) -> &str {
+    match label {
+        ASSUMED_PAYOUT => "payout assumed",
+        HYPOTHESIS => "prices not from this venue",
+        UNCOUNTED => "variants unknown, since they are not counted",
+        PERSONS_WORD => "trades whose end a person said are left out",
+        other => other,
+    }
+}
+
+impl Caveats {
+    /// As they were written down. A label that is not known to be harmless is not.
+    pub(crate) fn recorded(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
+        let mut labels = Vec::new();
+        for name in named {
+            match LABELS.into_iter().find(|label| *label == name) {
+                Some(label) => labels.push(label),
+                None => withholding.push(name),
+            }
+        }
+        Self { withholding, labels, variants }
+    }
+
+    /// Why *edge shown* is not said of a test that shows one, of trades that ended so. `judge_again` judges the same trades by
+    /// a test that has seen none.
+    pub(crate) fn reasons_to_withhold(
+        &self,
+        test: &EdgeTest,
+        ended: impl Iterator<Item = Outcome>,
+        judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
+    ) -> Vec<String> {
+        let mut reasons = self.withholding.clone();
+        reasons.extend(gaps(ended));
+        reasons.extend(luck(test, self.variants, judge_again));
+        reasons
+    }
+}
+
+/// The best of many variants does well by luck: the account that shows an edge of one has to do as many times better
+/// (Bonferroni's correction, which holds for any number of variants that resemble each other in any way).
+fn luck(test: &EdgeTest, variants: u64, judge_again: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
+    if variants < 2 {
+        return None;
+    }
+    let corrected = EdgeTest::new(test.plan()).weighing(test.weight() / variants as f64);
+    (judge_again(corrected).verdict() != Verdict::EdgeShown)
+        .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
+}
+
+/// Trades that gaps in the data called off may hide losses.
+fn gaps(ended: impl Iterator<Item = Outcome>) -> Option<String> {
+    let outcomes: Vec<Outcome> = ended.collect();
+    let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
+    let share = cancelled as f64 / outcomes.len().max(1) as f64;
+    (share > MAX_CANCELLED).then(|| format!("{:.1} % of the trades were cancelled for gaps", share * 100.0))
+}
