@@ -49,9 +49,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
             problems.push(loaded.problem(&format!("sandbox.data[{index}]"), error.to_string()));
         }
     }
-    if let Err(error) = config.simulation.check() {
-        problems.push(loaded.problem("simulation", error.to_string()));
-    }
+    problems.extend(loaded.check_simulation().err());
     if let Err(error) = config.sandbox.check() {
         problems.push(loaded.problem("sandbox", error.to_string()));
     }

@@ -21,6 +21,7 @@ pub mod inspection;
 pub mod journal;
 pub mod live;
 pub mod monte_carlo;
+mod nearby;
 pub mod notify;
 pub mod program_hash;
 mod progress;

@@ -13,7 +13,7 @@ use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
 use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -130,6 +130,15 @@ impl App {
     #[must_use]
     pub fn built_in(self, folder: &'static str) -> Self {
         Self { built_in: Some(folder), ..self }
+    }
+
+    /// Returns the long flags of a command (`edge verdict`), without their dashes. Empty if there is no such command.
+    pub fn flags_of(path: &[String]) -> Vec<String> {
+        let mut command = Arguments::command();
+        command.build();
+        let found = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
+        let flags = found.into_iter().flat_map(clap::Command::get_arguments);
+        flags.filter_map(|flag| flag.get_long().map(str::to_owned)).collect()
     }
 
     /// Does what the arguments of the process say. The exit code is what `main` returns.

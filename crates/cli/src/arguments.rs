@@ -1,7 +1,7 @@
 //! What every command takes, and the kinds of arguments that several of them read.
 
 use candlewick_sandbox::{NamedSpeed, SandboxSpeed, parse_time};
-use candlewick_sdk::{Interval, Millis};
+use candlewick_sdk::{Interval, Millis, Payout};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 
@@ -21,6 +21,22 @@ pub(crate) struct GlobalArguments {
     /// More detail on stderr; repeat for more still
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+}
+
+/// A percentage, with or without its sign: `85`, `85%`, `85 %`.
+pub(crate) fn parse_percent(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
+    number.parse().ok().filter(|percent: &f64| percent.is_finite())
+}
+
+/// A payout in percent of the stake.
+pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
+    let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent <= 1_000.0);
+    let percent = percent.ok_or_else(|| "use a payout in percent, such as 85".to_owned())?;
+    match Payout::percent_of_share(percent) {
+        Some(meant) => Err(format!("payouts are in percent; did you mean {meant}?")),
+        None => Ok(percent),
+    }
 }
 
 /// `--speed`: a factor, or `max`.
@@ -76,6 +92,26 @@ pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_are_read_with_or_without_their_sign() {
+        for (text, expected) in [
+            ("85", Some(85.0)),
+            ("85%", Some(85.0)),
+            ("85 %", Some(85.0)),
+            ("92.5%", Some(92.5)),
+            ("85%%", None),
+            ("%", None),
+            ("NaN", None),
+            ("inf%", None),
+            ("much", None),
+        ] {
+            assert_eq!(parse_percent(text), expected, "{text}");
+        }
+        assert_eq!(parse_payout_percent("85%"), Ok(85.0));
+        assert_eq!(parse_payout_percent("0.85").unwrap_err(), "payouts are in percent; did you mean 85?");
+        assert!(["0", "-5", "1001", "x"].iter().all(|text| parse_payout_percent(text).is_err()));
+    }
 
     #[test]
     fn speeds_are_factors_or_max() {

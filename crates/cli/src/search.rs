@@ -4,7 +4,7 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
-use crate::arguments::parse_length;
+use crate::arguments::{parse_length, parse_percent};
 use crate::candles::CandleArguments;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -80,7 +80,7 @@ pub(crate) struct LayoutArguments {
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
     embargo: Millis,
     /// The last percent of the candles, which no window sees; 0 for none
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
 }
 
@@ -178,10 +178,9 @@ impl LayoutArguments {
     }
 }
 
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').trim().parse().ok();
-    percent
-        .filter(|percent: &f64| (0.0..=90.0).contains(percent))
+fn parse_hold_out(text: &str) -> Result<f64, String> {
+    parse_percent(text)
+        .filter(|percent| (0.0..=90.0).contains(percent))
         .ok_or_else(|| "use a percentage from 0 to 90".to_owned())
 }
 
@@ -191,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_hold_out_is_a_part() {
-        assert_eq!((parse_percent("20"), parse_percent("12.5%")), (Ok(20.0), Ok(12.5)));
-        assert!(["-1", "91", "a fifth", "NaN"].iter().all(|text| parse_percent(text).is_err()));
+        assert_eq!((parse_hold_out("20"), parse_hold_out("12.5%")), (Ok(20.0), Ok(12.5)));
+        assert!(["-1", "91", "a fifth", "NaN"].iter().all(|text| parse_hold_out(text).is_err()));
     }
 }

@@ -26,22 +26,59 @@ const CURES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The error with what was meant in the place of an argument that is only spelt alike.
+/// Commands of other programs, and the command that does the same here.
+const COMMANDS: [(&[&str], &str); 11] = [
+    (
+        &["run", "start", "trade", "bot", "demo", "go", "launch"],
+        "`candlewick live` runs the bots, `candlewick live --sandbox` without a venue",
+    ),
+    (&["test", "simulate", "replay", "bt"], "`candlewick backtest` replays candles"),
+    (
+        &["optimize", "optimise", "hyperopt", "optimization", "search"],
+        "`candlewick sweep` searches parameters, `candlewick tune` also tests what it finds",
+    ),
+    (
+        &["download", "download-data", "fetch", "import", "candles", "export", "generate"],
+        "`candlewick data` imports, fetches, makes and exports candles",
+    ),
+    (&["init", "setup", "configure", "new-config"], "`candlewick config init` writes a configuration"),
+    (&["new", "create", "scaffold"], "`candlewick strategy new NAME` makes a crate of a strategy"),
+    (&["strategies", "list"], "`candlewick strategy list` lists strategies"),
+    (&["stop", "pause", "kill"], "`candlewick halt` stops a bot from opening trades"),
+    (&["ui", "web", "webserver", "serve", "gui"], "`candlewick dashboard` serves the page of a bot"),
+    (&["verdict", "break-even", "ruin"], "`candlewick edge` has the statistics of an edge"),
+    (&["log", "logs", "history"], "`candlewick trades` lists trades, `candlewick report` sums them up"),
+];
+
+/// Replaces a suggestion by spelling with the argument or command that was meant.
 pub(crate) fn with_cure(mut error: clap::Error) -> clap::Error {
-    let cure = match (error.kind(), error.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) => {
-            CURES.iter().find(|(name, _)| name == argument)
-        }
+    let invalid = match error.kind() {
+        ErrorKind::UnknownArgument => error.get(ContextKind::InvalidArg),
+        ErrorKind::InvalidSubcommand => error.get(ContextKind::InvalidSubcommand),
         _ => None,
     };
-    if let Some((_, cure)) = cure {
-        // The usage is that of the argument that is spelt alike.
+    let Some(ContextValue::String(invalid)) = invalid else { return error };
+    let cure = match error.kind() {
+        ErrorKind::InvalidSubcommand if !is_at_top(&error) => None,
+        ErrorKind::UnknownArgument => CURES.iter().find(|(name, _)| name == invalid).map(|(_, cure)| *cure),
+        _ => COMMANDS.iter().find(|(names, _)| names.contains(&invalid.as_str())).map(|(_, cure)| *cure),
+    };
+    if let Some(cure) = cure {
+        // The usage is that of the argument or command that is spelt alike.
         error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::Usage);
-        let cure = vec![StyledStr::from((*cure).to_owned())];
+        let cure = vec![StyledStr::from(cure.to_owned())];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(cure));
     }
     error
+}
+
+/// Returns whether a subcommand is missing right behind the program's name.
+fn is_at_top(error: &clap::Error) -> bool {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let next = usage.split("candlewick ").nth(1).unwrap_or_default();
+    next.starts_with(['[', '<'])
 }
 
 #[cfg(test)]
@@ -53,6 +90,23 @@ mod tests {
         let command = crate::app::Arguments::command();
         let error = command.try_get_matches_from(arguments).unwrap_err();
         with_cure(error).render().to_string()
+    }
+
+    #[test]
+    fn commands_of_other_programs_name_the_one_that_does_the_same() {
+        for (command, expected) in [
+            ("run", "`candlewick live`"),
+            ("start", "`candlewick live --sandbox`"),
+            ("optimize", "`candlewick sweep`"),
+            ("init", "`candlewick config init`"),
+        ] {
+            let said = said(&["candlewick", command, "--sandbox"]);
+            assert!(said.contains(&format!("unrecognized subcommand '{command}'")), "{said}");
+            assert!(said.contains(expected) && !said.contains("tune'"), "{said}");
+        }
+        // A misspelt command is suggested by its spelling.
+        let said = said(&["candlewick", "backtset"]);
+        assert!(said.contains("'backtest'"), "{said}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::market::{absence, meant};
 use super::name::{DataName, names};
 use crate::configuration::Loaded;
 use crate::error::AppError;
+use crate::nearby::describe_nearby;
 use crate::shell::shell_word;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
@@ -97,16 +98,23 @@ pub fn help_for_history(error: &HistoryError) -> Option<String> {
             shell_word(&path.display().to_string())
         )),
         HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
-            match *action {
-                "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
-                "open" | "read" if folder.join("manifest.json").exists() => Some(
-                    "bring the file back, or delete the series' folder and fetch or import it anew"
-                        .to_owned(),
-                ),
-                _ => None,
-            }
+            help_for_missing(path, action)
         }
+        _ => None,
+    }
+}
+
+fn help_for_missing(path: &Path, action: &str) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match action {
+        "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
+        "open" | "read" if folder.join("manifest.json").exists() => {
+            Some("bring the file back, or delete the series' folder and fetch or import it anew".to_owned())
+        }
+        "open" | "read" => Some(format!(
+            "{}; without --data `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
+            describe_nearby(path, &["csv", "parquet"])
+        )),
         _ => None,
     }
 }

@@ -6,12 +6,14 @@ use super::notify::is_channel_secret;
 use super::password::cover;
 use super::slip::cure_of;
 use crate::error::AppError;
+use crate::nearby::describe_nearby;
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// `config/default.toml`: every key with its default.
@@ -97,10 +99,17 @@ impl Layer {
 
     pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
         let text = std::fs::read_to_string(path).map_err(|source| {
+            let is_missing = source.kind() == ErrorKind::NotFound;
             let problem = format!("{}: cannot read the configuration file", path.display());
-            AppError::invalid(problem)
-                .because(source)
-                .help("--config takes a TOML file, such as config/demo.toml")
+            let error = AppError::invalid(problem).because(source);
+            if is_missing {
+                let nearby = describe_nearby(path, &["toml"]);
+                error.help(format!(
+                    "{nearby}; `candlewick config init` writes one, `candlewick live --sandbox` needs none"
+                ))
+            } else {
+                error.help("--config takes a TOML file, such as config/demo.toml")
+            }
         })?;
         let mut layer = Self::parse(Origin::File(path.to_owned()), &text)?;
         if FileKind::of_values(&layer.values) == FileKind::Rule {

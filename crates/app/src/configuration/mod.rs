@@ -23,6 +23,7 @@ mod removed;
 mod secret;
 mod show;
 mod signals;
+mod simulation;
 mod slip;
 mod symbol_names;
 mod variants;

@@ -82,6 +82,7 @@ impl Embedded {
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         }
+        loaded.check_simulation().map_err(Problems::from)?;
         let speed = settings.speed.to_speed();
         let end = end_of(&series, &loaded.config.bots);
         let hold = clock.hold();

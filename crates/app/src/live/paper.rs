@@ -1,7 +1,7 @@
 //! A venue whose candles and prices are real and whose trades are not.
 
 use super::{Connection, WaitingRequests};
-use crate::configuration::{Loaded, asset_types, credentials};
+use crate::configuration::{Loaded, Problems, asset_types, credentials};
 use crate::error::AppError;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::Account;
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 /// Wrong settings or a key that cannot be read.
 pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
     let config = &loaded.config;
-    config.simulation.check()?;
+    loaded.check_simulation().map_err(Problems::from)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let credentials = Credentials { api_token: None, ..credentials(loaded)? };
     let market = HttpBroker::new(config.broker.client.clone(), credentials, Arc::clone(&clock))?;

@@ -1,7 +1,7 @@
 //! A sandbox that is served to anyone's client.
 
 use crate::candles;
-use crate::configuration::Loaded;
+use crate::configuration::{Loaded, Problems};
 use crate::error::AppError;
 use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
 use candlewick_sandbox::{
@@ -35,6 +35,7 @@ impl ServedSandbox {
         series: Vec<CandleSeries>,
         loaded: &Loaded,
     ) -> Result<Self, AppError> {
+        loaded.check_simulation().map_err(Problems::from)?;
         let Timeline { clock, start, series } = timeline_of(&settings, series)?;
         let foundation = Foundation {
             clock,

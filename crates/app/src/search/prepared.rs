@@ -121,7 +121,7 @@ impl SearchTerms {
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>, AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-        loaded.config.simulation.check()?;
+        loaded.check_simulation().map_err(Problems::from)?;
         warn_of_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;

@@ -6,6 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::journal::JournalArguments;
 use crate::output::{print, print_json_line};
 use crate::workers;
+use candlewick_app::AppError;
 use candlewick_app::configuration::control_paths;
 use candlewick_dashboard::{Dashboard, DashboardSettings, Watched};
 use candlewick_journal::{JournalError, Reader};
@@ -51,11 +52,16 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
     };
     let runtime = workers::start()?;
     let found = runtime.block_on(Reader::open(&watched.journal));
-    if matches!(found, Err(JournalError::NotFound { .. })) {
-        context.say(&format!(
-            "note: there is no journal at {} yet: it is shown once a bot begins one; --journal names another",
+    match found {
+        Err(error @ JournalError::NotFound { .. }) if !loaded.is_set("journal.url") => {
+            return Err(AppError::from(error).into());
+        }
+        Err(JournalError::NotFound { .. }) => context.say(&format!(
+            "note: {} does not exist yet: the page fills itself once a bot writes it",
             watched.journal
-        ));
+        )),
+        // The page reports other problems, and when they are over.
+        Ok(_) | Err(_) => {}
     }
     runtime.block_on(serve(&settings, watched, context))
 }

@@ -5,6 +5,7 @@ use super::long_parts::long_parts_of;
 use super::strategy::check::{check_command, not_made};
 use super::sweep_run::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
+use crate::arguments::parse_percent;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
@@ -393,8 +394,7 @@ fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {
-    let percent = text.trim_end_matches('%').trim().parse().ok();
-    percent
-        .filter(|percent: &f64| (5.0..=50.0).contains(percent))
+    parse_percent(text)
+        .filter(|percent| (5.0..=50.0).contains(percent))
         .ok_or_else(|| "use a percentage from 5 to 50".to_owned())
 }

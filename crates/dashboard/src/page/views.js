@@ -64,6 +64,8 @@ class Views {
     set("subtitle", [state.journal, ...what, why, ...lasting].filter(Boolean).join(" · "));
     byId("halt").hidden = state.read_only || state.phase === "halted";
     byId("resume").hidden = state.read_only || !(state.halted || state.phase === "halted");
+    byId("empty").hidden = Boolean(run || state.reading);
+    set("empty-journal", state.journal);
     document.querySelector("main").hidden = !run;
     document.querySelector("nav").hidden = !run;
     if (!run) return;
