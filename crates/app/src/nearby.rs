@@ -8,11 +8,12 @@ use std::path::Path;
 const MAX_ENTRIES: usize = 1_000;
 const MAX_NAMED: usize = 5;
 
-/// Describes which files with one of these extensions are in the folder of a missing file.
+/// Describes which files with one of these extensions are in the folder of a missing file: the first part of a hint,
+/// with its punctuation.
 pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        return format!("there is no folder {}", folder.display());
+        return format!("there is no folder {};", folder.display());
     }
     let place =
         if folder == Path::new(".") { "this folder".to_owned() } else { folder.display().to_string() };
@@ -34,8 +35,8 @@ pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     names.truncate(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     match names.as_slice() {
-        [] => format!("{place} has no {} file", extensions.join(" or ")),
-        _ => format!("{place} has {}{more}", names.join(", ")),
+        [] => format!("{place} has no {} file;", extensions.join(" or ")),
+        _ => format!("{place} has {}{more};", names.join(", ")),
     }
 }
 
@@ -47,16 +48,16 @@ mod tests {
     fn files_of_the_kind_are_named_and_a_near_one_is_suggested() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        assert!(describe_nearby(&path("my.toml"), &["toml"]).ends_with(" has no toml file"));
+        assert!(describe_nearby(&path("my.toml"), &["toml"]).ends_with(" has no toml file;"));
         for name in ["demo.toml", "bots.toml", "BTCUSDT_1m.csv"] {
             std::fs::write(path(name), "").unwrap();
         }
         let here = folder.path().display();
         for (missing, extensions, expected) in [
-            ("other.toml", &["toml"][..], format!("{here} has bots.toml, demo.toml")),
+            ("other.toml", &["toml"][..], format!("{here} has bots.toml, demo.toml;")),
             ("demos.toml", &["toml"], format!("did you mean {here}/demo.toml?")),
             ("btcusdt_1m.csv", &["csv", "parquet"], format!("did you mean {here}/BTCUSDT_1m.csv?")),
-            ("none/x.toml", &["toml"], format!("there is no folder {here}/none")),
+            ("none/x.toml", &["toml"], format!("there is no folder {here}/none;")),
         ] {
             assert_eq!(describe_nearby(&path(missing), extensions), expected, "{missing}");
         }

@@ -77,8 +77,8 @@ pub(crate) fn with_cure(mut error: clap::Error) -> clap::Error {
 /// Returns whether a subcommand is missing right behind the program's name.
 fn is_at_top(error: &clap::Error) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
-    let next = usage.split("candlewick ").nth(1).unwrap_or_default();
-    next.starts_with(['[', '<'])
+    // "Usage: candlewick [OPTIONS] <COMMAND>"
+    usage.split_whitespace().nth(2).is_some_and(|next| next.starts_with(['[', '<']))
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ fn help_for_missing(path: &Path, action: &str) -> Option<String> {
             Some("bring the file back, or delete the series' folder and fetch or import it anew".to_owned())
         }
         "open" | "read" => Some(format!(
-            "{}; without --data `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
+            "{} without --data `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
             describe_nearby(path, &["csv", "parquet"])
         )),
         _ => None,

@@ -105,7 +105,7 @@ impl Layer {
             if is_missing {
                 let nearby = describe_nearby(path, &["toml"]);
                 error.help(format!(
-                    "{nearby}; `candlewick config init` writes one, `candlewick live --sandbox` needs none"
+                    "{nearby} `candlewick config init` writes one, `candlewick live --sandbox` needs none"
                 ))
             } else {
                 error.help("--config takes a TOML file, such as config/demo.toml")

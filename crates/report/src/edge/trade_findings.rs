@@ -89,7 +89,7 @@ pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
 /// Money and units of ended trades, `None` if the money of one is not known.
 fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     let (mut decided, mut count, mut returns, mut profit) = (0, 0_u64, 0.0, 0.0);
-    let (mut decimals, mut first_stake, mut has_equal_stakes) = (0, None, true);
+    let (mut decimals, mut first_stake, mut has_equal_stakes) = (0_u32, None, true);
     for named in trades {
         let Some((_, outcome)) = named.trade.ended.filter(|_| !named.trade.was_none()) else { continue };
         if outcome == Outcome::Cancelled {
@@ -106,6 +106,7 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
         has_equal_stakes &= *first_stake.get_or_insert(money.stake) == money.stake;
     }
     let return_per_unit = returns / count as f64;
+    let decimals = decimals.max(2);
     (count > 0).then_some(StakedResult { decided, return_per_unit, profit, decimals, has_equal_stakes })
 }
 
