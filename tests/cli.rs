@@ -104,7 +104,7 @@ fn everything_that_is_wrong_is_reported_at_once() {
     let unknown = BOT.replace("rsi-reversal", "rsi");
     check(
         format!("{BOT}{unknown}[simulation]\nlatency_ms = 99999999\n"),
-        &["2 problems", "[simulation] latency_ms = 99999999", "bots[1].strategy = \"rsi\""],
+        &["2 problems", "simulation.latency_ms = 99999999 (", "bots[1].strategy = \"rsi\""],
     );
 }
 
