@@ -1,15 +1,15 @@
 //! After an edge was shown, its end is noticed.
 
-use crate::event::{at, candle, lost, opened_paying, rejected, won};
+use crate::event::{at, candle, lost, opened_paying, payout, rejected, settled, won};
 use crate::script::Script;
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    BotVerdict, Edge, Event, Header, JournalDecoder, Judge, KellyBound, RiskSettings, Session,
-    SessionSettings, StakeSettings, VerdictSettings,
+    BotVerdict, Edge, Event, EventKind, Header, JournalDecoder, Judge, KellyBound, RiskSettings, Session,
+    SessionSettings, Settled, StakeSettings, VerdictSettings,
 };
-use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, json, to_string};
+use candlewick_sdk::{MoneyScale, Outcome};
 
 const WINS: i64 = 30;
 const TRADES: i64 = 60;
@@ -90,8 +90,10 @@ fn kelly_stakes_the_minimum_from_the_moment_the_edge_is_no_longer_held() {
         session.handle(&candle(0, minute));
         let stake = session.book.rows()[intent as usize - 1].approved.stake().minor();
         session.handle(&at(minute * 60 + 1, opened_paying(intent, 80)));
-        let end = if minute <= WINS { won(intent, stake * 8 / 10) } else { lost(intent, stake) };
-        let answer = session.handle(&at(minute * 60 + 50, end));
+        let (outcome, profit) =
+            if minute <= WINS { (Outcome::Won, stake * 8 / 10) } else { (Outcome::Lost, -stake) };
+        let end = Settled { payout: payout(80), ..settled(intent, outcome, profit) };
+        let answer = session.handle(&at(minute * 60 + 50, EventKind::Settled(end)));
         shown = if answer.contains("a Shown after") { minute } else { shown };
         ended = if answer.contains("a NoLongerHeld after") { minute } else { ended };
     }
