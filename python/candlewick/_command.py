@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from . import _native
@@ -12,7 +13,7 @@ from ._errors import ConfigurationError, error_of
 from ._progress import Bar, Progress, progress_of
 from ._strategy import AnyStrategy, define, starter_of
 
-Flag = str | int | float | bool | None | Sequence[str | int | float]
+Flag = str | int | float | bool | date | None | Sequence[str | int | float | date]
 
 
 def flags_of(values: Mapping[str, Flag]) -> list[str]:
@@ -24,7 +25,8 @@ def flags_of(values: Mapping[str, Flag]) -> list[str]:
             continue
         if value is True:
             flags.append(flag)
-        elif isinstance(value, str | int | float):
+        elif isinstance(value, str) or not isinstance(value, Iterable):
+            # Dates and times of any library are written as ISO 8601.
             flags += [flag, str(value)]
         else:
             for one in value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import polars
@@ -11,6 +12,7 @@ import pytest
 
 import candlewick
 from candlewick import data, edge
+from candlewick._command import flags_of
 
 
 def test_statistics_are_those_of_the_command_line(run: Callable[..., str]) -> None:
@@ -23,6 +25,12 @@ def test_statistics_are_those_of_the_command_line(run: Callable[..., str]) -> No
     assert edge.ruin(martingale=5, levels=6, balance=1000, payout=85) == of("ruin", *martingale)
     counts = ["--won", "580", "--lost", "420", "--payout", "85"]
     assert edge.verdict(won=580, lost=420, payout=85) == of("verdict", *counts)
+
+
+def test_times_are_flags_as_texts_numbers_and_objects() -> None:
+    moment = datetime(2026, 1, 8, 12, tzinfo=timezone(timedelta(hours=2)))
+    assert flags_of({"from_": moment, "to": date(2026, 1, 9)}) == ["--from", "2026-01-08 12:00:00+02:00", "--to", "2026-01-09"]
+    assert flags_of({"from_": 1767866400, "holiday": ["2026-01-01"]}) == ["--from", "1767866400", "--holiday", "2026-01-01"]
 
 
 def test_a_win_rate_at_break_even_earns_nothing() -> None:

@@ -1,6 +1,6 @@
 //! What every command takes, and the kinds of arguments that several of them read.
 
-use candlewick_sandbox::{NamedSpeed, SandboxSpeed, parse_time};
+use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis, Payout};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
@@ -80,13 +80,9 @@ pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
         .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
 }
 
-/// A moment: a date, a time in ISO 8601, or milliseconds since the epoch.
+/// Parses a moment: a date, a time in ISO 8601, or a number since 1970 in the unit of its size.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
-    let moment = text.parse().ok().map(Millis::new).or_else(|| parse_time(text));
-    moment.ok_or_else(|| {
-        "use a date such as 2026-01-05, a time such as 2026-01-05T12:00 (UTC, unless it names a zone), or milliseconds since 1970"
-            .to_owned()
-    })
+    candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -136,6 +132,9 @@ mod tests {
             ("2026-01-05T01:00:00+01:00", Some(1_767_571_200_000)),
             ("2026-01-05 00:00", Some(1_767_571_200_000)),
             ("1767571200000", Some(1_767_571_200_000)),
+            ("1767571200", Some(1_767_571_200_000)),
+            ("2026-01-05T01:00+01:00", Some(1_767_571_200_000)),
+            ("17", None),
             ("2026-13-05", None),
             ("yesterday", None),
         ] {

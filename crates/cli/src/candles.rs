@@ -21,7 +21,7 @@ pub(crate) struct CandleArguments {
     /// Folder of the catalog, from which the bots' series come when no --data is given
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
-    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
+    /// Leave out candles that open before: a date, a time, or seconds or milliseconds since 1970
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     from: Option<Millis>,
     /// Leave out candles that close after

@@ -57,4 +57,4 @@ pub use sandbox::{Foundation, RunningSandbox, Sandbox};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
-pub use time_text::parse_time;
+pub use time_text::{ParseMomentError, names_zone, parse_epoch, parse_moment, parse_time};

@@ -1,6 +1,6 @@
 //! The `[sandbox]` section: what is served, to whom, how fast, and how the gaps of the contract are filled.
 
-use crate::{FaultProfile, SandboxError, parse_time};
+use crate::{FaultProfile, SandboxError, parse_moment};
 use candlewick_broker::clock::Speed;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use chrono::{DateTime, SecondsFormat};
@@ -203,11 +203,11 @@ impl TryFrom<StartText> for StartTime {
     type Error = String;
     fn try_from(text: StartText) -> Result<Self, String> {
         match text {
-            StartText::Number(ms) => Ok(Self(Millis::new(ms))),
-            StartText::Text(text) => parse_time(&text).map(Self).ok_or_else(|| {
-                format!("\"{text}\" is not a time: use ms since the epoch or 2026-01-31T00:00:00Z")
-            }),
+            StartText::Number(number) => parse_moment(&number.to_string()),
+            StartText::Text(text) => parse_moment(&text),
         }
+        .map(Self)
+        .map_err(|error| error.to_string())
     }
 }
 

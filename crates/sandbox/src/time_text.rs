@@ -1,19 +1,102 @@
 //! A moment as people write it.
 
 use candlewick_sdk::Millis;
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
+
+/// Moments of the years 1990 to 2099 in milliseconds; in seconds, microseconds and nanoseconds these are other numbers.
+const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
+
+/// Why a text is not a moment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseMomentError {
+    /// A number that is no moment of the years 1990 to 2099 in any unit.
+    #[error(
+        "{text} is not a moment of the years 1990 to 2099 in seconds, milliseconds, microseconds or nanoseconds since 1970{}",
+        date_hint(text)
+    )]
+    Number {
+        /// The number.
+        text: String,
+    },
+    /// Anything else.
+    #[error(
+        "\"{text}\" is not a time: use a date such as 2026-01-05, a time such as 2026-01-05T12:00, with a zone such as Z or +02:00 or in UTC, or milliseconds since 1970"
+    )]
+    Text {
+        /// The text.
+        text: String,
+    },
+}
+
+/// `20260105` is meant as a date.
+fn date_hint(number: &str) -> String {
+    let date = NaiveDate::parse_from_str(number, "%Y%m%d").ok().filter(|_| number.len() == 8);
+    date.map(|date| format!("; did you mean {date}?")).unwrap_or_default()
+}
+
+/// Reads a date, a time or a number of seconds, milliseconds, microseconds or nanoseconds since 1970.
+///
+/// # Errors
+/// A text that is none of these, or a number that is not a moment of the years 1990 to 2099.
+pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
+    let text = text.trim();
+    let shown = || text.chars().take(40).collect::<String>();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_number && digits.matches('.').count() <= 1 {
+        return parse_epoch(text).ok_or_else(|| ParseMomentError::Number { text: shown() });
+    }
+    parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
+}
+
+/// Reads a number of seconds, with decimals or without, milliseconds, microseconds or nanoseconds since 1970, by its size.
+pub fn parse_epoch(text: &str) -> Option<Millis> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let number = i128::from(whole.parse::<i64>().ok()?);
+    let thousandths: i128 = format!("{:0<3}", decimals.get(..decimals.len().min(3))?).parse().ok()?;
+    let has_fraction = decimals.bytes().any(|digit| digit != b'0');
+    let in_ms = [
+        (number * 1_000 + thousandths, true),
+        (number, false),
+        (number / 1_000, false),
+        (number / 1_000_000, false),
+    ];
+    let plausible = in_ms.into_iter().filter(|(_, has_decimals)| *has_decimals || !has_fraction);
+    let mut moments = plausible.filter_map(|(ms, _)| i64::try_from(ms).ok());
+    moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
+}
 
 /// Reads a date, or a date and a time of ISO 8601 with `T` or a space between them; UTC where no zone is named.
 pub fn parse_time(text: &str) -> Option<Millis> {
-    let zoned = || DateTime::parse_from_rfc3339(text).ok().map(|time| time.timestamp_millis());
-    let unzoned = || {
-        let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
-        let local = text.trim_end_matches(['Z', 'z']);
-        forms.iter().find_map(|form| NaiveDateTime::parse_from_str(local, form).ok())
-    };
-    let date = || text.parse::<NaiveDate>().ok().map(|date| date.and_time(NaiveTime::MIN));
-    let utc = || unzoned().or_else(date).map(|time| time.and_utc().timestamp_millis());
-    zoned().or_else(utc).map(Millis::new)
+    let (local, offset) = split_zone(text)?;
+    let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+    let timed = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(local, form).ok());
+    let dated = || local.parse::<NaiveDate>().ok().map(|date| date.and_time(NaiveTime::MIN));
+    timed.or_else(dated).map(|time| Millis::new(time.and_utc().timestamp_millis()) - offset)
+}
+
+/// Returns whether a time ends with its zone.
+pub fn names_zone(text: &str) -> bool {
+    split_zone(text).is_some_and(|(local, _)| local.len() < text.len())
+}
+
+/// Splits a zone off: `Z`, `UTC`, `+02:00`, `+0200`, `+02`; `None` if it is out of range.
+fn split_zone(text: &str) -> Option<(&str, Millis)> {
+    let lower = text.to_ascii_lowercase();
+    if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {
+        return Some((text[..text.len() - name.len()].trim_end(), Millis::ZERO));
+    }
+    // Of a date the dashes are no sign.
+    let sign = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':') || text[*at..].starts_with('+'));
+    let Some(at) = sign else { return Some((text, Millis::ZERO)) };
+    let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();
+    let is_zone = matches!(digits.len(), 2 | 4) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let hours: i64 = digits.get(..2)?.parse().ok().filter(|hours| is_zone && *hours <= 14)?;
+    let minutes: i64 =
+        digits.get(2..).filter(|rest| !rest.is_empty()).map_or(Some(0), |rest| rest.parse().ok())?;
+    let distance = Millis::HOUR * hours + Millis::MINUTE * minutes;
+    let offset = if text[at..].starts_with('+') { distance } else { Millis::ZERO - distance };
+    (minutes < 60).then(|| (text[..at].trim_end(), offset))
 }
 
 #[cfg(test)]
@@ -30,14 +113,48 @@ mod tests {
             ("2026-01-05 12:30", Some(1_767_616_200_000)),
             ("2026-01-05T12:30Z", Some(1_767_616_200_000)),
             ("2026-01-05 14:30:00+02:00", Some(1_767_616_200_000)),
+            ("2026-01-05T14:30+02:00", Some(1_767_616_200_000)),
+            ("2026-01-05 14:30 +0200", Some(1_767_616_200_000)),
+            ("2026-01-05T14:30+02", Some(1_767_616_200_000)),
+            ("2026-01-05T07:30-05:00", Some(1_767_616_200_000)),
+            ("2026-01-05 12:30 UTC", Some(1_767_616_200_000)),
             ("2026-01-05 12:30:00.250", Some(1_767_616_200_250)),
             ("2026-01-05", Some(1_767_571_200_000)),
+            ("2026-01-05Z", Some(1_767_571_200_000)),
+            ("2026-01-05+02:00", Some(1_767_564_000_000)),
             ("2026-01-05 25:00", None),
+            ("2026-01-05 12:30+25:00", None),
+            ("2026-01-05 12:30 Mars", None),
             ("05.01.2026", None),
             ("noon", None),
+            ("-", None),
+            ("\u{e9}+02:00", None),
             ("", None),
         ] {
             assert_eq!(parse_time(text), expected.map(Millis::new), "{text}");
+            assert_eq!(parse_moment(text).ok(), expected.map(Millis::new), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_are_moments_in_the_unit_of_their_size() {
+        // 2026-01-08 14:00 UTC, from `date -u -d '2026-01-08 14:00' +%s`.
+        for (text, expected) in [
+            ("1767880800", Some(1_767_880_800_000)),
+            ("1767880800.5", Some(1_767_880_800_500)),
+            ("1767880800000", Some(1_767_880_800_000)),
+            ("1767880800000.0", Some(1_767_880_800_000)),
+            ("1767880800000000", Some(1_767_880_800_000)),
+            ("1767880800000000000", Some(1_767_880_800_000)),
+            ("0", None),
+            ("60000", None),
+            ("-1767880800000", None),
+            ("17", None),
+            ("1767880800000.5", None),
+            ("99999999999999999999999999999999999999999", None),
+        ] {
+            assert_eq!(parse_moment(text).ok(), expected.map(Millis::new), "{text}");
+        }
+        assert!(parse_moment("20260105").unwrap_err().to_string().ends_with("did you mean 2026-01-05?"));
     }
 }

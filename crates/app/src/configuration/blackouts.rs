@@ -5,7 +5,7 @@ mod calendar;
 use super::Config;
 use super::symbol_names::resolve_spans;
 use candlewick_engine::Blackout;
-use candlewick_sandbox::parse_time;
+use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};
 use std::path::Path;
 
@@ -81,12 +81,8 @@ fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     Ok(spans)
 }
 
-/// A time in ISO 8601, UTC unless it names a zone, or milliseconds since 1970.
 fn moment(text: &str) -> Result<Millis, String> {
-    let moment = text.parse().ok().map(Millis::new).or_else(|| parse_time(text));
-    moment.ok_or_else(|| {
-        format!("{text:?} is no time: use one such as 2026-01-05 13:25 (UTC, unless it names a zone), or milliseconds since 1970")
-    })
+    parse_moment(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -120,8 +116,8 @@ mod tests {
             ("", "the first line has to be"),
             ("2026-01-05,2026-01-06\n", "the first line has to be"),
             ("from,to,pair\n", "\"from,to,pair\""),
-            ("from,to\n2026-01-05,2026-01-06\ntomorrow,2026-01-06\n", "line 3: \"tomorrow\" is no time"),
-            ("from,to\n2026-01-05\n", "line 2: \"\" is no time"),
+            ("from,to\n2026-01-05,2026-01-06\ntomorrow,2026-01-06\n", "line 3: \"tomorrow\" is not a time"),
+            ("from,to\n2026-01-05\n", "line 2: \"\" is not a time"),
             ("from,to\n2026-01-06,2026-01-05\n", "line 2: a span ends after its begin"),
             ("from,to,symbols,reason\n2026-01-05,2026-01-06,,jobs, monthly\n", "line 2: it has more columns"),
         ] {

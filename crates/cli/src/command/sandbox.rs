@@ -39,7 +39,7 @@ pub(crate) struct SandboxArguments {
     /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog; repeatable
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
-    /// Venue time at the start: a date, a time, or milliseconds since 1970
+    /// Venue time at the start: a date, a time, or seconds or milliseconds since 1970
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     start: Option<Millis>,
 }

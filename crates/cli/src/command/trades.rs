@@ -35,7 +35,7 @@ pub(crate) struct TradesArguments {
     /// Only in this state
     #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
     state: Option<String>,
-    /// Only decided at this time or later: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or milliseconds since 1970
+    /// Only decided at this time or later: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or seconds or milliseconds since 1970
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     since: Option<AskedTime>,
     /// Only decided before this time

@@ -20,7 +20,7 @@ use clap::Args;
                   run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31\n  candlewick why"
 )]
 pub(crate) struct WhyArguments {
-    /// A time such as 2026-01-05T12:00:00Z or milliseconds since 1970; 17:08 or "01-05 17:08", as live prints them, are the last before the journal's end
+    /// A time such as 2026-01-05T12:00:00Z, seconds or milliseconds since 1970; 17:08 or "01-05 17:08", as live prints them, are the last before the journal's end
     #[arg(value_parser = parse_asked)]
     time: Option<AskedTime>,
     /// Only bots on this symbol

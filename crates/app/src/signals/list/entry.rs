@@ -10,7 +10,7 @@ use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
 use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
 use candlewick_runtime::control::SignalBots;
-use candlewick_sandbox::parse_time;
+use candlewick_sandbox::{names_zone, parse_time};
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
@@ -363,7 +363,7 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
     }
     let zoned = || match DateTime::parse_from_rfc3339(text) {
         Ok(time) => !is_leap_second(&time),
-        Err(_) => text.ends_with(['Z', 'z']),
+        Err(_) => names_zone(text),
     };
     parse_time(text).filter(|_| zoned()).map(When::Once).ok_or_else(|| {
         format!(

@@ -29,7 +29,7 @@ pub(crate) struct ExportArguments {
     /// A version of the series other than the current one, by its number
     #[arg(long, value_name = "NUMBER")]
     version: Option<u32>,
-    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
+    /// Leave out candles that open before: a date, a time, or seconds or milliseconds since 1970
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     from: Option<Millis>,
     /// Leave out candles that close after

@@ -31,7 +31,7 @@ pub(crate) struct FetchArguments {
     /// Series to fetch, SYMBOL@INTERVAL; those of the configured bots when none is named
     #[arg(value_name = "SERIES")]
     series: Vec<String>,
-    /// Open time of the first candle: a date, a time, or milliseconds since 1970. Left out, a series that is there goes
+    /// Open time of the first candle: a date, a time, or seconds or milliseconds since 1970. Left out, a series that is there goes
     /// on, and one that is not begins thirty days ago
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     from: Option<Millis>,

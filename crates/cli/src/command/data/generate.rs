@@ -32,7 +32,7 @@ pub(crate) struct GenerateArguments {
     /// Length of the candles, a multiple of 5s
     #[arg(long, default_value = "1m")]
     interval: Interval,
-    /// Open time of the first candle: a date, a time, or milliseconds since 1970
+    /// Open time of the first candle: a date, a time, or seconds or milliseconds since 1970
     #[arg(long, default_value = "2026-01-05", value_name = "TIME", value_parser = parse_moment)]
     start: Millis,
     /// How many days to make
