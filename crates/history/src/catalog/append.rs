@@ -48,15 +48,26 @@ impl Catalog {
             return Ok(Appended { forming, ..Appended::default() });
         }
         let (folder, _lock) = self.open_to_write(series)?;
+        let appended = self.change(&folder, || self.append_closed(&folder, &closed, origin))?;
+        Ok(Appended { forming, ..appended })
+    }
+
+    fn append_closed(
+        &self,
+        folder: &SeriesFolder,
+        closed: &[Candle],
+        origin: &Origin,
+    ) -> Result<Appended, HistoryError> {
+        let series = folder.series;
         let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(series));
         let mut revisions = folder.revisions(&manifest)?;
         let mut known = KnownValues::new(&revisions);
         let repaired = KnownValues::new(&folder.repaired(&manifest)?);
         let version = manifest.current().cloned();
         let version = version.unwrap_or_else(|| Version::new(series, 1, "as it came", Vec::new()));
-        let mut appended = Appended { forming, ..Appended::default() };
+        let mut appended = Appended::default();
         let mut segments = version.segments;
-        for (block, incoming) in blocks(series.interval, &closed) {
+        for (block, incoming) in blocks(series.interval, closed) {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));
             let stored = place.map(|place| folder.segment(&segments[place])).transpose()?.unwrap_or_default();
             let merged = merge(stored, incoming, origin.fetched_at, (&mut known, &repaired));
@@ -78,7 +89,7 @@ impl Catalog {
         }
         manifest.put(Version::new(series, version.number, &version.note, segments));
         manifest.note(origin, appended.new, appended.revised);
-        self.commit(&folder, &manifest)?;
+        self.commit(folder, &manifest)?;
         Ok(appended)
     }
 
@@ -96,7 +107,7 @@ impl Catalog {
         let (folder, _lock) = self.open_to_write(candles.series())?;
         let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(candles.series()));
         manifest.repaired = None;
-        self.begin_version(&folder, manifest, candles, (note, origin))
+        self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
     }
 
     /// Begins a new version whose candles are those of the current one, some of them left out or given other values. What
@@ -124,10 +135,27 @@ impl Catalog {
         let taken_out =
             before.filter(is_out).map(|candle| Revision { seen: origin.fetched_at, candle: *candle });
         repaired.extend(taken_out.collect::<Vec<_>>());
-        if !repaired.is_empty() {
-            manifest.repaired = Some(folder.put_values(&*self.disk, "repaired", &mut repaired)?);
+        self.change(&folder, || {
+            if !repaired.is_empty() {
+                manifest.repaired = Some(folder.put_values(&*self.disk, "repaired", &mut repaired)?);
+            }
+            self.begin_version(&folder, manifest, candles, (note, origin))
+        })
+    }
+
+    /// Makes a change of a series. A failed one leaves no files behind, which would keep a full disk full.
+    fn change<T>(
+        &self,
+        folder: &SeriesFolder,
+        change: impl FnOnce() -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        let changed = change();
+        if changed.is_err()
+            && let Ok(manifest) = folder.manifest()
+        {
+            folder.sweep(&*self.disk, &manifest.unwrap_or_else(|| Manifest::new(folder.series)));
         }
-        self.begin_version(&folder, manifest, candles, (note, origin))
+        changed
     }
 
     fn begin_version(

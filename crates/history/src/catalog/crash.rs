@@ -2,9 +2,13 @@
 
 use super::testing::{FailingDisk, Row, candles, origin, rows, series};
 use super::{Catalog, Manifest};
+use crate::disk::{Disk, SystemDisk};
 use proptest::prelude::*;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Long after every candle of these tests.
 const LATER: i64 = 1_000_000;
@@ -68,6 +72,66 @@ fn a_crash_at_any_step_leaves_one_of_two_states() {
     // Two months are touched, one of them anew, and one value is revised.
     let february = 31 * 24 * 60;
     check(&[(1, 10), (2, 20)], &[(2, 21), (3, 30), (february, 40)]);
+}
+
+/// A disk with room for so many writes.
+struct FullDisk {
+    writes: AtomicU32,
+}
+
+impl Disk for FullDisk {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        SystemDisk.create(path)
+    }
+
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        let room = self.writes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        room.map_err(|_| io::Error::from(io::ErrorKind::StorageFull))?;
+        SystemDisk.write(file, bytes)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        SystemDisk.sync(file)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        SystemDisk.rename(from, to)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        SystemDisk.sync_folder(folder)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        SystemDisk.remove(path)
+    }
+}
+
+#[test]
+fn a_full_disk_keeps_no_files_of_an_append_that_failed() {
+    // Two months, each a file.
+    let (january, both) = ([(1, 10)], [(1, 10), (31 * 24 * 60, 40)]);
+    let files = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder.join("BTC%2FUSDT/1m")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".parquet")).collect();
+        names.sort();
+        names
+    };
+    for writes in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes) });
+        let full = Catalog { folder: folder.path().to_owned(), disk };
+        assert!(!append(&full, &both), "{writes} writes");
+        assert_eq!(files(folder.path()), Vec::<String>::new(), "{writes} writes");
+        // What is in force stays.
+        assert!(append(&Catalog::new(folder.path()), &january));
+        let before = files(folder.path());
+        let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes.min(1)) });
+        assert!(!append(&Catalog { folder: folder.path().to_owned(), disk }, &both));
+        assert_eq!(files(folder.path()), before, "{writes} writes");
+        assert_eq!(before.len(), 1);
+    }
 }
 
 proptest! {
