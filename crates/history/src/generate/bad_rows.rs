@@ -46,6 +46,9 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
 /// # Errors
 /// [`HistoryError::InvalidSetting`] when there are too few candles for them.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
+    if gaps == 0 {
+        return Ok(series.clone());
+    }
     let candles = series.candles();
     let mut dice = Dice::new(series.symbol(), seed ^ SEED_TWIST);
     let mut kept: Vec<Candle> = Vec::with_capacity(candles.len());
