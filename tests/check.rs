@@ -198,3 +198,46 @@ fn what_is_missing_is_one_number_in_import_list_and_check() {
         assert_eq!((&checked[0]["missing"], kinds(&checked[0])), (&missing.into(), vec![("gap", 3)]));
     }
 }
+
+#[test]
+fn different_rows_of_one_time_are_decided_by_whoever_repairs() {
+    let minute = |minute: i64, cells: &str| format!("{},{cells}\n", 1_767_603_600_000 + minute * 60_000);
+    let text = format!(
+        "time,open,high,low,close,volume\n{}{}{}",
+        minute(0, "1.17,1.18,1.16,1.17,5"),
+        minute(1, "1.17,1.18,1.16,1.17,5"),
+        minute(1, "1.19,1.195,1.185,1.19,7")
+    );
+    let folder = Folder::new().with("EURUSD_1m.csv", &text);
+    assert_eq!(kinds(&failed(&folder, &["EURUSD_1m.csv"])[0]), [("conflict", 1)]);
+    let found = folder.run(&["data", "check", "EURUSD_1m.csv"]);
+    assert!(found.stderr.contains("1 conflict: --fix --also conflict=larger"), "{}", found.stderr);
+    let fix = ["data", "check", "EURUSD_1m.csv", "--fix"];
+    folder.run(&fix).fails(2, &["1 times have rows with different values", "conflict=first"]);
+    folder.run(&[&fix[..], &["--also", "conflict"]].concat()).fails(2, &["conflict=last"]);
+    for (choice, open) in
+        [("conflict=first", "1.17"), ("duplicate=last", "1.19"), ("conflict=larger", "1.19")]
+    {
+        let fixed = folder.run(&[&fix[..], &["--also", choice, "--force"]].concat());
+        assert_eq!(fixed.code, 0, "{}{}", fixed.stdout, fixed.stderr);
+        let written = folder.read("fixed/EURUSD_1m.csv");
+        assert!(written.contains(&format!("1767603660000,{open},")), "{choice}: {written}");
+    }
+}
+
+/// A week of hours without a weekend: 48 of 168 lie in it.
+#[test]
+fn candles_of_a_closed_market_are_named_and_the_repaired_ones_counted() {
+    let row = |hour: i64| format!("{},1.1,1.2,1.0,1.1{},1\n", 1_767_571_200_000 + hour * 3_600_000, hour % 7);
+    let text = "time,open,high,low,close,volume\n".to_owned() + &(0..168).map(row).collect::<String>();
+    let folder = Folder::new().with("EURUSD_1h.csv", &text);
+    let imported = folder.run(&["data", "import", "EURUSD_1h.csv"]).stdout;
+    assert!(
+        imported.contains("warning: 48 candles (29 %) lie in hours in which the market is closed"),
+        "{imported}"
+    );
+    let checked = folder.run(&["data", "check", "EURUSD_1h.csv", "--fix", "--also", "closed"]);
+    assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
+    let row = checked.stdout.lines().rev().find(|line| line.contains("EURUSD")).unwrap().to_owned();
+    assert!(row.split_whitespace().any(|word| word == "120"), "{row}");
+}

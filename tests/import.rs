@@ -177,6 +177,73 @@ fn a_file_that_contradicts_most_of_what_is_there_is_refused() {
     assert_eq!(import(&["--stamped", "close"]).json()[0]["revised"], 0);
 }
 
+/// Minutes from 2026-01-05 09:00 UTC, with a symbol in front of each row.
+fn named_minutes(symbols: &[&str]) -> String {
+    let row = |(minute, symbol): (i64, &&str)| {
+        format!("{symbol},{},1.17{minute:02},1.18,1.16,1.17,5\n", 1_767_603_600_000 + minute * 60_000)
+    };
+    let rows: String = (0..).zip(symbols).map(row).collect();
+    format!("symbol,time,open,high,low,close,volume\n{rows}")
+}
+
+#[test]
+fn a_file_of_two_symbols_is_refused_until_one_is_chosen() {
+    let two = named_minutes(&["EURUSD", "EURUSD", "EURUSD", "GBPUSD", "GBPUSD"]);
+    let folder = Folder::new().with("day.csv", &two).with("EURUSD_1m.csv", &named_minutes(&["GBPUSD"; 4]));
+    let import = ["data", "import", "day.csv", "--symbol", "EURUSD", "--json"];
+    folder.run(&import).fails(2, &["holds 2 symbols: EURUSD (3 rows", "GBPUSD (2 rows", "--only EURUSD"]);
+    let chosen = folder.run(&[&import[..], &["--only", "EURUSD"]].concat()).json();
+    assert_eq!((&chosen[0]["candles"], &chosen[0]["excluded_rows"]), (&3.into(), &2.into()));
+    let contradicted = ["its symbol column says GBPUSD, but the file name says EURUSD", "--symbol GBPUSD"];
+    folder.run(&["data", "import", "EURUSD_1m.csv"]).fails(2, &contradicted);
+    folder.run(&["data", "check", "EURUSD_1m.csv", "--fix"]).fails(2, &contradicted);
+}
+
+#[test]
+fn a_file_of_two_intervals_is_refused_by_an_import_and_by_a_backtest() {
+    let times = (0..60).chain((1..40).map(|number| 59 + number * 5));
+    let row = |minute: i64| format!("{},1.17,1.18,1.16,1.17,5\n", 1_767_603_600_000 + minute * 60_000);
+    let rows: String = times.map(row).collect();
+    let text = format!("time,open,high,low,close,volume\n{rows}");
+    let folder = Folder::new().with("EURUSD_1m.csv", &text);
+    folder
+        .run(&["data", "import", "EURUSD_1m.csv"])
+        .fails(2, &["39 times", "5m apart: the file holds two intervals"]);
+    folder
+        .run(&["data", "export", "EURUSD_1m.csv", "--out", "x.csv"])
+        .fails(2, &["39 times, from candle 60 on"]);
+}
+
+/// A program that stores a forming candle, and the finished one in a later file.
+#[test]
+fn a_revised_last_candle_is_named_with_what_takes_it() {
+    let file = |last: &str| {
+        format!(
+            "time,open,high,low,close,volume\n1767603600000,1.17,1.18,1.16,1.17,5\n1767603660000,{last}\n"
+        )
+    };
+    let folder = Folder::new().with("EURUSD_1m.csv", &file("1.17,1.17,1.17,1.17,0.3")).with(
+        "later_EURUSD_1m.csv",
+        &(file("1.17,1.18,1.16,1.175,12") + "1767603720000,1.17,1.18,1.16,1.17,5\n"),
+    );
+    folder.run(&["data", "import", "EURUSD_1m.csv", "--json"]).json();
+    let later = folder.run(&["data", "import", "later_EURUSD_1m.csv"]).stdout;
+    for part in [
+        "1 new, 1 there already, 1 revised",
+        "warning: the last stored candle, of 2026-01-05T09:01:00.000Z, has other values here",
+        "the stored values stay in force; `candlewick data check EURUSD@1m --fix --also revised` takes the later ones",
+    ] {
+        assert!(later.contains(part), "no {part:?} in {later}");
+    }
+    assert_eq!(folder.run(&["data", "check", "EURUSD@1m", "--fix", "--also", "revised"]).code, 0);
+    folder.run(&["data", "export", "EURUSD@1m", "--out", "x.csv"]);
+    assert!(
+        folder.read("x.csv").contains("1767603660000,1.17,1.18,1.16,1.175,12\n"),
+        "{}",
+        folder.read("x.csv")
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_an_import_with_130() {

@@ -40,6 +40,7 @@ mod block;
 mod gap;
 mod hash;
 mod resample;
+mod second_interval;
 
 // Candles out of nothing.
 mod generate;
@@ -49,8 +50,9 @@ pub use cache::FileCache;
 pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 #[cfg(feature = "import")]
 pub use check::{
-    CheckSettings, Checked, Finding, FindingKind, Findings, Fixed, MarketHours, ParseFindingKindError,
-    ParseMarketHoursError, Remedy, WeeklyHours, check_bytes, check_file, check_series, missing_candles,
+    CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed, MarketHours,
+    ParseConflictChoiceError, ParseFindingKindError, ParseMarketHoursError, Remedy, WeeklyHours, check_bytes,
+    check_file, check_series, closed_candles, missing_candles,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::{remove_partial_files, write_whole_file};

@@ -1,7 +1,8 @@
 //! What `--data` takes: a file, and the series that it holds.
 
+use crate::second_interval::{SecondInterval, second_interval};
 use crate::{CandleFormat, HistoryError, Progress};
-use candlewick_sdk::{CandleSeries, Interval, Series, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Series, Symbol};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -56,10 +57,30 @@ impl CandleFile {
     /// Reads the candles.
     ///
     /// # Errors
-    /// Those of [`CandleFormat::read_file`].
+    /// Those of [`CandleFormat::read_file`], and [`HistoryError::AmbiguousFile`] for candles of two intervals.
     pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
         let format = CandleFormat::of_path(&self.path).unwrap_or(CandleFormat::Csv);
-        format.read_file(&self.path, self.series, progress)
+        let series = format.read_file(&self.path, self.series, progress)?;
+        self.check_one_interval(series.candles())?;
+        Ok(series)
+    }
+
+    fn check_one_interval(&self, candles: &[Candle]) -> Result<(), HistoryError> {
+        let interval = self.series.interval;
+        let Some(second) = second_interval(candles.len(), |index| candles[index].time(), interval) else {
+            return Ok(());
+        };
+        let SecondInterval { distance, count, start } = second;
+        let seconds = distance.get() / 1_000;
+        let seen = format!(
+            "the candles are {interval} apart, but {count} times, from candle {} on, they are mostly {seconds} s apart: the file holds two intervals",
+            start + 1
+        );
+        Err(HistoryError::AmbiguousFile {
+            path: self.path.clone(),
+            seen,
+            option: "a file of its own for each interval".to_owned(),
+        })
     }
 }
 

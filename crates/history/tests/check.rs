@@ -55,7 +55,8 @@ fn check(lines: &[(usize, &str)], expected: &[Row<'_>]) {
 #[test]
 fn each_kind_of_problem_is_reported_with_its_place() {
     use FindingKind::{
-        Duplicate, Flat, Gap, Jump, Misaligned, NotFinite, Price, Range, Spike, Unreadable, Unsorted, Volume,
+        Conflict, Duplicate, Flat, Gap, Jump, Misaligned, NotFinite, Price, Range, Spike, Unreadable,
+        Unsorted, Volume,
     };
     check(&[], &[]);
     // A row that is no candle leaves a gap where it stood.
@@ -89,10 +90,16 @@ fn each_kind_of_problem_is_reported_with_its_place() {
         &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100,1")],
         &[(Duplicate, Some(6), Some(3), 1, "time 1767571380000 is there again, with the same values")],
     );
-    let other = "time 1767571380000 is there again, with other values: close 100.05 instead of 100, volume 2 instead of 1";
+    let other = "time 1767571380000 is there again, with other values: open 100.05 instead of 100, volume 2 instead of 1";
+    check(
+        &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100.05,100.1,99.9,100,2")],
+        &[(Conflict, Some(6), Some(3), 1, other)],
+    );
+    // The first row has less volume, and else nothing that the second has not.
+    let stub = "time 1767571380000 is there twice, here not complete: close 100 instead of 100.05, volume 1 instead of 2";
     check(
         &[(5, "TIME,100,100.1,99.9,100,1\nTIME,100,100.1,99.9,100.05,2")],
-        &[(Duplicate, Some(6), Some(3), 1, other)],
+        &[(Duplicate, Some(5), Some(3), 1, stub)],
     );
     check(
         &[(5, ""), (6, "TIME,100,100.1,99.9,100,1\n1767571380000,100,100.1,99.9,100,1")],
@@ -194,7 +201,7 @@ fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
     let candles = fixed.candles.clone().unwrap();
     let found: Vec<i64> = candles.candles().iter().map(|candle| candle.time().get()).collect();
     assert_eq!(found, times(&|minute| minute != 3 && minute != 5));
-    assert_eq!(candles.candles()[8].close(), 100.0, "of a double the first row stays");
+    assert_eq!(candles.candles()[8].close(), 100.05, "of a candle and its stub the candle stays");
     let left = checked.check_again(&fixed, &[]).unwrap();
     let kinds: Vec<FindingKind> = left.findings.list().iter().map(|finding| finding.kind).collect();
     assert_eq!(kinds, [FindingKind::Gap, FindingKind::Gap, FindingKind::Spike]);

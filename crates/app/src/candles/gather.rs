@@ -9,7 +9,7 @@ use crate::configuration::{Flag, Loaded};
 use crate::error::AppError;
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, TradeBook};
-use candlewick_history::{HashedSeries, combine_series_hashes, missing_candles};
+use candlewick_history::{HashedSeries, closed_candles, combine_series_hashes, missing_candles};
 use candlewick_records::utc;
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use candlewick_simulator::Market;
@@ -25,7 +25,7 @@ pub struct CandleChoice {
     pub data: Vec<String>,
     /// Folder of the catalog, from which the bots' series come when no --data is given
     pub catalog: Option<PathBuf>,
-    /// Leave out candles that open before: a date, a time, or milliseconds since 1970
+    /// Leave out candles that open before: a date, a time, or seconds or milliseconds since 1970
     pub from: Option<Millis>,
     /// Leave out candles that close after
     pub to: Option<Millis>,
@@ -98,6 +98,16 @@ impl Candles {
     }
 }
 
+/// Warns about candles while the market is closed, in which no trade could be opened.
+fn closed_notice(series: &CandleSeries) -> Option<String> {
+    let (closed, all) = (closed_candles(series), series.candles().len());
+    let percent = closed as f64 * 100.0 / all as f64;
+    let name = series.series();
+    (closed > 0).then(|| {
+        format!("{name}: {closed} of {all} candles ({percent:.1} %) lie in hours in which the market is closed; `data check` lists them")
+    })
+}
+
 impl CandleChoice {
     /// As settings.
     pub fn flags(&self) -> Vec<Flag> {
@@ -124,6 +134,12 @@ impl CandleChoice {
         let selected = select_series(bots, stock.series, &stock.place)?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
+        notices.extend(
+            series
+                .iter()
+                .filter(|one| bots.iter().any(|bot| bot.series() == one.series()))
+                .filter_map(closed_notice),
+        );
         if stock.source == CandleSource::Synthetic {
             notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
         } else {

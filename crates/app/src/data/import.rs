@@ -11,10 +11,11 @@ use crate::shell::shell_word;
 use crate::storage;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
-    Appended, Catalog, ImportSettings, Imported, Origin, Revision, data_hash, import_file, missing_candles,
+    Appended, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash, import_file,
+    missing_candles,
 };
 use candlewick_records::utc;
-use candlewick_sdk::{Candle, CandleSeries, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ pub struct ImportedFile {
 }
 
 enum Place {
-    Catalog { folder: PathBuf, appended: Appended },
+    Catalog { folder: PathBuf, appended: Appended, revised_end: Option<Millis> },
     File(PathBuf),
 }
 
@@ -164,9 +165,22 @@ impl ReadFile {
         let Self { file, imported } = self;
         let candles = &imported.candles;
         let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
-        let appended = catalog.append(candles.series(), candles.candles(), &origin)?;
+        let series = candles.series();
+        let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current()?.end()));
+        let appended = catalog.append(series, candles.candles(), &origin)?;
+        let last = end.map(|end| end - series.interval.length());
+        let is_revised = |last: &Millis| -> Result<bool, AppError> {
+            let revisions = catalog.revisions(series)?;
+            let of_last =
+                |revision: &Revision| revision.candle.time() == *last && revision.seen == origin.fetched_at;
+            Ok(revisions.iter().any(of_last))
+        };
+        let revised_end = match last {
+            Some(last) if appended.revised > 0 && is_revised(&last)? => Some(last),
+            _ => None,
+        };
         let folder = catalog.folder().to_owned();
-        Ok(ImportedFile { file, imported, place: Place::Catalog { folder, appended } })
+        Ok(ImportedFile { file, imported, place: Place::Catalog { folder, appended, revised_end } })
     }
 
     /// Writes the candles to a file, and leaves the catalog alone.
@@ -223,6 +237,9 @@ impl ImportedFile {
             "timezone": imported.zone.map(|zone| zone.to_string()),
             "empty_rows": imported.empty_rows,
             "skipped_rows": imported.skipped_rows,
+            "unfinished_rows": imported.unfinished_rows,
+            "excluded_rows": imported.excluded_rows,
+            "closed_candles": closed_candles(candles),
             "newest_first": imported.newest_first,
             "in_seconds": imported.in_seconds,
             "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
@@ -231,12 +248,13 @@ impl ImportedFile {
         });
         match &self.place {
             Place::File(out) => document["out"] = json!(out),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming } } => {
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
                 document["catalog"] = json!(folder);
                 document["new"] = json!(new);
                 document["same"] = json!(same);
                 document["revised"] = json!(revised);
                 document["forming"] = json!(forming);
+                document["revised_end"] = json!(revised_end);
             }
         }
         document
@@ -273,9 +291,12 @@ impl fmt::Display for ImportedFile {
         if imported.newest_first {
             f.write_str(", newest first")?;
         }
-        for (count, what) in
-            [(imported.empty_rows, "without prices"), (imported.skipped_rows, "at a change of the clock")]
-        {
+        for (count, what) in [
+            (imported.empty_rows, "without prices"),
+            (imported.skipped_rows, "at a change of the clock"),
+            (imported.unfinished_rows, "of unfinished candles"),
+            (imported.excluded_rows, "of other series"),
+        ] {
             if count > 0 {
                 write!(f, ", {count} rows {what} left out")?;
             }
@@ -296,20 +317,50 @@ impl fmt::Display for ImportedFile {
                 )?;
             }
         }
+        let closed = closed_candles(candles);
+        if closed > 0 {
+            write!(
+                f,
+                "\n  warning: {closed} candles ({:.0} %) lie in hours in which the market is closed; `candlewick data check` lists them, and \
+                 --fix --also closed leaves them out",
+                closed as f64 * 100.0 / candles.candles().len() as f64
+            )?;
+        }
         if let Some(doubtful) = doubtful_symbol(candles.symbol()) {
             write!(f, "\n  {doubtful}")?;
         }
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming } } => {
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
                 write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
                 if *forming > 0 {
                     write!(f, ", {forming} not closed yet and left out")?;
+                }
+                if *revised > 0 {
+                    write_revised(f, candles.series(), *revised_end)?;
                 }
                 Ok(())
             }
         }
     }
+}
+
+/// Says which values stay in force, and how to take the later ones.
+fn write_revised(f: &mut fmt::Formatter<'_>, series: Series, revised_end: Option<Millis>) -> fmt::Result {
+    if let Some(time) = revised_end {
+        write!(
+            f,
+            "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+            utc(time)
+        )?;
+    }
+    let Series { symbol, interval } = series;
+    let name = format!("{symbol}@{interval}");
+    write!(
+        f,
+        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+        shell_word(&name)
+    )
 }
 
 /// A symbol without what people put between its parts: `GBP/USD` is GBPUSD, while `EURUSD.` may be another instrument of its venue.

@@ -104,7 +104,7 @@ fn check(
     }
     let checked = target.check(&CheckSettings::default(), &ImportSettings::default(), store, progress)?;
     let counts = checked.findings.counts();
-    let certain = counts.iter().filter(|(kind, _)| kind.remedy() == Remedy::Always);
+    let certain = counts.iter().filter(|(kind, _)| matches!(kind.remedy(), Remedy::Always | Remedy::Choose));
     let certain: Vec<String> = certain.map(|(kind, count)| format!("{count} {kind}")).collect();
     let Some(candles) = checked.candles.as_ref().filter(|_| certain.is_empty()) else {
         let found = if certain.is_empty() { "no candle is sound".to_owned() } else { certain.join(", ") };

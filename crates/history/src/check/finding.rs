@@ -22,8 +22,10 @@ pub enum FindingKind {
     Misaligned,
     /// A row that comes after a later one.
     Unsorted,
-    /// A moment that is there again.
+    /// A moment that is there again, with the same values or with those of an unfinished candle.
     Duplicate,
+    /// A moment that is there again, with other values.
+    Conflict,
     /// Missing candles while the market was open.
     Gap,
     /// Candles while the market was closed.
@@ -45,6 +47,8 @@ pub enum Remedy {
     Always,
     /// The candles are left out when that is asked for: they may be right.
     LeaveOut,
+    /// One of the candles of a moment is kept, once it is said which.
+    Choose,
     /// The value that came last takes the place of the first when that is asked for.
     TakeLatest,
     /// Nothing can be done but to bring other candles.
@@ -60,7 +64,7 @@ pub struct ParseFindingKindError {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Unreadable,
         Self::NotFinite,
         Self::Price,
@@ -69,6 +73,7 @@ impl FindingKind {
         Self::Misaligned,
         Self::Unsorted,
         Self::Duplicate,
+        Self::Conflict,
         Self::Gap,
         Self::Closed,
         Self::Spike,
@@ -88,6 +93,7 @@ impl FindingKind {
             Self::Misaligned => "misaligned",
             Self::Unsorted => "unsorted",
             Self::Duplicate => "duplicate",
+            Self::Conflict => "conflict",
             Self::Gap => "gap",
             Self::Closed => "closed",
             Self::Spike => "spike",
@@ -108,6 +114,7 @@ impl FindingKind {
             | Self::Misaligned
             | Self::Unsorted
             | Self::Duplicate => Remedy::Always,
+            Self::Conflict => Remedy::Choose,
             Self::Closed | Self::Spike | Self::Flat => Remedy::LeaveOut,
             Self::Revised => Remedy::TakeLatest,
             Self::Gap | Self::Jump => Remedy::Nothing,

@@ -4,6 +4,7 @@ use super::finding::{FindingKind, Remedy};
 use super::{Checked, check_series};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use std::ops::Range;
+use std::str::FromStr;
 
 /// What a repair made of a series.
 #[derive(Clone, Debug)]
@@ -25,7 +26,74 @@ impl Fixed {
     }
 }
 
+/// Which of the different candles of a moment is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictChoice {
+    /// The one that comes first in the file.
+    First,
+    /// The one that comes last.
+    Last,
+    /// The one with the larger volume, then the larger range; the first of those that are alike.
+    Larger,
+}
+
+/// Why a text is not a [`ConflictChoice`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not one of first, last, larger")]
+pub struct ParseConflictChoiceError {
+    text: String,
+}
+
+impl FromStr for ConflictChoice {
+    type Err = ParseConflictChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ParseConflictChoiceError> {
+        match text {
+            "first" => Ok(Self::First),
+            "last" => Ok(Self::Last),
+            "larger" => Ok(Self::Larger),
+            _ => Err(ParseConflictChoiceError { text: text.chars().take(32).collect() }),
+        }
+    }
+}
+
+impl ConflictChoice {
+    fn choose(self, candles: &[Candle]) -> Option<Candle> {
+        let size = |candle: &Candle| (candle.volume(), candle.high() - candle.low());
+        let larger = |largest: Candle, candle: &Candle| {
+            if size(candle) > size(&largest) { *candle } else { largest }
+        };
+        let first = candles.first().copied();
+        match self {
+            Self::First => first,
+            Self::Last => candles.last().copied(),
+            Self::Larger => first.map(|first| candles.iter().fold(first, larger)),
+        }
+    }
+}
+
 impl Checked {
+    /// Number of moments with different candles, of which one has to be chosen.
+    pub const fn conflicts(&self) -> usize {
+        self.conflicts.len()
+    }
+
+    /// Resolves all conflicts.
+    #[must_use]
+    pub fn choose(&self, choice: ConflictChoice) -> Self {
+        let mut resolved = self.clone();
+        let chosen =
+            std::mem::take(&mut resolved.conflicts).into_iter().filter_map(|all| choice.choose(&all));
+        let mut candles = self.candles.as_ref().map(|series| series.candles().to_vec()).unwrap_or_default();
+        for candle in chosen {
+            if let Ok(place) = candles.binary_search_by_key(&candle.time(), Candle::time) {
+                candles[place] = candle;
+            }
+        }
+        resolved.candles = CandleSeries::new(self.series, candles).ok();
+        resolved
+    }
+
     /// The candles without what is certainly wrong, and without those of the doubtful kinds that are named: spikes, flat
     /// stretches and candles in closed hours are left out, revised candles get the value that came last. Gaps and jumps
     /// cannot be repaired.

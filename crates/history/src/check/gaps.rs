@@ -85,6 +85,14 @@ pub fn missing_candles(series: &CandleSeries) -> u64 {
     missing(series, &MarketHours::of_symbol(series.symbol()), &[], &mut drop)
 }
 
+/// Number of candles in hours in which the market of the symbol is surely closed.
+pub fn closed_candles(series: &CandleSeries) -> u64 {
+    let mut count = 0;
+    let session = MarketHours::of_symbol(series.symbol());
+    in_closed_hours(series, &session, &[], &mut |finding| count += finding.count);
+    count
+}
+
 /// How many candles the market's open stretches ask for. Stretches lie within a gap, so their slots are its own.
 fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
     let length = interval.length().get();

@@ -13,13 +13,13 @@ mod rows;
 mod session;
 
 pub use finding::{Finding, FindingKind, Findings, ParseFindingKindError, Remedy};
-pub use fix::Fixed;
-pub use gaps::missing_candles;
+pub use fix::{ConflictChoice, Fixed, ParseConflictChoiceError};
+pub use gaps::{closed_candles, missing_candles};
 pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 use crate::import::CandleTable;
 use crate::{HistoryError, ImportSettings, Progress, Revision};
-use candlewick_sdk::{CandleSeries, Series};
+use candlewick_sdk::{Candle, CandleSeries, Series};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,12 +52,15 @@ pub struct Checked {
     pub session: MarketHours,
     /// How many rows there are, those without prices left out.
     pub rows: u64,
-    /// The sound candles, by time, of each moment the one that came first; none when there is none.
+    /// The sound candles, by time, one of each moment; `None` if there is none.
     pub candles: Option<CandleSeries>,
     /// How many candles are missing between the first and the last while the market was open.
     pub missing: u64,
     /// What is wrong.
     pub findings: Findings,
+    /// Number of rows that are left out, since their candle was not finished.
+    pub unfinished: u64,
+    conflicts: Vec<Vec<Candle>>,
     revisions: Vec<Revision>,
     settings: CheckSettings,
 }
@@ -100,8 +103,9 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
     let CandleTable { series, decoded, .. } = table;
     let mut findings = Findings::default();
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
+    let unfinished = decoded.labels.unfinished_rows;
     let sound = rows::sound_candles(decoded, series.interval, &mut findings);
-    let candles = CandleSeries::new(series, sound).ok();
+    let candles = CandleSeries::new(series, sound.candles).ok();
     let mut checked = Checked {
         series,
         session: session_of(series, settings),
@@ -109,6 +113,8 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
         candles,
         missing: 0,
         findings,
+        unfinished,
+        conflicts: sound.conflicts,
         revisions: Vec::new(),
         settings: settings.clone(),
     };
@@ -126,6 +132,8 @@ pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &C
         candles: Some(candles.clone()),
         missing: 0,
         findings: Findings::default(),
+        unfinished: 0,
+        conflicts: Vec::new(),
         revisions: revisions.to_vec(),
         settings: settings.clone(),
     };

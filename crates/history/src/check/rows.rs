@@ -4,8 +4,16 @@ use super::finding::{Finding, FindingKind, Findings};
 use crate::import::{Decoded, Row};
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
-/// The sound candles among the rows, by time, of each moment the one that came first.
-pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut Findings) -> Vec<Candle> {
+/// The candles among the rows of a file.
+pub(super) struct SoundRows {
+    /// One of each time, in order: of equal rows the first, of a candle and its stubs the candle, of a conflict the first.
+    pub(super) candles: Vec<Candle>,
+    /// Different candles of one time, none of which is a stub of another.
+    pub(super) conflicts: Vec<Vec<Candle>>,
+}
+
+/// Finds the sound candles among the rows.
+pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut Findings) -> SoundRows {
     for broken in &decoded.broken {
         findings.note(Finding {
             kind: FindingKind::Unreadable,
@@ -33,25 +41,61 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
         }
     }
     drop(rows);
-    // Stable, so that of two rows of one moment the one that came first stays first.
+    // Stable, so that the rows of one time stay in the order of the file.
     sound.sort_by_key(|(_, candle)| candle.time());
-    let mut kept: Vec<Candle> = Vec::with_capacity(sound.len());
-    for (index, candle) in sound {
-        match kept.last() {
-            Some(first) if first.time() == candle.time() => {
-                findings.note(Finding {
-                    kind: FindingKind::Duplicate,
-                    row: Some(places.of(index)),
-                    start: Some(candle.time()),
-                    end: Some(candle.close_time(interval)),
-                    count: 1,
-                    detail: again(first, &candle),
-                });
-            }
-            _ => kept.push(candle),
+    let mut rows = SoundRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
+    for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
+        let values = distinct(same_time);
+        let is_conflict = values.len() > 1 && fullest(&values).is_none();
+        let (kept_row, kept) = fullest(&values).unwrap_or(values[0]);
+        for (index, candle) in same_time.iter().filter(|(index, _)| *index != kept_row) {
+            let kind =
+                if is_conflict && *candle != kept { FindingKind::Conflict } else { FindingKind::Duplicate };
+            findings.note(Finding {
+                kind,
+                row: Some(places.of(*index)),
+                start: Some(candle.time()),
+                end: Some(candle.close_time(interval)),
+                count: 1,
+                detail: again(&kept, candle, kind),
+            });
+        }
+        rows.candles.push(kept);
+        if is_conflict {
+            rows.conflicts.push(same_time.iter().map(|(_, candle)| *candle).collect());
         }
     }
-    kept
+    rows
+}
+
+/// The first row of each value.
+fn distinct(rows: &[(usize, Candle)]) -> Vec<(usize, Candle)> {
+    let mut values: Vec<(usize, Candle)> = Vec::with_capacity(1);
+    for row in rows {
+        if !values.iter().any(|(_, candle)| *candle == row.1) {
+            values.push(*row);
+        }
+    }
+    values
+}
+
+/// The candle of which all others were stubs, before it was complete; `None` if there is no such candle.
+fn fullest(values: &[(usize, Candle)]) -> Option<(usize, Candle)> {
+    let is_fullest = |(_, candle): &&(usize, Candle)| {
+        values.iter().all(|(_, other)| other == candle || is_stub(other, candle))
+    };
+    values.iter().find(is_fullest).copied()
+}
+
+/// Returns whether a candle can be an unfinished state of another one: it opens alike, reaches no further, and has less volume
+/// or a smaller range.
+pub(crate) fn is_stub(stub: &Candle, whole: &Candle) -> bool {
+    let is_enclosed = stub.open() == whole.open()
+        && stub.high() <= whole.high()
+        && stub.low() >= whole.low()
+        && stub.volume() <= whole.volume();
+    let is_less = stub.high() < whole.high() || stub.low() > whole.low() || stub.volume() < whole.volume();
+    is_enclosed && is_less
 }
 
 fn of_row(kind: FindingKind, place: u64, row: &Row, interval: Interval, detail: String) -> Finding {
@@ -69,12 +113,13 @@ const fn kind_of(error: &CandleError) -> FindingKind {
     }
 }
 
-fn again(first: &Candle, other: &Candle) -> String {
-    let differences = differences(first, other);
-    if differences.is_empty() {
-        format!("time {} is there again, with the same values", first.time())
-    } else {
-        format!("time {} is there again, with other values: {differences}", first.time())
+fn again(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
+    let time = kept.time();
+    let differences = differences(kept, other);
+    match kind {
+        _ if differences.is_empty() => format!("time {time} is there again, with the same values"),
+        FindingKind::Conflict => format!("time {time} is there again, with other values: {differences}"),
+        _ => format!("time {time} is there twice, here not complete: {differences}"),
     }
 }
 

@@ -1,13 +1,14 @@
 //! Feather, which is Arrow's file format: columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
+use super::labels::{LabelColumns, Labels, TextColumn, is_label};
 use super::problem::Problem;
 use super::row::{Clock, Decoded, Row, Unit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    Float32Type, Float64Type, Int8Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
@@ -25,14 +26,14 @@ const CONTINUES: [u8; 4] = [0xFF; 4];
 ///
 /// # Errors
 /// What is not a sound file, or lacks a column.
-pub(super) fn decode(content: Vec<u8>) -> Result<Decoded, Problem> {
+pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     // The library asserts where a file contradicts itself: that must not end the program.
-    let read = std::panic::AssertUnwindSafe(|| read(content));
+    let read = std::panic::AssertUnwindSafe(|| read(content, only));
     let broken = |problem: &str| Problem::File(format!("this is not a sound feather file: {problem}"));
     std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts contradict each other")))
 }
 
-fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
+fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     let content = Buffer::from_vec(content);
     let broken = || unsound("it is cut off");
     let (start, trailer) = content.split_last_chunk::<10>().ok_or_else(broken)?;
@@ -42,8 +43,21 @@ fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
     let schema = footer.schema().ok_or_else(broken)?;
     let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| unreadable(&error))?);
     let columns = Columns::find(&schema)?;
-    let decoder = FileDecoder::new(schema, footer.version()).with_projection(columns.places.to_vec());
+    let places = [&columns.places[..], &columns.labels].concat();
+    let names: Vec<String> = columns.labels.iter().map(|label| schema.field(*label).name().clone()).collect();
+    let mut decoder = FileDecoder::new(schema, footer.version()).with_projection(places);
+    if columns.has_dictionary {
+        for block in footer.dictionaries().into_iter().flatten() {
+            let bytes = block_of(&content, block).ok_or_else(broken)?;
+            if !is_plausible(&bytes, block) {
+                return Err(unsound("a dictionary is larger than it can be"));
+            }
+            decoder.read_dictionary(block, &bytes).map_err(|error| unreadable(&error))?;
+        }
+    }
     let mut decoded = Decoded::new(columns.clock, Unit::Row);
+    decoded.labels = Labels::new(LabelColumns::find(names.iter().map(String::as_str)), only);
+    let mut rows = 0;
     for block in footer.recordBatches().ok_or_else(broken)? {
         let bytes = block_of(&content, block).ok_or_else(broken)?;
         if !is_plausible(&bytes, block) {
@@ -53,7 +67,8 @@ fn read(content: Vec<u8>) -> Result<Decoded, Problem> {
         else {
             continue;
         };
-        Columns::take(&batch, &mut decoded)?;
+        Columns::take(&batch, rows, &mut decoded)?;
+        rows += batch.num_rows() as u64;
     }
     Ok(decoded)
 }
@@ -82,7 +97,9 @@ fn is_plausible(bytes: &[u8], block: &Block) -> bool {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
         let (metadata, body) = bytes.split_at_checked(metadata_length)?;
         let skipped = if metadata.starts_with(&CONTINUES) { 8 } else { 4 };
-        let batch = root_as_message(&metadata[skipped..]).ok()?.header_as_record_batch()?;
+        let message = root_as_message(&metadata[skipped..]).ok()?;
+        let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+        let batch = message.header_as_record_batch().or(dictionary)?;
         let is_packed = batch.compression().is_some();
         let sound = batch.buffers()?.iter().all(|buffer| {
             let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
@@ -103,6 +120,8 @@ fn is_plausible(bytes: &[u8], block: &Block) -> bool {
 struct Columns {
     /// Time first.
     places: [usize; 1 + NUMBERS.len()],
+    labels: Vec<usize>,
+    has_dictionary: bool,
     clock: Clock,
 }
 
@@ -131,18 +150,29 @@ impl Columns {
         for (place, name) in places[1..].iter_mut().zip(NUMBERS) {
             *place = find(&[name])?;
         }
-        Ok(Self { places, clock })
+        let labels = (0..schema.fields().len())
+            .filter(|place| !places.contains(place) && is_label(schema.field(*place).name()));
+        let labels: Vec<usize> = labels.collect();
+        let is_dictionary =
+            |label: &usize| matches!(schema.field(*label).data_type(), DataType::Dictionary(..));
+        let has_dictionary = labels.iter().any(is_dictionary);
+        Ok(Self { places, labels, has_dictionary, clock })
     }
 
-    /// Keeps the rows of a batch, whose columns are in the order of the places.
-    fn take(batch: &RecordBatch, decoded: &mut Decoded) -> Result<(), Problem> {
+    /// Stores the rows of a batch after `earlier` rows; its columns are in the order of the places, labels last.
+    fn take(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
         let times = times_of(batch.column(0))?;
         let mut numbers: [Vec<Option<f64>>; NUMBERS.len()] = Default::default();
-        for ((list, name), column) in numbers.iter_mut().zip(NUMBERS).zip(&batch.columns()[1..]) {
+        for ((list, name), column) in numbers.iter_mut().zip(NUMBERS).zip(&batch.columns()[1..=NUMBERS.len()])
+        {
             *list = numbers_of(name, column)?;
         }
+        let labels: Vec<TextColumn> = batch.columns()[1 + NUMBERS.len()..].iter().map(texts_of).collect();
         for (row, time) in times.iter().enumerate() {
-            let place = (decoded.rows.len() + decoded.broken.len() + 1) as u64;
+            let place = earlier + row as u64 + 1;
+            if !decoded.labels.accept(place, |column| labels[column].text(row)) {
+                continue;
+            }
             let cells: [Option<f64>; NUMBERS.len()] = std::array::from_fn(|column| numbers[column][row]);
             let content = || format!("{time:?} {cells:?}");
             decoded.keep(place, row_of(*time, cells).map(Some), content).map_err(Problem::File)?;
@@ -193,6 +223,34 @@ fn times_of(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Prob
     Ok(times)
 }
 
+/// The texts of a column of short texts, flags or whole numbers; empty for other kinds.
+fn texts_of(column: &ArrayRef) -> TextColumn {
+    fn shown<T: ToString>(values: impl Iterator<Item = Option<T>>) -> Vec<Option<String>> {
+        values.map(|value| value.map(|value| value.to_string())).collect()
+    }
+    let texts = match column.data_type() {
+        DataType::Utf8 => shown(column.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => shown(column.as_string::<i64>().iter()),
+        DataType::Utf8View => shown(column.as_string_view().iter()),
+        DataType::Boolean => shown(column.as_boolean().iter()),
+        DataType::Int64 => shown(column.as_primitive::<Int64Type>().iter()),
+        DataType::Int32 => shown(column.as_primitive::<Int32Type>().iter()),
+        DataType::Int8 => shown(column.as_primitive::<Int8Type>().iter()),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            let values = texts_of(dictionary.values());
+            // Keys of an empty dictionary cannot be read.
+            let keys = if dictionary.values().is_empty() { Vec::new() } else { dictionary.normalized_keys() };
+            let text = |(row, key)| (!column.is_null(row)).then(|| values.text(key).to_owned());
+            keys.into_iter().enumerate().map(text).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut column = TextColumn::new(String::new());
+    texts.iter().for_each(|text| column.push(text.as_deref().unwrap_or_default()));
+    column
+}
+
 fn numbers_of(name: &str, column: &dyn Array) -> Result<Vec<Option<f64>>, Problem> {
     match column.data_type() {
         DataType::Float64 => Ok(column.as_primitive::<Float64Type>().iter().collect()),
@@ -205,5 +263,63 @@ fn numbers_of(name: &str, column: &dyn Array) -> Result<Vec<Option<f64>>, Proble
             .map(|number| number.map(|whole| whole as f64))
             .collect()),
         other => Err(Problem::File(format!("column {name} holds {other}; it must hold doubles"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{ImportSettings, import_bytes};
+    use arrow_array::{BooleanArray, DictionaryArray, Float64Array, Int64Array, StringArray};
+    use arrow_ipc::writer::FileWriter;
+    use arrow_schema::Field;
+    use std::path::Path;
+
+    /// 2026-01-05 09:00 UTC.
+    const NINE: i64 = 1_767_603_600_000;
+
+    fn import(symbols: ArrayRef, only: &[&str]) -> Result<(usize, u64), String> {
+        let count = symbols.len();
+        let times: Vec<i64> = (0..).map(|minute| NINE + minute * 60_000).take(count).collect();
+        let mut columns: Vec<(&str, ArrayRef)> =
+            vec![("symbol", symbols), ("date", Arc::new(Int64Array::from(times)))];
+        let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.5; count]));
+        columns.extend(NUMBERS.map(|name| (name, numbers.clone())));
+        let finished: Vec<bool> = (0..count).map(|row| row + 1 < count).collect();
+        columns.push(("complete", Arc::new(BooleanArray::from(finished))));
+        let fields: Vec<Field> = columns
+            .iter()
+            .map(|(name, column)| Field::new(*name, column.data_type().clone(), true))
+            .collect();
+        let schema = Arc::new(Schema::new(fields));
+        let batch =
+            RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect());
+        let mut bytes = Vec::new();
+        let mut writer = FileWriter::try_new(&mut bytes, &schema).unwrap();
+        writer.write(&batch.unwrap()).unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        let only = only.iter().map(|only| (*only).to_owned()).collect();
+        let settings = ImportSettings { only, ..ImportSettings::default() };
+        let imported = import_bytes(&bytes, Path::new("EURUSD_1m.feather"), &settings);
+        let imported = imported.map_err(|error| error.to_string())?;
+        Ok((imported.candles.candles().len(), imported.unfinished_rows))
+    }
+
+    #[test]
+    fn symbols_and_flags_of_a_file_are_read() {
+        let texts = |symbols: &[&str]| Arc::new(StringArray::from(symbols.to_vec())) as ArrayRef;
+        let categories = |symbols: &[&str]| {
+            let of_kind: DictionaryArray<Int8Type> = symbols.iter().copied().collect();
+            Arc::new(of_kind) as ArrayRef
+        };
+        for column in [&texts as &dyn Fn(&[&str]) -> ArrayRef, &categories] {
+            assert_eq!(import(column(&["EURUSD", "EURUSD", "EURUSD"]), &[]), Ok((2, 1)));
+            let two = import(column(&["EURUSD", "GBPUSD", "EURUSD"]), &[]).unwrap_err();
+            assert!(two.contains("holds 2 symbols: EURUSD (2 rows, the first in row 1)"), "{two}");
+            assert_eq!(import(column(&["EURUSD", "GBPUSD", "EURUSD", "EURUSD"]), &["EURUSD"]), Ok((2, 1)));
+            let other = import(column(&["GBPUSD", "GBPUSD"]), &[]).unwrap_err();
+            assert!(other.contains("says GBPUSD"), "{other}");
+        }
     }
 }

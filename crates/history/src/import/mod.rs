@@ -8,7 +8,9 @@
 #[cfg(feature = "feather")]
 mod feather;
 mod format;
+mod grid;
 mod json;
+mod labels;
 mod lines;
 mod name;
 mod named;
@@ -29,11 +31,12 @@ pub use settings::{BarTime, ImportSettings, ParseBarTimeError};
 pub use table::DetectedFrom;
 pub use zone::{ClockChange, ParseClockChangeError, ParseZoneError, Zone};
 
+pub(crate) use labels::TextColumn;
 pub(crate) use row::{Decoded, Row};
 pub(crate) use table::CandleTable;
 
 use crate::{HistoryError, Progress};
-use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval, Millis};
+use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval};
 use problem::Problem;
 use row::Unit;
 use std::path::Path;
@@ -55,6 +58,10 @@ pub struct Imported {
     pub empty_rows: u64,
     /// Rows that a change of the clock left without a moment ([`ClockChange::Skip`]).
     pub skipped_rows: u64,
+    /// Rows that are left out, since their candle was not finished.
+    pub unfinished_rows: u64,
+    /// Rows of other series that are left out ([`ImportSettings::only`]).
+    pub excluded_rows: u64,
     /// Whether the file began with the newest candle.
     pub newest_first: bool,
     /// Whether the file's moments were in seconds.
@@ -112,6 +119,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
         spacing::hold_to(&decoded.rows, series.interval, stated_by)?;
     }
     let (empty_rows, decimals) = (decoded.empty, decoded.decimals.of_step());
+    let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
     let candles = candles_of(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
     Ok(Imported {
@@ -122,6 +130,8 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
         zone: table.zone,
         empty_rows,
         skipped_rows: table.skipped,
+        unfinished_rows,
+        excluded_rows,
         newest_first: table.newest_first,
         in_seconds: table.in_seconds,
         reading: table.reading,
@@ -133,13 +143,17 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     let Some(before) = decoded.rows.windows(2).position(|pair| pair[1].time <= pair[0].time) else {
         return Ok(());
     };
-    let (earlier, time) = (decoded.rows[before].time, decoded.rows[before + 1].time);
-    let what = if earlier == time {
-        format!("time {time} is there twice")
+    let (earlier, later) = (decoded.rows[before], decoded.rows[before + 1]);
+    let (earlier_time, time) = (earlier.time, later.time);
+    let problem = if earlier_time != time {
+        format!(
+            "time {time} comes after {earlier_time}; `candlewick data check FILE --fix` sorts rows and takes doubles out"
+        )
+    } else if earlier.numbers == later.numbers {
+        format!("time {time} is there twice; `candlewick data check FILE --fix` takes doubles out")
     } else {
-        format!("time {time} comes after {earlier}")
+        format!("time {time} is there twice, with other values; `candlewick data check FILE` shows both")
     };
-    let problem = format!("{what}; `candlewick data check FILE --fix` sorts rows and takes doubles out");
     Err(at_place(decoded, decoded.places.of(before + 1), &problem))
 }
 
@@ -160,14 +174,7 @@ fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Probl
 
 fn advised(error: &CandleError) -> String {
     match error {
-        CandleError::Misaligned { time, .. } => {
-            let advice = if time.is_aligned_to(Millis::MINUTE) {
-                "is --interval or --timezone another, or are the bars stamped at their close (--stamped close)?"
-            } else {
-                "is --interval another?"
-            };
-            format!("{error}; {advice}")
-        }
+        CandleError::Misaligned { .. } => format!("{error}; is --interval another?"),
         CandleError::NotFinite { .. }
         | CandleError::NotPositive { .. }
         | CandleError::NegativeVolume { .. }

@@ -43,11 +43,27 @@ const QUOTES: [&str; 12] =
 /// The symbol that a file's name may mean, for an example: the first word in it that is a pair.
 pub(super) fn likely_symbol(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_uppercase);
-    let is_pair = |word: &String| {
-        let base = QUOTES.iter().find_map(|quote| word.strip_suffix(quote));
-        base.is_some_and(|base| base.len() >= 3)
+    words.into_iter().find(|word| is_pair(word)).unwrap_or_else(|| "EURUSD".to_owned())
+}
+
+/// Whether a word is a currency or a coin and the currency that it is quoted in.
+fn is_pair(word: &str) -> bool {
+    let base = QUOTES.iter().find_map(|quote| word.strip_suffix(quote));
+    base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// `Binance_ETHUSDT` and `2026-01-05_BTCUSDT` without what stands before the pair; `OTC_EURUSD` is another instrument than
+/// `EURUSD`.
+fn without_prefix(symbol: &str) -> &str {
+    let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
+        let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
+        is_pair(pair)
+    }) else {
+        return symbol;
     };
-    words.into_iter().find(is_pair).unwrap_or_else(|| "EURUSD".to_owned())
+    let is_other =
+        symbol[..at].to_ascii_uppercase().contains("OTC") || is_pair(&symbol[..at].to_ascii_uppercase());
+    if is_other { symbol } else { &symbol[at + 1..] }
 }
 
 /// Whether this is `HistData`'s file in the manner of `MetaTrader`, which is in EST like its others.
@@ -69,7 +85,7 @@ fn of_name(symbol: &str, interval: Option<Interval>) -> NameParts {
 /// `BTCUSDT_1m`.
 fn ours(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
-    Some(of_name(symbol, Some(interval.parse().ok()?)))
+    Some(of_name(without_prefix(symbol), Some(interval.parse().ok()?)))
 }
 
 /// `DAT_ASCII_EURUSD_M1_2024`.
@@ -148,7 +164,9 @@ fn dashed(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = (parts.next()?, parts.next()?);
     let is_date = parts.all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     let is_span = interval.starts_with(|first: char| first.is_ascii_digit());
-    if is_date && is_span { Some(of_name(symbol, interval.parse().ok())) } else { None }
+    // `2026-01-05` is a date.
+    let has_letter = symbol.contains(|c: char| c.is_ascii_alphabetic());
+    if is_date && is_span && has_letter { Some(of_name(symbol, interval.parse().ok())) } else { None }
 }
 
 /// `BINANCE_BTCUSDT, 60`, with the market in front and minutes or `1D` behind; a copy has more behind that.
@@ -168,20 +186,28 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         // The ticker alone, in capitals.
         ImportFormat::Yahoo | ImportFormat::Table => {
+            if let Some(found) =
+                with_minutes(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
+            {
+                return Some(found);
+            }
             let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
-            if stem.chars().all(is_ticker) { Some(of_name(stem, None)) } else { None }
+            // A date is no ticker.
+            let has_letter = stem.bytes().any(|byte| byte.is_ascii_uppercase());
+            if has_letter && stem.chars().all(is_ticker) { Some(of_name(stem, None)) } else { None }
         }
-        // The symbol and the minutes: `EURUSD60`.
-        ImportFormat::MetaTrader4 => {
-            let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
-            let mut found =
-                minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
-            let (symbol, minutes) = found.next()?;
-            let is_word = symbol.bytes().all(|byte| byte.is_ascii_uppercase()) && !symbol.is_empty();
-            if is_word { Some(of_name(symbol, format!("{minutes}m").parse().ok())) } else { None }
-        }
+        ImportFormat::MetaTrader4 => with_minutes(stem),
         _ => None,
     }
+}
+
+/// The symbol and the minutes: `EURUSD60`.
+fn with_minutes(stem: &str) -> Option<NameParts> {
+    let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
+    let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
+    let (symbol, minutes) = found.next()?;
+    let is_word = symbol.bytes().all(|byte| byte.is_ascii_uppercase()) && !symbol.is_empty();
+    if is_word { Some(of_name(symbol, format!("{minutes}m").parse().ok())) } else { None }
 }
 
 #[cfg(test)]
@@ -206,6 +232,14 @@ mod tests {
         for (name, format, expected) in [
             ("data/BTCUSDT_1m.csv", Csv, ("BTCUSDT", "1m")),
             ("BTC_USDT_5s.parquet", Csv, ("BTC_USDT", "5s")),
+            ("Binance_ETHUSDT_1h.csv", Csv, ("ETHUSDT", "1h")),
+            ("iq_EURUSD_60s.csv", Csv, ("EURUSD", "1m")),
+            ("2026-01-05_BTCUSDT_1m.csv", Csv, ("BTCUSDT", "1m")),
+            ("iq_EURUSD_OTC_60s.csv", Csv, ("EURUSD_OTC", "1m")),
+            ("EURUSD_OTC_1m.csv", Csv, ("EURUSD_OTC", "1m")),
+            ("OTC_EURUSD_1m.csv", Csv, ("OTC_EURUSD", "1m")),
+            ("EURUSD5.csv", ImportFormat::Table, ("EURUSD", "5m")),
+            ("2026-01-05.csv", ImportFormat::Table, ("-", "-")),
             ("gbpusd_m1_bid_2012-02.csv", Csv, ("GBPUSD", "1m")),
             ("eurusd_h1_2017-2018.csv", Csv, ("EURUSD", "1h")),
             ("BTCUSDT-1m-2024-01-02.zip", Csv, ("BTCUSDT", "1m")),

@@ -1,5 +1,6 @@
 //! Rows as a file has them, before anybody has checked them.
 
+use super::labels::Labels;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
 /// One row: a time, by the clock of its file, and five numbers.
@@ -38,6 +39,15 @@ pub(crate) enum Unit {
     Row,
 }
 
+impl Unit {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Row => "row",
+        }
+    }
+}
+
 /// Everything that a decoder found in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoded {
@@ -52,6 +62,7 @@ pub(crate) struct Decoded {
     pub(crate) unit: Unit,
     /// How its prices are written, where it is text.
     pub(crate) decimals: WrittenDecimals,
+    pub(crate) labels: Labels,
 }
 
 /// With how many decimals prices are written.
@@ -113,13 +124,20 @@ impl Decoded {
             interval: None,
             unit,
             decimals: WrittenDecimals::default(),
+            labels: Labels::default(),
         }
     }
 
-    /// Puts the oldest row first where the newest was; answers whether it was.
-    pub(super) fn turn_round(&mut self) -> bool {
+    /// Puts the oldest row first if the newest was. Returns whether it was.
+    ///
+    /// In a file that starts with the newest row, times ascend only where the clock is put back: between two times for which
+    /// `is_repeated` holds.
+    pub(super) fn turn_round(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
-        let is_backward = ends_earlier && self.rows.is_sorted_by(|a, b| a.time >= b.time);
+        let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
+        let is_backward = ends_earlier
+            && ascents().all(|pair| is_repeated(pair[0].time) && is_repeated(pair[1].time))
+            && ascents().count() * 2 < self.rows.len() - 1;
         if is_backward {
             self.rows.reverse();
             self.places.reversed = Some(self.rows.len());

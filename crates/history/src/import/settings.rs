@@ -44,6 +44,8 @@ pub struct ImportSettings {
     pub symbol: Option<Symbol>,
     /// The candles' length.
     pub interval: Option<Interval>,
+    /// Labels of the rows to read, such as a symbol or an interval, where a column names them; empty for all rows.
+    pub only: Vec<String>,
     /// The time zone of times that are not moments.
     pub zone: Option<Zone>,
     /// What to do where the clock of that zone is put forward or back.
@@ -69,6 +71,7 @@ impl Default for ImportSettings {
             format: None,
             symbol: None,
             interval: None,
+            only: Vec::new(),
             zone: None,
             clock_change: ClockChange::Strict,
             stamped: BarTime::Open,

@@ -1,9 +1,13 @@
 //! How far apart rows are, and how long a candle is by that.
 
 use super::problem::Problem;
-use super::row::Row;
+use super::row::{Decoded, Row};
+use crate::second_interval::{SecondInterval, second_interval};
 use candlewick_sdk::{Interval, Millis};
 use std::collections::BTreeMap;
+
+/// Fewer times that are there twice may be anything.
+const MIN_DOUBLED: usize = 5;
 
 /// The distances between one row and the next, from the shortest to the longest, and how often each occurs.
 ///
@@ -45,6 +49,12 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
         Problem::asking(seen, option(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
+    let months = Millis::DAY * 28..=Millis::DAY * 31;
+    if found.keys().all(|distance| months.contains(distance))
+        && let Ok(month) = Interval::from_seconds(31 * 86_400)
+    {
+        return Ok(month);
+    }
     let interval = Interval::from_seconds(shortest.get() / 1_000).map_err(|_| unclear())?;
     let is_clear = *count >= 2
         && count * 2 >= total
@@ -66,6 +76,50 @@ pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Resu
     }
     if total >= 3 && !found.contains_key(&interval.length()) {
         return contradicts(format!("no two rows are closer than {}", length(*shortest)));
+    }
+    Ok(())
+}
+
+/// Checks that no stretch of the rows has another, longer interval.
+pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
+    let mut order: Vec<(Millis, u32)> = Vec::new();
+    let rows = &decoded.rows;
+    let is_sorted = rows.is_sorted_by_key(|row| row.time);
+    if !is_sorted {
+        order = (0..).zip(rows).map(|(index, row)| (row.time, index)).collect();
+        order.sort_unstable();
+    }
+    let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
+    let place = |index: usize| decoded.places.of(if is_sorted { index } else { order[index].1 as usize });
+    let unit = decoded.unit.as_str();
+    if let Some(SecondInterval { distance, count, start }) = second_interval(rows.len(), time, interval) {
+        let other = length(distance);
+        let seen = format!(
+            "the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, they are mostly {other} apart: the file \
+             holds two intervals",
+            place(start),
+            place(start + count)
+        );
+        return Err(Problem::unclear(seen, format!("a file of its own for {interval} and for {other}")));
+    }
+    // Rows of the longer interval beside those of the shorter one.
+    let doubled: Vec<Millis> =
+        (1..rows.len()).filter(|index| time(*index) == time(index - 1)).map(time).collect();
+    let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };
+    let is_regular =
+        doubled.windows(2).filter(|pair| pair[1] - pair[0] == other).count() * 10 > doubled.len() * 8;
+    if doubled.len() >= MIN_DOUBLED
+        && is_regular
+        && other > interval.length()
+        && other.is_aligned_to(interval.length())
+    {
+        let seen = format!(
+            "{} times are there twice, each {} apart: the file seems to hold candles of {interval} and of {}",
+            doubled.len(),
+            length(other),
+            length(other)
+        );
+        return Err(Problem::unclear(seen, "a file of its own for each interval"));
     }
     Ok(())
 }

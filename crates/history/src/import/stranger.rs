@@ -6,7 +6,7 @@ pub(super) const WORKBOOK: &str =
 const WEB_PAGE: &str = "this is a web page or XML, whatever its name says: open it in a spreadsheet program and save it as CSV (in Excel: \
                         CSV UTF-8)";
 const OBJECTS: &str = "this is JSON with names, and what is read is lists of [time, open, high, low, close, volume], or text in columns: \
-                       write it as CSV, for example with jq -r '.[] | [.time, .open, .high, .low, .close, .volume] | @csv'";
+                       write it as CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
 const TICKS: &str = "these are ticks or trades, not candles: have the program that wrote them export bars of one length, such as 1 minute";
 
 /// What is wrong with a text that begins like this, and the cure.

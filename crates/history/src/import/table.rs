@@ -3,17 +3,18 @@
 #[cfg(feature = "feather")]
 use super::feather;
 use super::format::ImportFormat;
+use super::labels::{LabelColumns, Labels, is_label};
 use super::name::{NameParts, is_hist_data, likely_symbol, read_name};
 use super::problem::{Problem, Questions};
 use super::row::{Clock, Decoded, Row, Unit};
-use super::settings::{BarTime, ImportSettings};
+use super::settings::ImportSettings;
 use super::spacing;
 use super::unpack::{self, unpack};
-use super::zone::{Zone, to_moments};
-use super::{json, named, text, utf16};
+use super::zone::{Zone, check_fixed, to_moments};
+use super::{grid, json, named, text, utf16};
 use crate::{HistoryError, Progress};
 use bytes::Bytes;
-use candlewick_sdk::{Interval, Series, Symbol};
+use candlewick_sdk::{Interval, Millis, Series, Symbol};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,16 @@ pub enum DetectedFrom {
 }
 
 impl DetectedFrom {
+    /// What states a symbol or an interval, as the subject of a sentence.
+    pub(super) const fn stated_by(self) -> &'static str {
+        match self {
+            Self::Option => "the option",
+            Self::Name => "the file name",
+            Self::Content => "the content",
+            Self::Spacing => "the distance of the rows",
+        }
+    }
+
     /// In a sentence.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -127,12 +138,17 @@ impl CandleTable {
         };
         let whole = start.as_slice().chain(reader);
         let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
-        let symbol = symbol_of(&name, named, settings);
         let (mut decoded, reading) = match decode(format, whole, settings) {
             Ok(decoded) => decoded,
-            Err(problem) => return Err(problem.and(symbol.err())),
+            Err(problem) => return Err(problem.and(symbol_of(&name, named, settings, None).err())),
         };
+        if let Some(problem) = decoded.labels.problem(decoded.unit, settings.symbol.or(named.symbol)) {
+            return Err(problem);
+        }
         if decoded.rows.is_empty() {
+            if let Some(problem) = decoded.labels.all_excluded(decoded.unit) {
+                return Err(problem);
+            }
             let first = decoded
                 .broken
                 .first()
@@ -144,22 +160,29 @@ impl CandleTable {
             let problem = format!("there are no candles in it{}{guessed}", first.unwrap_or_default());
             return Err(Problem::Empty(problem));
         }
-        let newest_first = decoded.turn_round();
         let in_seconds = decoded.take_seconds();
         let mut questions = Questions::default();
-        let zone = questions.take(zone_of(&name, format, decoded.clock, settings));
+        let zone = questions.take(zone_of(&name, named, format, decoded.clock, settings));
+        // Order first: only then can the hour that a clock shows twice be told apart.
+        let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
+        let newest_first = decoded.turn_round(is_repeated);
         let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
         let skipped = moved.transpose()?.unwrap_or_default();
-        let symbol = questions.take(symbol);
+        let symbol = questions.take(symbol_of(&name, named, settings, decoded.labels.symbol()));
         let interval = questions.take(interval_of(&decoded, named, settings));
         let (Some(zone), Some((symbol, symbol_from)), Some((interval, interval_from))) =
             (zone, symbol, interval)
         else {
             return Err(questions.problem());
         };
-        if settings.stamped == BarTime::Close {
-            decoded.rows.iter_mut().for_each(|row| row.time = row.time - interval.length());
+        decoded.labels.check_symbol(symbol, symbol_from.stated_by())?;
+        decoded.labels.check_interval(interval)?;
+        grid::apply_stamps(&mut decoded, interval, settings.stamped)?;
+        if let Some(zone) = zone {
+            check_fixed(&decoded, zone, interval)?;
         }
+        grid::check(&decoded, interval)?;
+        spacing::check_one_interval(&decoded, interval)?;
         let series = Series { symbol, interval };
         let path = entry.map_or_else(|| path.to_owned(), |entry| path.join(entry));
         Ok(Self {
@@ -192,22 +215,22 @@ fn decode(
     }
     let decoded = match format {
         ImportFormat::Table => {
-            let table = named::decode(&in_memory(&mut content)?, &settings.table)?;
+            let table = named::decode(&in_memory(&mut content)?, &settings.table, &settings.only)?;
             return Ok((table.decoded, Some(table.reading)));
         }
         ImportFormat::FreqtradeJson => json::decode(content),
         #[cfg(feature = "feather")]
-        ImportFormat::Feather => feather::decode(in_memory(&mut content)?),
+        ImportFormat::Feather => feather::decode(in_memory(&mut content)?, &settings.only),
         #[cfg(not(feature = "feather"))]
         ImportFormat::Feather => Err(Problem::File(WITHOUT_FEATHER.to_owned())),
-        ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?),
+        ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?, &settings.only),
         ImportFormat::Csv
         | ImportFormat::Binance
         | ImportFormat::HistData
         | ImportFormat::Dukascopy
         | ImportFormat::MetaTrader4
         | ImportFormat::MetaTrader5
-        | ImportFormat::Yahoo => text::decode(format, content),
+        | ImportFormat::Yahoo => text::decode(format, content, &settings.only),
     };
     Ok((decoded?, None))
 }
@@ -231,20 +254,27 @@ fn in_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     Ok(content)
 }
 
-fn decode_parquet(content: Vec<u8>) -> Result<Decoded, Problem> {
+fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
+    let content = Bytes::from(content);
+    let labels = crate::parquet::read_texts(content.clone(), is_label).map_err(Problem::File)?;
     let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
+    decoded.labels = Labels::new(LabelColumns::find(labels.iter().map(|column| column.name.as_str())), only);
     let mut place = 0;
     let mut keep = |time, numbers| {
         place += 1;
+        if !decoded.labels.accept(place, |column| labels[column].text(place as usize - 1)) {
+            return Ok(());
+        }
         decoded.keep(place, Ok(Some(Row { time, numbers })), String::new)
     };
-    crate::parquet::read_rows(Bytes::from(content), &["time", "date"], &mut keep).map_err(Problem::File)?;
+    crate::parquet::read_rows(content, &["time", "date"], &mut keep).map_err(Problem::File)?;
     Ok(decoded)
 }
 
 /// The time zone that makes moments of a file's times; none where they are moments, or days.
 fn zone_of(
     name: &str,
+    named: NameParts,
     format: ImportFormat,
     clock: Clock,
     settings: &ImportSettings,
@@ -260,6 +290,13 @@ fn zone_of(
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a file of the format {format} does not say the time zone of its times");
+            // Minutes and hours of a wrong zone can be told by their weekends; longer candles begin at its midnight.
+            if named.interval.is_some_and(|interval| interval.length() > Millis::HOUR) {
+                let server = "--timezone Europe/Athens";
+                let option =
+                    format!("--timezone with the zone of the server that made the candles, such as {server}");
+                return Err(Problem::Unclear { seen, option, examples: vec![server.to_owned()] });
+            }
             let option = "--timezone, such as --timezone UTC or --timezone Europe/Athens".to_owned();
             Err(Problem::Unclear { seen, option, examples: vec!["--timezone UTC".to_owned()] })
         }
@@ -270,6 +307,7 @@ fn symbol_of(
     name: &str,
     named: NameParts,
     settings: &ImportSettings,
+    label: Option<&str>,
 ) -> Result<(Symbol, DetectedFrom), Problem> {
     if let Some(symbol) = settings.symbol {
         return Ok((symbol, DetectedFrom::Option));
@@ -277,7 +315,8 @@ fn symbol_of(
     let symbol = named.symbol.ok_or_else(|| {
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
         let seen = format!("the file name \"{file}\" does not say the symbol");
-        Problem::asking(seen, format!("--symbol {}", likely_symbol(&file)))
+        let example = label.map_or_else(|| likely_symbol(&file), likely_symbol);
+        Problem::asking(seen, format!("--symbol {example}"))
     })?;
     Ok((symbol, DetectedFrom::Name))
 }
@@ -290,7 +329,9 @@ fn interval_of(
     if let Some(interval) = settings.interval {
         return Ok((interval, DetectedFrom::Option));
     }
+    let is_month = decoded.interval.is_some_and(grid::is_month);
     match (decoded.interval, named.interval) {
+        (Some(content), _) if is_month => Ok((content, DetectedFrom::Content)),
         (Some(content), Some(name)) if content != name => Err(Problem::asking(
             format!("the file name says {name}, the content {content}"),
             format!("--interval {content}"),

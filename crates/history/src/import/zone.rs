@@ -1,9 +1,9 @@
 //! From what a clock on the wall showed to moments.
 
 use super::problem::Problem;
-use super::row::{Decoded, Places};
-use candlewick_sdk::Millis;
-use chrono::{DateTime, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone};
+use super::row::{Decoded, Places, Row};
+use candlewick_sdk::{Interval, Millis};
+use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
 use chrono_tz::Tz;
 use std::fmt;
 use std::str::FromStr;
@@ -27,6 +27,8 @@ pub enum ClockChange {
     Earlier,
     /// The one after.
     Later,
+    /// Of two rows of one time that follow each other, the first is the one before the clock was put back.
+    Pairs,
     /// Rows whose moment is not certain are left out, and counted.
     Skip,
 }
@@ -42,7 +44,7 @@ pub struct ParseZoneError {
 
 /// Why a text is not a [`ClockChange`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not one of strict, earlier, later, skip")]
+#[error("\"{text}\" is not one of strict, earlier, later, pairs, skip")]
 pub struct ParseClockChangeError {
     text: String,
 }
@@ -61,6 +63,11 @@ impl Zone {
         }
     }
 
+    /// Returns whether the clock shows this time twice, because it is put back.
+    pub(super) fn repeats(self, wall: Millis) -> bool {
+        matches!(moments_at(self, wall), MappedLocalTime::Ambiguous(..))
+    }
+
     pub(crate) fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
         let millis = |moment: i64| Millis::new(moment);
         match self {
@@ -74,7 +81,7 @@ impl Zone {
     }
 }
 
-/// Turns the times of all rows into moments; answers how many rows were left out.
+/// Turns the times of all rows, oldest first, into moments; returns how many rows were left out.
 ///
 /// # Errors
 /// By the rule, a time that the clock shows twice or never.
@@ -84,18 +91,34 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
     let mut index = 0;
     while index < decoded.rows.len() {
         let end = end_of_overlap(decoded, index, zone);
-        let back = (index + 1..end).find(|at| decoded.rows[*at].time <= decoded.rows[at - 1].time);
+        let hour = if end > index { RepeatedHour::of(&decoded.rows[index..end]) } else { RepeatedHour::Once };
         let last = end.max(index + 1);
+        if (hour, rule) == (RepeatedHour::Pairs, ClockChange::Pairs) {
+            let stretch: Vec<(Row, u64)> =
+                (index..last).map(|at| (decoded.rows[at], decoded.places.of(at))).collect();
+            let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
+            for (number, (row, place)) in in_order.enumerate() {
+                let MappedLocalTime::Ambiguous(first, second) = moments_at(zone, row.time) else { continue };
+                let time = if number < stretch.len() / 2 { first } else { second };
+                places.note(kept, *place);
+                decoded.rows[kept] = Row { time, ..*row };
+                kept += 1;
+            }
+            index = last;
+            continue;
+        }
         for at in index..last {
             let time = decoded.rows[at].time;
             let moment = match moments_at(zone, time) {
                 MappedLocalTime::Single(moment) => Some(moment),
-                MappedLocalTime::Ambiguous(first, second) => match (back, rule) {
-                    (Some(back), _) => Some(if at < back { first } else { second }),
-                    (None, ClockChange::Earlier) => Some(first),
-                    (None, ClockChange::Later) => Some(second),
-                    (None, ClockChange::Skip) => None,
-                    (None, ClockChange::Strict) => return Err(shown_twice(decoded, at, zone)),
+                MappedLocalTime::Ambiguous(first, second) => match (hour, rule) {
+                    (RepeatedHour::InOrder { second: start }, _) => {
+                        Some(if at - index < start { first } else { second })
+                    }
+                    (_, ClockChange::Skip) => None,
+                    (RepeatedHour::Once, ClockChange::Earlier) => Some(first),
+                    (RepeatedHour::Once, ClockChange::Later) => Some(second),
+                    (hour, _) => return Err(shown_twice(decoded, at, zone, hour)),
                 },
                 MappedLocalTime::None if rule == ClockChange::Skip => None,
                 MappedLocalTime::None => return Err(never_shown(decoded, at, zone)),
@@ -115,16 +138,80 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
     Ok(skipped)
 }
 
+/// How a file holds an hour that the clock shows twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RepeatedHour {
+    Once,
+    /// First the hour before the clock is put back, then, from this row on, the hour after it.
+    InOrder {
+        second: usize,
+    },
+    /// By the clock: the two rows of each time follow each other.
+    Pairs,
+    /// With a time that is there three times, or once in one hour and out of order.
+    Mixed,
+}
+
+impl RepeatedHour {
+    fn of(rows: &[Row]) -> Self {
+        let mut back = (1..rows.len()).filter(|at| rows[*at].time <= rows[at - 1].time);
+        match (back.next(), back.next()) {
+            (None, _) => Self::Once,
+            (Some(second), None) => Self::InOrder { second },
+            _ => {
+                let pairs = rows.chunks(2).all(|pair| pair.len() == 2 && pair[0].time == pair[1].time);
+                let ascend = rows.chunks(2).is_sorted_by(|a, b| a[0].time < b[0].time);
+                if pairs && ascend { Self::Pairs } else { Self::Mixed }
+            }
+        }
+    }
+}
+
 /// Where the rows end that, from `start` on, lie in one hour that the clock shows twice.
 fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
-    let lies_inside = |time: Millis| {
-        time.abs_diff(first) < Millis::DAY && matches!(moments_at(zone, time), MappedLocalTime::Ambiguous(..))
-    };
+    let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.repeats(time);
     decoded.rows[start..]
         .iter()
         .position(|row| !lies_inside(row.time))
         .map_or(decoded.rows.len(), |n| start + n)
+}
+
+/// Checks rows at a fixed distance from UTC, which may be those of a clock that is put back: on a Sunday before four in the
+/// morning they would hold an hour twice, with other values.
+///
+/// # Errors
+/// A zone with daylight saving time is asked for.
+pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
+    let offset = match zone {
+        Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
+        Zone::Place(_) if zone.is_utc() => Millis::ZERO,
+        Zone::Place(_) => return Ok(()),
+    };
+    let mut rows: Vec<(Millis, usize)> =
+        decoded.rows.iter().enumerate().map(|(index, row)| (row.time + offset, index)).collect();
+    rows.sort_unstable();
+    let differ = |pair: &&[(Millis, usize)]| {
+        pair[0].0 == pair[1].0 && decoded.rows[pair[0].1].numbers != decoded.rows[pair[1].1].numbers
+    };
+    let doubled: Vec<(Millis, usize)> = rows.windows(2).filter(differ).map(|pair| pair[1]).collect();
+    let per_hour = usize::try_from(Millis::HOUR.get() / interval.length().get()).unwrap_or(0);
+    let is_put_back = |hour: &[(Millis, usize)]| {
+        let start = DateTime::from_timestamp_millis(hour[0].0.get()).unwrap_or_default();
+        let follow = hour.windows(2).all(|pair| pair[1].0 - pair[0].0 == interval.length());
+        hour.len() == per_hour && follow && start.weekday() == Weekday::Sun && start.hour() < 4
+    };
+    if per_hour == 0 || doubled.is_empty() || !doubled.chunks(per_hour).all(is_put_back) {
+        return Ok(());
+    }
+    let (time, index) = doubled[0];
+    let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
+    let unit = decoded.unit.as_str();
+    let seen = format!(
+        "{unit} {}: the hour from {wall} on is there twice with other values, as where a clock is put back, which that of {zone} is not",
+        decoded.places.of(index)
+    );
+    Err(Problem::asking(seen, "--timezone Europe/Berlin"))
 }
 
 fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
@@ -134,11 +221,20 @@ fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     }
 }
 
-fn shown_twice(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
+fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
-    let seen =
-        format!("line {place}: the clock in {zone} shows {wall} twice, and the file holds that hour once");
-    Problem::unclear(seen, "--clock-change earlier, later or skip")
+    let (held, option) = match hour {
+        RepeatedHour::Once | RepeatedHour::InOrder { .. } => {
+            ("the file holds that hour once", "earlier, later or skip")
+        }
+        RepeatedHour::Pairs => (
+            "the rows of both hours follow each other in pairs",
+            "pairs, if the first row of each pair is the earlier one, or skip",
+        ),
+        RepeatedHour::Mixed => ("the rows of that hour are in no order that tells them apart", "skip"),
+    };
+    let seen = format!("line {place}: the clock in {zone} shows {wall} twice, and {held}");
+    Problem::unclear(seen, format!("--clock-change {option}"))
 }
 
 fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
@@ -195,6 +291,7 @@ impl FromStr for ClockChange {
             "strict" => Ok(Self::Strict),
             "earlier" => Ok(Self::Earlier),
             "later" => Ok(Self::Later),
+            "pairs" => Ok(Self::Pairs),
             "skip" => Ok(Self::Skip),
             _ => Err(ParseClockChangeError { text: text.chars().take(32).collect() }),
         }
@@ -203,7 +300,7 @@ impl FromStr for ClockChange {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::{Clock, Row, Unit};
+    use super::super::row::{Clock, Unit};
     use super::*;
     use candlewick_sdk::Ohlcv;
     use std::path::Path;

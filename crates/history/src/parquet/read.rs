@@ -173,7 +173,7 @@ fn read_group(
 }
 
 /// The library asserts this of each column that it reads.
-fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
+pub(super) fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
         start >= 0 && column.compressed_size() >= 0

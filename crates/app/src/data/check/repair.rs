@@ -5,7 +5,9 @@ use crate::data::{Existing, OutputFile};
 use crate::error::AppError;
 use crate::progress::Progress;
 use candlewick_broker::clock::{Clock, SystemClock};
-use candlewick_history::{CandleFile, Catalog, Checked, FindingKind, Findings, Fixed, Origin};
+use candlewick_history::{
+    CandleFile, Catalog, Checked, ConflictChoice, FindingKind, Findings, Fixed, Origin,
+};
 use candlewick_sdk::CandleSeries;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub struct RepairTerms {
     /// Doubtful kinds that are mended, beside those that are certainly wrong.
     pub also: Vec<FindingKind>,
+    /// Which of different candles of one time is kept; without it they are not repaired.
+    pub conflicts: Option<ConflictChoice>,
     /// The repaired file; in a folder "fixed" beside the original when left out.
     pub out: Option<PathBuf>,
     /// Whether a repaired file that is there is replaced.
@@ -33,6 +37,8 @@ pub struct Repaired {
     pub place: Option<RepairedPlace>,
     /// What is still wrong.
     pub left: Findings,
+    /// The candles that were written, checked again; `None` if nothing was.
+    pub again: Option<Checked>,
 }
 
 /// Where repaired candles are.
@@ -69,11 +75,19 @@ impl RepairTerms {
         catalog: &Catalog,
         progress: &dyn Progress,
     ) -> Result<Repaired, AppError> {
+        let resolved = self.conflicts.map(|choice| checked.choose(choice));
+        let checked = resolved.as_ref().unwrap_or(checked);
+        if checked.conflicts() > 0 {
+            let problem = format!("{target}: {} times have rows with different values", checked.conflicts());
+            let help =
+                "say which row is right: --also conflict=first, conflict=last or conflict=larger (by volume)";
+            return Err(AppError::invalid(problem).help(help));
+        }
         let fixed = checked.fix(&self.also);
         let Fixed { removed, replaced, sorted, .. } = fixed;
         if !fixed.is_change() {
             let left = checked.findings.clone();
-            return Ok(Repaired { removed, replaced, sorted, place: None, left });
+            return Ok(Repaired { removed, replaced, sorted, place: None, left, again: None });
         }
         let Some(candles) = &fixed.candles else {
             let problem = format!("{target}: no candle is sound; there is nothing to write");
@@ -88,8 +102,9 @@ impl RepairTerms {
                 RepairedPlace::File(out.path().to_owned())
             }
         };
-        let left = checked.check_again(&fixed, &self.also).map(|again| again.findings).unwrap_or_default();
-        Ok(Repaired { removed, replaced, sorted, place: Some(place), left })
+        let again = checked.check_again(&fixed, &self.also);
+        let left = again.as_ref().map(|again| again.findings.clone()).unwrap_or_default();
+        Ok(Repaired { removed, replaced, sorted, place: Some(place), left, again })
     }
 
     /// The file to write, which is not the one that was read.

@@ -49,8 +49,12 @@ impl CheckResult {
             (!counts.is_empty()).then(|| (counts.join(", "), names.join(",")))
         };
         let certain = of(|remedy| remedy == Remedy::Always);
+        let conflicts = of(|remedy| remedy == Remedy::Choose);
         let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
         let certain = certain.map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
+        let conflicts = conflicts.map(|(counts, _)| {
+            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row of each time")
+        });
         let doubtful = doubtful.map(|(counts, names)| {
             format!("{counts}: --fix --also {names} mends it in a copy, --ignore {names} takes it for right")
         });
@@ -62,7 +66,7 @@ impl CheckResult {
             };
             format!("{counts}: only other candles mend that; --ignore {names} takes it for right{holiday}")
         });
-        [certain, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// For people: of each kind the first few problems.
@@ -75,6 +79,9 @@ impl CheckResult {
             checked.session,
             sums(checked)
         );
+        if checked.unfinished > 0 {
+            let _ = write!(text, "; {} rows of unfinished candles left out", checked.unfinished);
+        }
         let list = checked.findings.list();
         if !list.is_empty() && most > 0 {
             let mut table = table(["Problem", "Where", "What"]);
@@ -118,6 +125,7 @@ impl CheckResult {
             "interval": checked.series.interval,
             "session": checked.session.to_string(),
             "rows": checked.rows,
+            "unfinished": checked.unfinished,
             "candles": candles.map_or(0, |candles| candles.candles().len()),
             "start": candles.map(CandleSeries::start),
             "end": candles.map(CandleSeries::end),
@@ -190,7 +198,9 @@ fn repair(repaired: &Repaired) -> String {
 pub fn coverage_table(all: &[CheckResult]) -> String {
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
     for result in all {
-        let checked = &result.checked;
+        // What a repair wrote, since that is what is read from now on.
+        let again = result.repaired.as_ref().and_then(|repaired| repaired.again.as_ref());
+        let checked = again.unwrap_or(&result.checked);
         let candles = checked.candles.as_ref();
         let at = |moment: fn(&CandleSeries) -> candlewick_sdk::Millis| {
             candles.map(|candles| utc(moment(candles))).unwrap_or_default()

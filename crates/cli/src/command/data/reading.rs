@@ -20,10 +20,13 @@ pub(crate) struct ReadingArguments {
     /// Length of the candles; found from the content, the file's name or the distance of the rows when left out
     #[arg(long)]
     interval: Option<Interval>,
+    /// Read only rows with this symbol or interval, by the file's column for it; repeat it, or put commas between
+    #[arg(long, value_name = "VALUE", value_delimiter = ',')]
+    only: Vec<String>,
     /// Time zone of the file's times: UTC, a distance from it such as +02:00, or a place such as America/New_York
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     timezone: Option<Zone>,
-    /// Times that the clock of that zone shows twice or never: strict, earlier, later or skip
+    /// Times that the clock of that zone shows twice or never: strict, earlier, later, pairs or skip
     #[arg(long, value_name = "RULE", default_value = "strict")]
     clock_change: ClockChange,
     /// What bars are stamped with: the time of their open or of their close
@@ -32,7 +35,7 @@ pub(crate) struct ReadingArguments {
     /// What the columns of a table are, from the left: time, date, clock, open, high, low, close, volume, and - for one that is left out; found by their names when left out
     #[arg(long, allow_hyphen_values = true, value_name = "NAMES")]
     columns: Option<ColumnRoles>,
-    /// What separates the columns of a table: comma, semicolon, tab or bar; found from the first line when left out
+    /// What separates the columns of a table: comma, semicolon, tab, bar or space; found from the first line when left out
     #[arg(long, value_name = "NAME")]
     delimiter: Option<Delimiter>,
     /// What stands before the decimals in a table: point or comma; found from its numbers when left out
@@ -52,6 +55,7 @@ impl ReadingArguments {
             format: self.format,
             symbol: self.symbol,
             interval: self.interval,
+            only: self.only.clone(),
             zone: self.timezone,
             clock_change: self.clock_change,
             stamped: self.stamped,

@@ -4,6 +4,7 @@ use super::super::problem::Problem;
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
 use crate::csv::excerpt;
+use crate::import::labels::{LabelColumns, plain_name};
 use crate::import::problem::{decimals_between_commas, splits_decimals};
 use ::csv::StringRecord;
 use std::fmt;
@@ -28,12 +29,15 @@ pub(super) struct Columns {
     pub(super) fewest: usize,
     /// Whether the name of the times says that they are UTC.
     pub(super) is_utc: bool,
+    pub(super) labels: Option<LabelColumns>,
+    /// Digits of the longest time of day that is written without colons.
+    clock_digits: usize,
     /// The names, or the numbers of the columns.
     names: Vec<String>,
 }
 
 /// Names of a column of moments, or of days.
-const TIMES: [&str; 25] = [
+const TIMES: [&str; 26] = [
     "time",
     "timestamp",
     "datetime",
@@ -45,6 +49,7 @@ const TIMES: [&str; 25] = [
     "opentime",
     "start",
     "start time",
+    "window start",
     "start at",
     "starttime",
     "begin",
@@ -74,18 +79,9 @@ const VOLUMES: [&str; 8] =
 
 /// Whether a line names all four prices.
 pub(super) fn name_prices(cells: &[String]) -> bool {
-    let names: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+    let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
     let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
     has(&OPENS) && has(&HIGHS) && has(&LOWS) && (has(&CLOSES) || has(&PRICES))
-}
-
-/// `1. open`, `<OPEN>`, `"Open"` and `open` are one name, `open_time` and `Open Time` another.
-fn plain(name: &str) -> String {
-    let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
-    match name.split_once(". ") {
-        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
-        _ => name,
-    }
 }
 
 impl Columns {
@@ -122,7 +118,7 @@ impl Columns {
     }
 
     fn by_name(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
-        let names: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+        let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
         let all = |known: &[&str]| -> Vec<usize> {
             (0..names.len()).filter(|column| known.contains(&names[*column].as_str())).collect()
         };
@@ -174,11 +170,11 @@ impl Columns {
             let shown: Vec<String> = cells.iter().take(16).map(|cell| excerpt(cell.as_bytes())).collect();
             let seen =
                 format!("no column is named for {} among \"{}\"", missing.join(", "), shown.join("\", \""));
-            return Err(unclear(seen, &suggestion(&roles, sample)));
+            return Err(unclear(seen, &suggestion(&roles, &names, sample)));
         }
         if !doubles.is_empty() {
             let seen = format!("the columns can be read in two ways: {}", doubles.join("; "));
-            return Err(unclear(seen, &suggestion(&roles, sample)));
+            return Err(unclear(seen, &suggestion(&roles, &names, sample)));
         }
         let is_utc = times.iter().all(|column| utc.contains(column));
         Self::new(Header::Present, &roles, cells.to_vec(), is_utc)
@@ -200,7 +196,43 @@ impl Columns {
         };
         let prices = [needed(Role::Open)?, needed(Role::High)?, needed(Role::Low)?, needed(Role::Close)?];
         let fewest = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
-        Ok(Self { header, time, prices, volume: place(Role::Volume), fewest, is_utc, names })
+        let labels = match header {
+            Header::Present => LabelColumns::find(names.iter().map(String::as_str)),
+            Header::Absent => None,
+        };
+        let volume = place(Role::Volume);
+        Ok(Self { header, time, prices, volume, fewest, is_utc, labels, clock_digits: 0, names })
+    }
+
+    /// Records how a time of day is written.
+    pub(super) fn note_clock(&mut self, record: &StringRecord) {
+        let clock = self.time.1.and_then(|clock| record.get(clock)).unwrap_or_default().trim();
+        if is_digits(clock) {
+            self.clock_digits = self.clock_digits.max(clock.len());
+        }
+    }
+
+    /// Whether the time of day has a column of its own.
+    pub(super) const fn has_clock(&self) -> bool {
+        self.time.1.is_some()
+    }
+
+    /// Returns why the last row of a file, whose line has no end, is cut off.
+    pub(super) fn problem_of_last(
+        &self,
+        record: &StringRecord,
+        previous: Option<&StringRecord>,
+    ) -> Option<String> {
+        let expected = previous.map_or(self.names.len(), StringRecord::len);
+        if record.len() < expected {
+            return Some(format!("{} columns where {expected} belong; is the line cut off?", record.len()));
+        }
+        let last_cell =
+            |record: &StringRecord| record.iter().next_back().unwrap_or_default().trim().to_owned();
+        let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
+        let is_cut = last.is_empty() && !previous.is_empty()
+            || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
+        is_cut.then(|| format!("the last column is \"{last}\" and the line has no end; is the line cut off?"))
     }
 
     /// What is wrong with a row of so many columns, if it has too few, or as many more than the header as its prices are.
@@ -217,9 +249,18 @@ impl Columns {
         let cell = |column: usize| record.get(column).unwrap_or_default().trim();
         match self.time {
             (time, None) => cell(time).to_owned(),
-            (date, Some(clock)) => format!("{} {}", cell(date), cell(clock)),
+            (date, Some(clock)) => day_and_clock(cell(date), cell(clock), self.clock_digits),
         }
     }
+}
+
+/// Joins a date and a time of day. Hours, minutes and seconds in digits may lack zeros in front: `93000` is half past nine.
+fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
+    if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
+}
+
+fn is_digits(text: &str) -> bool {
+    (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a cell holds a number or a time, and so is no name.
@@ -231,7 +272,7 @@ fn is_value(cell: &str) -> bool {
 fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -> bool {
     let Some(sample) = sample else { return false };
     let cell = |column: usize| sample.get(column).unwrap_or_default().trim();
-    time::is_day(cell(date)) && time::is_day_and_clock(&format!("{} {}", cell(date), cell(clock)))
+    time::is_day(cell(date)) && time::is_day_and_clock(&day_and_clock(cell(date), cell(clock), 6))
 }
 
 fn unclear(seen: String, columns: &str) -> Problem {
@@ -240,8 +281,8 @@ fn unclear(seen: String, columns: &str) -> Problem {
     Problem::Unclear { seen, option, examples: vec![example] }
 }
 
-/// What is known, with what is missing in the first columns that are free.
-fn suggestion(roles: &[Option<Role>], sample: Option<&StringRecord>) -> String {
+/// Adds the missing roles: to columns whose names resemble the role, else to the first free ones that hold such values.
+fn suggestion(roles: &[Option<Role>], names: &[String], sample: Option<&StringRecord>) -> String {
     let mut roles = roles.to_vec();
     if let [None, None, ..] = *roles
         && is_date_and_clock(sample, 0, 1)
@@ -251,11 +292,35 @@ fn suggestion(roles: &[Option<Role>], sample: Option<&StringRecord>) -> String {
     let timed = roles.iter().any(|role| matches!(role, Some(Role::Time | Role::Date)));
     for role in [Role::Time, Role::Open, Role::High, Role::Low, Role::Close] {
         let is_there = if role == Role::Time { timed } else { roles.contains(&Some(role)) };
-        if let Some(free) = roles.iter().position(Option::is_none).filter(|_| !is_there) {
+        if !is_there && let Some(free) = free_column(role, &roles, names, sample) {
             roles[free] = Some(role);
         }
     }
     ColumnRoles(roles).to_string()
+}
+
+/// Returns the free column that fits a role best.
+fn free_column(
+    role: Role,
+    roles: &[Option<Role>],
+    names: &[String],
+    sample: Option<&StringRecord>,
+) -> Option<usize> {
+    let cell = |column: usize| sample.and_then(|sample| sample.get(column)).unwrap_or_default().trim();
+    let holds = |column: &usize| match role {
+        Role::Time => time::is_time(cell(*column)),
+        _ => number::is_number(cell(*column)),
+    };
+    let resembles = |column: &usize| {
+        let name = names.get(*column).map(String::as_str).unwrap_or_default();
+        match role {
+            Role::Time => ["from", "start", "begin", "time", "date"].iter().any(|part| name.contains(part)),
+            _ => name.contains(role.as_str()),
+        }
+    };
+    let free: Vec<usize> = (0..roles.len()).filter(|column| roles[*column].is_none()).collect();
+    let fits = free.iter().find(|column| holds(column) && resembles(column));
+    fits.or_else(|| free.iter().find(|column| holds(column))).or(free.first()).copied()
 }
 
 /// The usual order, for as many columns.

@@ -2,16 +2,44 @@
 
 use super::super::problem::Problem;
 use super::columns;
+use super::number;
 use super::settings::{Delimiter, TableSettings};
 use crate::csv::excerpt;
+use std::borrow::Cow;
 
 /// The cells of one line.
 pub(super) fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
+    let line = with_single_spaces(line.as_bytes(), delimiter);
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).flexible(true).delimiter(delimiter.byte());
-    let mut records = builder.from_reader(line.as_bytes()).into_records();
+    let mut records = builder.from_reader(&*line).into_records();
     let record = records.next().and_then(Result::ok).unwrap_or_default();
     record.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Makes one space of each run of spaces between columns that are separated by spaces.
+pub(super) fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
+    if delimiter != Delimiter::Space {
+        return Cow::Borrowed(content);
+    }
+    let mut single = Vec::with_capacity(content.len());
+    for byte in content {
+        let is_second = *byte == b' ' && matches!(single.last(), None | Some(b' ' | b'\n'));
+        if matches!(byte, b'\r' | b'\n') && single.last() == Some(&b' ') {
+            single.pop();
+        }
+        if !is_second {
+            single.push(*byte);
+        }
+    }
+    Cow::Owned(single)
+}
+
+/// Whether spaces separate the names or the values of a candle, and nothing else can.
+pub(super) fn is_spaced(first: &str) -> bool {
+    let cells = cells(first, Delimiter::Space);
+    let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();
+    !first.contains([',', ';', '\t', '|']) && (columns::name_prices(&cells) || numbers >= 4)
 }
 
 /// The one by which the first line holds the names of a candle's numbers, or as many cells as the columns that were said.
@@ -30,6 +58,7 @@ pub(super) fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Deli
     let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| cells(first, *delimiter).len());
     match (found.as_slice(), &settings.columns) {
         ([only], _) => Ok(*only),
+        ([], _) if is_spaced(first) => Ok(Delimiter::Space),
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
@@ -42,7 +71,7 @@ pub(super) fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Deli
         (_, _) => {
             let seen =
                 format!("the first line, \"{}\", can be separated in two ways", excerpt(first.as_bytes()));
-            Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar"))
+            Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar, space"))
         }
     }
 }

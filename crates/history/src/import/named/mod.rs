@@ -12,6 +12,7 @@ mod time;
 
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
+use super::labels::Labels;
 use super::problem::Problem;
 use super::row::{Clock, Decoded, Row, Unit, WrittenDecimals};
 use crate::csv::excerpt;
@@ -35,6 +36,7 @@ pub(super) struct NamedTable {
 /// Whether a file that begins like this may be one: its first line has as many columns as a candle has numbers.
 pub(super) fn may_be(first: &str) -> bool {
     Delimiter::ALL.iter().any(|delimiter| dialect::cells(first, *delimiter).len() >= 5)
+        || dialect::is_spaced(first)
 }
 
 /// Whether the first two lines read as a header and a candle, with a value under each name, or lack but an option.
@@ -45,7 +47,7 @@ pub(super) fn reads(first: &str, second: &str) -> bool {
     };
     let content = format!("{first}\n{second}\n");
     Delimiter::ALL.iter().any(is_whole)
-        && match decode(content.as_bytes(), &TableSettings::default()) {
+        && match decode(content.as_bytes(), &TableSettings::default(), &[]) {
             Ok(table) => !table.decoded.rows.is_empty(),
             Err(problem) => matches!(problem, Problem::Unclear { .. }),
         }
@@ -55,7 +57,11 @@ pub(super) fn reads(first: &str, second: &str) -> bool {
 ///
 /// # Errors
 /// What is unclear, and a file whose first line says that it is none of candles.
-pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTable, Problem> {
+pub(super) fn decode(
+    content: &[u8],
+    settings: &TableSettings,
+    only: &[String],
+) -> Result<NamedTable, Problem> {
     let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
     let content = &*without_preamble(content);
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
@@ -63,26 +69,43 @@ pub(super) fn decode(content: &[u8], settings: &TableSettings) -> Result<NamedTa
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
     let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NO_UTF8.to_owned()))?;
     let delimiter = dialect::delimiter_of(first, settings)?;
+    let content = &*dialect::with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
         return Err(Problem::Empty("there is nothing in it but a first line".to_owned()));
     };
     let (_, header) = header?;
     let sample = records.next().transpose()?.map(|(_, record)| record);
-    let columns = Columns::of(&header, sample.as_ref(), settings.columns.as_ref())?;
+    let mut columns = Columns::of(&header, sample.as_ref(), settings.columns.as_ref())?;
+    if columns.has_clock() {
+        for record in rows(content, delimiter, &columns) {
+            columns.note_clock(&record?.1);
+        }
+    }
     let seen = survey(content, delimiter, &columns)?;
     let numbers = NumberStyle::of(&seen.numbers, settings.decimal, delimiter)?;
     let times = TimeStyle::of(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
     let mut decoded = Decoded::new(clock, Unit::Line);
-    for record in rows(content, delimiter, &columns) {
+    decoded.labels = Labels::new(columns.labels, only);
+    let has_end = content.ends_with(b"\n") || content.ends_with(b"\r");
+    let mut records = rows(content, delimiter, &columns).peekable();
+    let mut previous = None;
+    while let Some(record) = records.next() {
         let (line, record) = record?;
-        let read = row_of(&record, &columns, numbers, times);
+        if !decoded.labels.accept(line, |column| cell(&record, column)) {
+            previous = Some(record);
+            continue;
+        }
+        let is_last = !has_end && records.peek().is_none();
+        let cut = is_last.then(|| columns.problem_of_last(&record, previous.as_ref())).flatten();
+        let read = cut.map_or_else(|| row_of(&record, &columns, numbers, times), Err);
         if let Ok(Some(_)) = read {
             let prices = columns.prices.map(|column| cell(&record, column));
             decoded.decimals = decoded.decimals.and(WrittenDecimals::of(prices, numbers.mark()));
         }
         decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
+        previous = Some(record);
     }
     let reading = format!(
         "{}; between {}{}; times {}",

@@ -70,6 +70,8 @@ pub enum Delimiter {
     Tab,
     /// `|`
     Bar,
+    /// One or more spaces.
+    Space,
 }
 
 /// What stands before the decimals of a number.
@@ -103,6 +105,7 @@ fn refused(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 }
 
 impl Delimiter {
+    /// Those that are found; a space is only where none of these is in the first line.
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
@@ -111,6 +114,7 @@ impl Delimiter {
             Self::Semicolon => b';',
             Self::Tab => b'\t',
             Self::Bar => b'|',
+            Self::Space => b' ',
         }
     }
 
@@ -120,6 +124,7 @@ impl Delimiter {
             Self::Semicolon => "semicolons",
             Self::Tab => "tabs",
             Self::Bar => "bars (|)",
+            Self::Space => "spaces",
         }
     }
 
@@ -130,6 +135,7 @@ impl Delimiter {
             Self::Semicolon => "semicolon",
             Self::Tab => "tab",
             Self::Bar => "bar",
+            Self::Space => "space",
         }
     }
 }
@@ -170,12 +176,14 @@ impl FromStr for Delimiter {
     type Err = ParseTableOptionError;
 
     fn from_str(text: &str) -> Result<Self, ParseTableOptionError> {
-        let found = Self::ALL.into_iter().find(|delimiter| {
+        let found = Self::ALL.into_iter().chain([Self::Space]).find(|delimiter| {
             text.eq_ignore_ascii_case(delimiter.as_str()) || text.as_bytes() == [delimiter.byte()]
         });
         match text {
             "\\t" => Ok(Self::Tab),
-            _ => found.ok_or_else(|| refused(text, "is no delimiter: use comma, semicolon, tab or bar")),
+            _ => {
+                found.ok_or_else(|| refused(text, "is no delimiter: use comma, semicolon, tab, bar or space"))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::super::row::{Clock, Row, WrittenDecimals};
 use super::moment::Pattern;
 use crate::csv::excerpt;
+use crate::import::labels::LabelColumns;
 use crate::import::problem::{decimals_between_commas, splits_decimals};
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
@@ -24,6 +25,7 @@ pub(super) struct Layout {
     pub(super) interval: Option<Interval>,
     /// What stands for a price that is not there.
     pub(super) no_price: Option<&'static str>,
+    pub(super) labels: Option<LabelColumns>,
 }
 
 /// Whether the first line holds names.
@@ -78,6 +80,7 @@ impl Layout {
             clock,
             interval: None,
             no_price: None,
+            labels: None,
         }
     }
 

@@ -5,6 +5,7 @@ mod moment;
 mod vendor;
 
 use super::ImportFormat;
+use super::labels::Labels;
 use super::lines::Lines;
 use super::problem::Problem;
 use super::row::{Decoded, Unit};
@@ -31,7 +32,11 @@ pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
 ///
 /// # Errors
 /// A first line that is not of the format, a line without end, or far too many lines that cannot be read.
-pub(super) fn decode(format: ImportFormat, reader: impl BufRead) -> Result<Decoded, Problem> {
+pub(super) fn decode(
+    format: ImportFormat,
+    reader: impl BufRead,
+    only: &[String],
+) -> Result<Decoded, Problem> {
     let mut lines = Lines::new(reader);
     let Some((number, first)) = lines.next()? else {
         return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
@@ -39,6 +44,7 @@ pub(super) fn decode(format: ImportFormat, reader: impl BufRead) -> Result<Decod
     let layout = layout_of(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
     let mut decoded = Decoded::new(layout.clock, Unit::Line);
     decoded.interval = layout.interval;
+    decoded.labels = Labels::new(layout.labels, only);
     let mut length = Length::default();
     if layout.header == Header::Absent {
         keep(&mut decoded, number, first, layout, &mut length)?;
@@ -56,12 +62,18 @@ pub(super) fn decode(format: ImportFormat, reader: impl BufRead) -> Result<Decod
 #[derive(Default)]
 struct Length(Option<Millis>);
 
+/// Whether a length is that of a calendar month.
+fn is_month(length: Millis) -> bool {
+    (28..=31).any(|days| Millis::DAY * days == length)
+}
+
 impl Length {
     /// Holds a line to the length that the first one stated.
     fn hold(&mut self, line: &Line) -> Result<(), String> {
         let Some(length) = line.length else { return Ok(()) };
         let first = *self.0.get_or_insert(length);
-        if first == length && length.is_aligned_to(Millis::SECOND) {
+        let is_equal = first == length && length.is_aligned_to(Millis::SECOND);
+        if is_equal || is_month(first) && is_month(length) {
             return Ok(());
         }
         Err(format!(
@@ -77,6 +89,13 @@ fn keep(
     layout: Layout,
     length: &mut Length,
 ) -> Result<(), Problem> {
+    if layout.labels.is_some() {
+        let text = String::from_utf8_lossy(line);
+        let cells: Vec<&str> = text.split(char::from(layout.separator)).collect();
+        if !decoded.labels.accept(number, |column| cells.get(column).copied().unwrap_or_default()) {
+            return Ok(());
+        }
+    }
     let read = layout.read(line).and_then(|line| match line {
         Some(line) => length.hold(&line).map(|()| {
             decoded.decimals = decoded.decimals.and(line.decimals);

@@ -4,6 +4,7 @@ use super::layout::{Header, Layout, MAX_COLUMNS, TimeColumn};
 use super::moment::Pattern;
 use crate::CSV_HEADER;
 use crate::import::ImportFormat;
+use crate::import::labels::LabelColumns;
 use crate::import::row::Clock;
 use candlewick_sdk::Interval;
 
@@ -143,6 +144,7 @@ fn yahoo(first: &str) -> Option<Layout> {
         volume: place("volume"),
         interval: Interval::from_seconds(86_400).ok(),
         no_price: Some("null"),
+        labels: LabelColumns::find(names.iter().map(String::as_str)),
         ..Layout::plain(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
     })
 }

@@ -19,7 +19,7 @@ use repair::RepairArguments;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Problems that are certain: unreadable, not-finite, price, volume, range, misaligned, unsorted, duplicate; \
-                  --fix mends them.\nDoubtful ones: closed, spike, flat, revised, mended by --fix --also KINDS; gap and jump, \
+                  --fix mends them.\nDoubtful ones: closed, spike, flat, revised, conflict (different rows of one time), mended by --fix --also KINDS; gap and jump, \
                   which nothing mends.\nWhat is left exits with 5.\n\nExamples:\n  candlewick data check\n  candlewick data \
                   check EURUSD@1m --ignore gap --json\n  candlewick data check DAT_ASCII_EURUSD_M1_2024.zip --fix --out \
                   EURUSD_1m.csv\n  candlewick data check AAPL.csv --session \"Mon-Fri 09:30-16:00 America/New_York\" \

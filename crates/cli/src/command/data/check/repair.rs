@@ -2,7 +2,7 @@
 
 use crate::command::data::existing;
 use candlewick_app::data::check::RepairTerms;
-use candlewick_history::{FindingKind, Remedy};
+use candlewick_history::{ConflictChoice, FindingKind, Remedy};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ pub(crate) struct RepairArguments {
     /// Write a copy without what is certainly wrong: of a file, in a folder "fixed" beside it; in the catalog, a new version
     #[arg(long)]
     fix: bool,
-    /// Mend these kinds, too, between commas: leave out closed, spike, flat; give a revised candle its latest value
+    /// Mend these kinds, too, between commas: leave out closed, spike, flat; give a revised candle its latest value; of different rows of one time keep conflict=first, last or larger
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_doubtful)]
-    also: Vec<FindingKind>,
+    also: Vec<Doubtful>,
     /// The repaired file, .csv or .parquet
     #[arg(long, value_name = "FILE", requires = "fix")]
     out: Option<PathBuf>,
@@ -28,16 +28,38 @@ impl RepairArguments {
     /// What to repair; none where nothing is.
     pub(super) fn terms(&self) -> Option<RepairTerms> {
         let existing = existing(self.force);
-        self.fix.then(|| RepairTerms { also: self.also.clone(), out: self.out.clone(), existing })
+        let kinds = self.also.iter().filter_map(|also| match also {
+            Doubtful::Kind(kind) => Some(*kind),
+            Doubtful::Conflict(_) => None,
+        });
+        let conflicts = self.also.iter().rev().find_map(|also| match also {
+            Doubtful::Conflict(choice) => Some(*choice),
+            Doubtful::Kind(_) => None,
+        });
+        self.fix.then(|| RepairTerms { also: kinds.collect(), conflicts, out: self.out.clone(), existing })
     }
 }
 
+/// What `--also` adds to a repair.
+#[derive(Clone, Copy, Debug)]
+enum Doubtful {
+    Kind(FindingKind),
+    Conflict(ConflictChoice),
+}
+
 /// `--also`: a kind that a repair can mend when asked.
-fn parse_doubtful(text: &str) -> Result<FindingKind, String> {
+fn parse_doubtful(text: &str) -> Result<Doubtful, String> {
+    if let Some(("conflict" | "duplicate", choice)) = text.split_once('=') {
+        let choice: Result<ConflictChoice, _> = choice.parse();
+        return choice.map(Doubtful::Conflict).map_err(|error| error.to_string());
+    }
     let kind: FindingKind =
         text.parse().map_err(|error: candlewick_history::ParseFindingKindError| error.to_string())?;
     match kind.remedy() {
-        Remedy::LeaveOut | Remedy::TakeLatest => Ok(kind),
+        Remedy::LeaveOut | Remedy::TakeLatest => Ok(Doubtful::Kind(kind)),
+        Remedy::Choose => {
+            Err("say which row to keep: conflict=first, conflict=last or conflict=larger".to_owned())
+        }
         Remedy::Always => Err(format!("--fix mends {kind} anyway")),
         Remedy::Nothing => Err(format!("nothing mends a {kind}; use closed, spike, flat or revised")),
     }

@@ -1,0 +1,500 @@
+//! Columns that name the series of a row, or say whether its candle is finished.
+
+use super::problem::Problem;
+use super::row::Unit;
+use candlewick_sdk::{Interval, Millis, Symbol};
+use std::collections::HashMap;
+
+/// Names of a column that holds the symbol.
+const SYMBOLS: [&str; 17] = [
+    "symbol",
+    "symbol name",
+    "sym",
+    "ticker",
+    "tickers",
+    "pair",
+    "currency pair",
+    "currencypair",
+    "trading pair",
+    "instrument",
+    "instrument name",
+    "code",
+    "secid",
+    "inst id",
+    "instid",
+    "product id",
+    "epic",
+];
+/// Names of a column that tells instruments apart, but need not hold the symbol.
+const INSTRUMENTS: [&str; 7] =
+    ["name", "figi", "isin", "asset", "security", "instrument id", "instrument uid"];
+const INTERVALS: [&str; 10] = [
+    "interval",
+    "per",
+    "period",
+    "timeframe",
+    "time frame",
+    "tf",
+    "resolution",
+    "granularity",
+    "bar size",
+    "frequency",
+];
+const FINISHED: [&str; 13] = [
+    "complete",
+    "completed",
+    "is complete",
+    "iscomplete",
+    "closed",
+    "is closed",
+    "isclosed",
+    "is final",
+    "isfinal",
+    "finished",
+    "is finished",
+    "confirm",
+    "confirmed",
+];
+const UNFINISHED: [&str; 6] = ["partial", "is partial", "ispartial", "incomplete", "forming", "is forming"];
+
+/// Number of different values of a column that are kept.
+const MAX_VALUES: usize = 1_000;
+/// A column with more lengths than that does not hold the interval.
+const MAX_INTERVALS: usize = 20;
+/// Number of values that a message lists.
+const MAX_LISTED: usize = 5;
+
+/// `1. open`, `<OPEN>`, `"Open"` and `open` are one name, `open_time` and `Open Time` another.
+pub(super) fn plain_name(name: &str) -> String {
+    let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
+    match name.split_once(". ") {
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
+        _ => name,
+    }
+}
+
+/// Whether a column of this name is a label of its rows.
+pub(crate) fn is_label(name: &str) -> bool {
+    LabelColumns::find([name]).is_some()
+}
+
+/// Indices of the label columns of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LabelColumns {
+    symbol: Option<usize>,
+    instrument: Option<usize>,
+    interval: Option<usize>,
+    finished: Option<usize>,
+    unfinished: Option<usize>,
+}
+
+impl LabelColumns {
+    /// Finds the label columns by name; `None` if there are none.
+    pub(crate) fn find<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        let names: Vec<String> = names.into_iter().map(plain_name).collect();
+        let place = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
+        let columns = Self {
+            symbol: place(&SYMBOLS),
+            instrument: place(&INSTRUMENTS),
+            interval: place(&INTERVALS),
+            finished: place(&FINISHED),
+            unfinished: place(&UNFINISHED),
+        };
+        (columns != Self::default()).then_some(columns)
+    }
+}
+
+/// A column of few different texts.
+#[derive(Clone, Debug)]
+pub(crate) struct TextColumn {
+    pub(crate) name: String,
+    texts: Vec<String>,
+    indices: HashMap<String, u32>,
+    /// Index of the text of each row.
+    rows: Vec<u32>,
+}
+
+impl TextColumn {
+    pub(crate) fn new(name: String) -> Self {
+        Self { name, texts: Vec::new(), indices: HashMap::new(), rows: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, text: &str) {
+        let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
+        let index = *self.indices.entry(text.to_owned()).or_insert(next);
+        if index == next {
+            self.texts.push(text.to_owned());
+        }
+        self.rows.push(index);
+    }
+
+    /// Returns the text of a row, counted from 0; empty if there is none.
+    pub(crate) fn text(&self, row: usize) -> &str {
+        let text = self.rows.get(row).and_then(|index| self.texts.get(*index as usize));
+        text.map(String::as_str).unwrap_or_default()
+    }
+}
+
+/// The labels of all rows of a file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Labels {
+    columns: LabelColumns,
+    only: Vec<String>,
+    symbols: LabelValues,
+    intervals: LabelValues,
+    /// Labels of the rows that `only` excludes.
+    excluded: LabelValues,
+    /// Number of rows that `only` excludes.
+    pub(crate) excluded_rows: u64,
+    /// Number of rows whose candle is not finished.
+    pub(crate) unfinished_rows: u64,
+}
+
+impl Labels {
+    /// `only` holds the labels of the rows to read; empty for all rows.
+    pub(crate) fn new(columns: Option<LabelColumns>, only: &[String]) -> Self {
+        Self { columns: columns.unwrap_or_default(), only: only.to_vec(), ..Self::default() }
+    }
+
+    /// Whether a file without labels is read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.columns == LabelColumns::default()
+    }
+
+    /// Records the labels of a row. Returns whether the row is to be read.
+    pub(crate) fn accept<'a>(&mut self, place: u64, cell: impl Fn(usize) -> &'a str) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let columns = self.columns;
+        let text = |column: Option<usize>| column.map(|column| cell(column).trim()).unwrap_or_default();
+        let symbol = text(columns.symbol.or(columns.instrument));
+        let interval = text(columns.interval);
+        for (label, is_interval) in [(symbol, false), (interval, true)] {
+            if !self.selects(label, is_interval) {
+                self.excluded.note(label, place);
+                self.excluded_rows += 1;
+                return false;
+            }
+        }
+        self.symbols.note(symbol, place);
+        self.intervals.note(interval, place);
+        let is_unfinished =
+            flag_of(text(columns.finished)) == Some(false) || flag_of(text(columns.unfinished)) == Some(true);
+        self.unfinished_rows += u64::from(is_unfinished);
+        !is_unfinished
+    }
+
+    /// Returns whether `only` selects rows with this label.
+    fn selects(&self, label: &str, is_interval: bool) -> bool {
+        let has_interval = self.columns.interval.is_some();
+        let has_symbol = self.columns.symbol.or(self.columns.instrument).is_some();
+        if !(if is_interval { has_interval } else { has_symbol }) {
+            return true;
+        }
+        let names_interval = |only: &&String| has_interval && length_of(only).is_some();
+        let mut wanted = self.only.iter().filter(|only| names_interval(only) == is_interval).peekable();
+        wanted.peek().is_none() || wanted.any(|only| key_of(only) == key_of(label))
+    }
+
+    /// Returns why the rows are not those of one series.
+    pub(super) fn problem(&self, unit: Unit, symbol: Option<Symbol>) -> Option<Problem> {
+        if !self.only.is_empty() && self.is_empty() {
+            let only = self.only.join(",");
+            let problem = format!("--only {only}: the file has no column for a symbol or an interval");
+            return Some(Problem::File(problem));
+        }
+        let lengths = &self.intervals.found;
+        let are_lengths =
+            lengths.len() <= MAX_INTERVALS && lengths.iter().all(|value| length_of(&value.text).is_some());
+        let intervals = are_lengths.then_some(&self.intervals);
+        for (what, values) in [("symbols", Some(&self.symbols)), ("intervals", intervals)] {
+            let Some(values) = values.filter(|values| values.found.len() > 1) else { continue };
+            let seen = format!("the file holds {} {what}: {}", values.found.len(), values.list(unit));
+            let wanted =
+                symbol.and_then(|symbol| values.found.iter().find(|value| is_same(&value.text, symbol)));
+            let example = wanted.or(values.found.first()).map_or("", |value| value.text.as_str());
+            return Some(Problem::asking(seen, format!("--only {}", quoted(example))));
+        }
+        None
+    }
+
+    /// Returns what is said of a file whose rows are all excluded.
+    pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
+        let first = self.excluded.found.first()?;
+        let seen =
+            format!("no row is of {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
+        Some(Problem::asking(seen, format!("--only {}", quoted(&first.text))))
+    }
+
+    /// Returns the symbol that all rows name.
+    pub(super) fn symbol(&self) -> Option<&str> {
+        self.columns.symbol?;
+        self.symbols.found.first().map(|value| value.text.as_str())
+    }
+
+    /// Returns whether `only` selected the rows by their symbol.
+    fn is_symbol_chosen(&self) -> bool {
+        let wanted = |value: &LabelValue| self.only.iter().any(|only| key_of(only) == value.key);
+        self.symbols.found.iter().any(wanted)
+    }
+
+    /// Checks that the column names the symbol that the file is read as.
+    pub(super) fn check_symbol(&self, symbol: Symbol, stated_by: &str) -> Result<(), Problem> {
+        let Some(named) = self.symbol().filter(|named| !is_same(named, symbol)) else { return Ok(()) };
+        if self.is_symbol_chosen() {
+            return Ok(());
+        }
+        let seen = format!("its symbol column says {named}, but {stated_by} says {symbol}");
+        let named = quoted(named);
+        let option = format!("--symbol {named}, or with --only {named} if {symbol} is another name of it");
+        Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
+    }
+
+    /// Checks that the column names the interval that the file is read as.
+    pub(super) fn check_interval(&self, interval: Interval) -> Result<(), Problem> {
+        let Some(named) = self.intervals.found.first() else { return Ok(()) };
+        let contradicts = match length_of(&named.text) {
+            Some(Length::Exact(length)) => length != interval.length(),
+            Some(Length::Number(number)) => {
+                let units = [Millis::new(1), Millis::SECOND, Millis::MINUTE];
+                !units.into_iter().any(|unit| unit * number == interval.length())
+            }
+            None => false,
+        };
+        if !contradicts {
+            return Ok(());
+        }
+        let seen = format!("its interval column says {}, but the file is read as {interval}", named.text);
+        Err(Problem::unclear(seen, "the --interval of the column, or without that column"))
+    }
+}
+
+/// Different values of a label.
+#[derive(Clone, Debug, Default)]
+struct LabelValues {
+    found: Vec<LabelValue>,
+    latest: usize,
+}
+
+#[derive(Clone, Debug)]
+struct LabelValue {
+    text: String,
+    key: String,
+    first_place: u64,
+    rows: u64,
+}
+
+impl LabelValues {
+    fn note(&mut self, text: &str, place: u64) {
+        if text.is_empty() {
+            return;
+        }
+        // Most rows have the label of the row before.
+        if let Some(latest) = self.found.get_mut(self.latest)
+            && latest.text == text
+        {
+            latest.rows += 1;
+            return;
+        }
+        let key = key_of(text);
+        if let Some(known) = self.found.iter().position(|value| value.key == key) {
+            self.found[known].rows += 1;
+            self.latest = known;
+        } else if self.found.len() < MAX_VALUES {
+            self.latest = self.found.len();
+            self.found.push(LabelValue { text: text.to_owned(), key, first_place: place, rows: 1 });
+        }
+    }
+
+    fn list(&self, unit: Unit) -> String {
+        let unit = unit.as_str();
+        let describe = |value: &LabelValue| {
+            let LabelValue { text, first_place, rows, .. } = value;
+            format!("{text} ({rows} rows, the first in {unit} {first_place})")
+        };
+        let mut listed: Vec<String> = self.found.iter().take(MAX_LISTED).map(describe).collect();
+        if self.found.len() > MAX_LISTED {
+            listed.push(format!("{} more", self.found.len() - MAX_LISTED));
+        }
+        listed.join(", ")
+    }
+}
+
+/// `1`, `True`, `no`: a yes or a no.
+fn flag_of(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "y" | "1" | "1.0" => Some(true),
+        "false" | "f" | "no" | "n" | "0" | "0.0" => Some(false),
+        _ => None,
+    }
+}
+
+/// The length that a label names.
+enum Length {
+    Exact(Millis),
+    /// A number without its unit.
+    Number(i64),
+}
+
+/// `1m`, `M1`, `5 min`, `PT1H`, `D`, `60`.
+fn length_of(text: &str) -> Option<Length> {
+    const LONGEST_NUMBER: i64 = 2_678_400_000;
+    let text = text.trim();
+    if let Ok(number) = text.parse::<i64>() {
+        return (1..=LONGEST_NUMBER).contains(&number).then_some(Length::Number(number));
+    }
+    let days = match text.to_ascii_lowercase().as_str() {
+        "d" | "day" | "daily" => Some(1),
+        "w" | "week" | "weekly" => Some(7),
+        "mn" | "mn1" | "month" | "monthly" => Some(31),
+        _ => None,
+    };
+    if let Some(days) = days {
+        return Some(Length::Exact(Millis::DAY * days));
+    }
+    let text = text.strip_prefix("PT").or_else(|| text.strip_prefix('P')).unwrap_or(text);
+    let lower = text.to_ascii_lowercase();
+    [text, lower.as_str()]
+        .into_iter()
+        .find_map(|text| match text.parse::<Interval>() {
+            Ok(interval) => Some(interval.length()),
+            Err(error) => error.meant()?.parse::<Interval>().ok().map(Interval::length),
+        })
+        .map(Length::Exact)
+}
+
+/// Labels with one key are the same: `C:EURUSD` and `EUR/USD`, `M1` and `1m`.
+fn key_of(label: &str) -> String {
+    match length_of(label) {
+        Some(Length::Exact(length)) => length.to_string(),
+        Some(Length::Number(_)) => label.trim().to_owned(),
+        None => plain_symbol(label),
+    }
+}
+
+/// The letters and digits of a symbol, without the exchange in front.
+fn plain_symbol(text: &str) -> String {
+    let name = text.rsplit_once(':').map_or(text, |(_, name)| name);
+    let name = name.strip_suffix("=X").unwrap_or(name);
+    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+}
+
+/// Returns whether a label means the symbol: `BINANCE:BTCUSDT`, `BTC/USDT` and `BTCUSDT.P` mean `BTCUSDT`, `EURUSD-OTC` is
+/// not `EURUSD`.
+fn is_same(label: &str, symbol: Symbol) -> bool {
+    let without_suffix = |text: &str| plain_symbol(text.split(['.', ' ']).next().unwrap_or(text));
+    let (named, own) = (plain_symbol(label), plain_symbol(symbol.as_str()));
+    let is_otc = |name: &str| name.contains("OTC");
+    let has_same_base = without_suffix(label) == own || without_suffix(symbol.as_str()) == named;
+    named == own || is_otc(&named) == is_otc(&own) && has_same_base
+}
+
+/// A value as it is typed in a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || ":/._=-".contains(letter);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{text}\"") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(names: &[&str], only: &[&str], rows: &[&[&str]]) -> (Labels, Vec<bool>) {
+        let only: Vec<String> = only.iter().map(|only| (*only).to_owned()).collect();
+        let mut labels = Labels::new(LabelColumns::find(names.iter().copied()), &only);
+        let accepted =
+            (2..).zip(rows).map(|(place, row)| labels.accept(place, |column| row[column])).collect();
+        (labels, accepted)
+    }
+
+    fn seen(problem: Option<Problem>) -> String {
+        match problem {
+            Some(Problem::Unclear { seen, option, .. }) => format!("{seen}; {option}"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn several_symbols_or_intervals_are_listed_with_their_rows() {
+        let (two, _) =
+            labels(&["<TICKER>", "close"], &[], &[&["C:EURUSD", "1"], &["EUR/USD", "1"], &["GBPUSD", "1"]]);
+        let expected = "the file holds 2 symbols: C:EURUSD (2 rows, the first in line 2), GBPUSD (1 rows, the first in \
+                        line 4); --only, such as --only C:EURUSD";
+        assert_eq!(seen(two.problem(Unit::Line, None)), expected);
+        let (periods, _) = labels(&["<PER>"], &[], &[&["1"], &["5"]]);
+        assert!(seen(periods.problem(Unit::Line, None)).starts_with("the file holds 2 intervals: 1 (1 rows"));
+        let (same, _) = labels(&["symbol", "timeframe"], &[], &[&["BTCUSDT", "1m"], &["BTC-USDT", "M1"]]);
+        assert!(same.problem(Unit::Line, None).is_none());
+        // Numbers that count the rows are no intervals.
+        let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
+        let rows: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
+        let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
+        assert!(labels(&["period"], &[], &rows).0.problem(Unit::Line, None).is_none());
+    }
+
+    #[test]
+    fn only_selects_by_symbol_and_by_interval() {
+        let rows: [&[&str]; 4] = [&["EURUSD", "1"], &["GBPUSD", "1"], &["EURUSD", "5"], &["GBPUSD", "5"]];
+        let names = ["ticker", "per"];
+        for (only, expected) in [
+            (&["GBP/USD"][..], [false, true, false, true]),
+            (&["5"], [false, false, true, true]),
+            (&["EURUSD", "1"], [true, false, false, false]),
+            (&["NZDUSD"], [false; 4]),
+        ] {
+            let (labels, accepted) = labels(&names, only, &rows);
+            assert_eq!(accepted, expected, "{only:?}");
+            assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
+        }
+        // A code of digits is a symbol where no column holds an interval.
+        assert_eq!(labels(&["code"], &["7203"], &[&["7203"], &["9984"]]).1, [true, false]);
+    }
+
+    #[test]
+    fn a_column_may_contradict_the_symbol_and_the_interval() {
+        for (label, symbol, is_right) in [
+            ("GBPUSD", "EURUSD", false),
+            ("EUR_USD", "EURUSD", true),
+            ("C:EURUSD", "EUR/USD", true),
+            ("EURUSD=X", "EURUSD", true),
+            ("AAPL.US", "AAPL", true),
+            ("EURUSD-OTC", "EURUSD", false),
+            ("EURUSD (OTC)", "EURUSD", false),
+            ("EURUSD-OTC", "EURUSD_otc", true),
+            ("BTCUSDT", "BTCUSD", false),
+        ] {
+            let (labels, _) = labels(&["symbol"], &[], &[&[label]]);
+            assert_eq!(labels.check_symbol(symbol.parse().unwrap(), "--symbol").is_ok(), is_right, "{label}");
+        }
+        let (chosen, _) = labels(&["symbol"], &["BBG0013HGFT4"], &[&["BBG0013HGFT4"]]);
+        assert!(chosen.check_symbol("USDRUB".parse().unwrap(), "--symbol").is_ok());
+        for (label, interval, is_right) in [
+            ("M5", "5m", true),
+            ("5", "5m", true),
+            ("300", "5m", true),
+            ("5 min", "5m", true),
+            ("1h", "5m", false),
+            ("5", "1m", false),
+            ("D", "1d", true),
+            ("x", "5m", true),
+        ] {
+            let (labels, _) = labels(&["interval"], &[], &[&[label]]);
+            assert_eq!(labels.check_interval(interval.parse().unwrap()).is_ok(), is_right, "{label}");
+        }
+    }
+
+    #[test]
+    fn unfinished_candles_are_counted_and_not_read() {
+        for (name, flags) in [
+            ("complete", ["True", "False"]),
+            ("isComplete", ["true", "false"]),
+            ("is_closed", ["1", "0"]),
+            ("confirm", ["1", "0"]),
+            ("partial", ["0", "1"]),
+        ] {
+            let (labels, accepted) = labels(&[name], &[], &[&[flags[0]], &[flags[1]], &[""]]);
+            assert_eq!((accepted, labels.unfinished_rows), (vec![true, false, true], 1), "{name}");
+        }
+    }
+}

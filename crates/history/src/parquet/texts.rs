@@ -1,0 +1,156 @@
+//! Columns of short texts: symbols, intervals, flags.
+
+use crate::import::TextColumn;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+
+/// Rows that are read at once.
+const BATCH: usize = 65_536;
+
+/// Reads every column whose name is wanted; a missing value is an empty text.
+pub(crate) fn read_texts(
+    content: impl ChunkReader + 'static,
+    is_wanted: fn(&str) -> bool,
+) -> Result<Vec<TextColumn>, String> {
+    let read = std::panic::AssertUnwindSafe(|| {
+        let file = SerializedFileReader::new(content).map_err(|error| unsound(&error))?;
+        let columns = file.metadata().file_metadata().schema_descr().columns();
+        let names = columns.iter().map(|column| column.path().string());
+        let wanted: Vec<(usize, String)> = names.enumerate().filter(|(_, name)| is_wanted(name)).collect();
+        let mut texts: Vec<TextColumn> =
+            wanted.iter().map(|(_, name)| TextColumn::new(name.clone())).collect();
+        for index in 0..file.metadata().num_row_groups() {
+            let group = file.get_row_group(index).map_err(|error| unsound(&error))?;
+            super::read::check_places(&*group)?;
+            for ((place, _), column) in wanted.iter().zip(&mut texts) {
+                read_group(&*group, *place, column)?;
+            }
+        }
+        Ok(texts)
+    });
+    std::panic::catch_unwind(read).unwrap_or_else(|_| Err("this is not a sound Parquet file".to_owned()))
+}
+
+fn read_group(group: &dyn RowGroupReader, place: usize, texts: &mut TextColumn) -> Result<(), String> {
+    match group.get_column_reader(place).map_err(|error| unsound(&error))? {
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            let text =
+                |value: &parquet::data_type::ByteArray| String::from_utf8_lossy(value.data()).into_owned();
+            read_values(reader, group, place, text, texts)
+        }
+        ColumnReader::BoolColumnReader(reader) => {
+            read_values(reader, group, place, ToString::to_string, texts)
+        }
+        ColumnReader::Int32ColumnReader(reader) => {
+            read_values(reader, group, place, ToString::to_string, texts)
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            read_values(reader, group, place, ToString::to_string, texts)
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            read_values(reader, group, place, ToString::to_string, texts)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_values<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    group: &dyn RowGroupReader,
+    place: usize,
+    text_of: impl Fn(&T::T) -> String,
+    texts: &mut TextColumn,
+) -> Result<(), String> {
+    let column = group.metadata().schema_descr().column(place);
+    if column.max_rep_level() > 0 {
+        return Ok(());
+    }
+    let present = column.max_def_level();
+    loop {
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        let wanted_levels = (present > 0).then_some(&mut levels);
+        let (rows, _, _) =
+            reader.read_records(BATCH, wanted_levels, None, &mut values).map_err(|error| unsound(&error))?;
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut values = values.iter();
+        for row in 0..rows {
+            let is_there = present == 0 || levels.get(row) == Some(&present);
+            let value = if is_there { values.next() } else { None };
+            texts.push(&value.map(&text_of).unwrap_or_default());
+        }
+    }
+}
+
+fn unsound(error: &ParquetError) -> String {
+    format!("this is not a sound Parquet file: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::import::{ImportSettings, import_bytes};
+    use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// 2026-01-05 09:00 UTC.
+    const NINE: i64 = 1_767_603_600_000;
+
+    /// Minutes with their symbols, of which a missing one is a null, and whether they are finished.
+    fn file(symbols: &[Option<&str>], finished: &[bool]) -> Vec<u8> {
+        let schema = "message m { required int64 time; required double open; required double high; required double low; required double \
+                      close; required double volume; optional binary symbol (STRING); required boolean complete; }";
+        let schema = Arc::new(parse_message_type(schema).unwrap());
+        let mut bytes = Vec::new();
+        let mut writer =
+            SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::default())).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let times: Vec<i64> = (0..).map(|minute| NINE + minute * 60_000).take(symbols.len()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&times, None, None).unwrap();
+        column.close().unwrap();
+        for _ in 0..5 {
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<DoubleType>().write_batch(&vec![1.5; times.len()], None, None).unwrap();
+            column.close().unwrap();
+        }
+        let texts: Vec<ByteArray> = symbols.iter().flatten().map(|symbol| ByteArray::from(*symbol)).collect();
+        let levels: Vec<i16> = symbols.iter().map(|symbol| i16::from(symbol.is_some())).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None).unwrap();
+        column.close().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<BoolType>().write_batch(finished, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn import(bytes: &[u8], only: &[&str]) -> Result<(usize, u64), String> {
+        let only = only.iter().map(|only| (*only).to_owned()).collect();
+        let settings = ImportSettings { only, ..ImportSettings::default() };
+        let imported = import_bytes(bytes, Path::new("EURUSD_1m.parquet"), &settings);
+        let imported = imported.map_err(|error| error.to_string())?;
+        Ok((imported.candles.candles().len(), imported.unfinished_rows))
+    }
+
+    #[test]
+    fn symbols_and_flags_of_a_file_are_read() {
+        let euro = [Some("EURUSD"), None, Some("EUR/USD")];
+        assert_eq!(import(&file(&euro, &[true, true, false]), &[]), Ok((2, 1)));
+        let two = file(&[Some("EURUSD"), Some("GBPUSD"), Some("EURUSD")], &[true; 3]);
+        let expected = "EURUSD_1m.parquet: the file holds 2 symbols: EURUSD (2 rows, the first in row 1), GBPUSD (1 rows, the first in row \
+                        2); settle it with --only, such as --only EURUSD";
+        assert_eq!(import(&two, &[]), Err(expected.to_owned()));
+        assert_eq!(import(&two, &["eurusd"]), Ok((2, 0)));
+        let other = import(&file(&[Some("GBPUSD"); 3], &[true; 3]), &[]).unwrap_err();
+        assert!(other.contains("its symbol column says GBPUSD"), "{other}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Two intervals in one series of times.
+
+use candlewick_sdk::{Interval, Millis};
+use std::ops::Range;
+
+/// Shortest run of such distances that is taken for another interval.
+const MIN_RUN: usize = 8;
+/// Expected number of such runs by chance, in candles with gaps, above which a run proves nothing.
+const MAX_EXPECTED: f64 = 1e-6;
+
+/// A stretch of times that are further apart than the interval of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SecondInterval {
+    /// The usual distance of the stretch.
+    pub(crate) distance: Millis,
+    /// Number of distances.
+    pub(crate) count: usize,
+    /// Index of the first time of the stretch.
+    pub(crate) start: usize,
+}
+
+/// Finds the first stretch of a longer interval: distances that are all multiples of one distance above the interval, in a row
+/// too long for missing candles.
+///
+/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`, where `N` is the number of distances and `q` the share of such
+/// multiples among the `5 n` distances before and after the run, plus one. Thus candles of which half are missing pass, also
+/// where they are missing in one part of the file only.
+///
+/// `time` returns the time of an index below `len`; times ascend.
+pub(crate) fn second_interval(
+    len: usize,
+    time: impl Fn(usize) -> Millis,
+    interval: Interval,
+) -> Option<SecondInterval> {
+    let length = interval.length();
+    let distance = |index: usize| time(index + 1) - time(index);
+    let total = len.checked_sub(1)?;
+    let mut start = 0;
+    while start < total {
+        let step = distance(start);
+        let is_longer = step > length && step.is_aligned_to(length);
+        // Weekends lie between days, and holes between longer candles.
+        let is_multiple =
+            |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
+        let end = if is_longer {
+            (start + 1..total).find(|index| !is_multiple(*index)).unwrap_or(total)
+        } else {
+            start + 1
+        };
+        let count = end - start;
+        if count >= MIN_RUN && !is_chance(start..end, total, is_multiple) {
+            let mut distances: Vec<Millis> = (start..end).map(distance).collect();
+            distances.sort_unstable();
+            return Some(SecondInterval { distance: distances[count / 2], count, start });
+        }
+        start = end;
+    }
+    None
+}
+
+fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> bool) -> bool {
+    let (before, after) = (run.start.saturating_sub(5 * run.len()), total.min(run.end + 5 * run.len()));
+    let around = (before..run.start).chain(run.end..after);
+    let (multiples, all) = around
+        .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
+    // Without anything around, the run is the file.
+    let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
+    let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
+    total as f64 * share.powi(exponent) > MAX_EXPECTED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Minutes as random as those of a linear congruential generator.
+    fn thinned(count: i64, missing_percent: u64, seed: u64) -> Vec<Millis> {
+        let mut state = seed;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % 100
+        };
+        (0..count).filter(|_| draw() >= missing_percent).map(|minute| Millis::MINUTE * minute).collect()
+    }
+
+    fn parts(parts: &[(i64, i64)]) -> Vec<Millis> {
+        let mut times = vec![Millis::ZERO];
+        for (count, minutes) in parts {
+            for _ in 0..*count {
+                times.push(*times.last().unwrap() + Millis::MINUTE * *minutes);
+            }
+        }
+        times
+    }
+
+    fn check(times: &[Millis], interval: &str, expected: Option<(i64, usize, usize)>) {
+        let found = second_interval(times.len(), |index| times[index], interval.parse().unwrap());
+        let found = found.map(|found| (found.distance.get() / 60_000, found.count, found.start));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_long_stretch_of_one_multiple_is_another_interval() {
+        check(&parts(&[(99, 1), (100, 5)]), "1m", Some((5, 100, 99)));
+        check(&parts(&[(100, 5), (99, 1)]), "1m", Some((5, 100, 0)));
+        check(&parts(&[(30, 1), (9, 5), (30, 1)]), "1m", Some((5, 9, 30)));
+        check(&parts(&[(100, 60), (50, 1440)]), "1h", Some((1440, 50, 100)));
+        check(&parts(&[(100, 60), (1, 720), (50, 1440)]), "1h", Some((1440, 51, 100)));
+        // Days of a market that rests at the weekend, after its hours.
+        let weeks: Vec<(i64, i64)> = (0..10).flat_map(|_| [(4, 1440), (1, 3 * 1440)]).collect();
+        check(&parts(&[&[(200, 60)], &weeks[..]].concat()), "1h", Some((1440, 50, 200)));
+    }
+
+    #[test]
+    fn missing_candles_and_weekends_are_no_interval() {
+        for missing in [0, 4, 20, 50] {
+            for seed in 0..40 {
+                check(&thinned(30_000, missing, seed), "1m", None);
+            }
+        }
+        // Dense minutes, then an hour of which half is missing, and so on.
+        for seed in 0..40 {
+            let mut times: Vec<Millis> = (0..5_000).map(|minute| Millis::MINUTE * minute).collect();
+            let sparse = thinned(600, 50, seed);
+            times.extend(sparse.iter().map(|time| *time + Millis::MINUTE * 5_000));
+            times.extend((5_600..10_000).map(|minute| Millis::MINUTE * minute));
+            check(&times, "1m", None);
+        }
+        // Days of a market that rests at the weekend, hours of one that is open for seven hours.
+        let days: Vec<(i64, i64)> = (0..200).flat_map(|_| [(4, 1440), (1, 3 * 1440)]).collect();
+        check(&parts(&days), "1d", None);
+        let hours: Vec<(i64, i64)> = (0..200).flat_map(|_| [(6, 60), (1, 18 * 60)]).collect();
+        check(&parts(&hours), "1h", None);
+        check(&parts(&[(1, 5)]), "5m", None);
+    }
+}
