@@ -239,7 +239,12 @@ fn a_short_recording_does_not_make_a_run_of_short_expiries_fine() {
     let bot = BOT.replace("01:00", "00:30");
     let folder = Folder::new().with("bot.toml", &bot).with("BTCUSDT_1m.csv", &candles(50));
     let folder = folder.with("BTCUSDT_1s.csv", &seconds(0, 12)).with("BTCUSDT_5s.csv", &{
-        let row = |slot: i64| format!("{},100,101,99,{},1\n", MONDAY + slot * 5_000, 100 + slot % 2);
+        // The last of a minute closes with it.
+        let row = |slot: i64| {
+            let (minute, price) = (slot / 12, 100 + slot / 12 % 7);
+            let close = price + if slot % 12 == 11 { minute % 2 } else { slot % 2 };
+            format!("{},{price},{},{price},{close},1\n", MONDAY + slot * 5_000, price + 1)
+        };
         format!("time,open,high,low,close,volume\n{}", (0..600).map(row).collect::<String>())
     });
     let import = |file: &str, catalog: &str| {

@@ -42,6 +42,7 @@ mod full_screen;
 mod held_open;
 mod hostile;
 mod import;
+mod in_step;
 mod indicators;
 mod journal_copies;
 mod journal_files;

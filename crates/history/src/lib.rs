@@ -39,6 +39,7 @@ mod catalog;
 mod block;
 mod gap;
 mod hash;
+mod in_step;
 mod resample;
 mod second_interval;
 
@@ -52,7 +53,7 @@ pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, R
 pub use check::{
     CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed, MarketHours,
     ParseConflictChoiceError, ParseFindingKindError, ParseMarketHoursError, Remedy, WeeklyHours, check_bytes,
-    check_file, check_series, closed_candles, missing_candles,
+    check_file, check_in_step, check_series, closed_candles, missing_candles,
 };
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::{remove_partial_files, write_whole_file};
@@ -69,6 +70,7 @@ pub use import::{
     ImportSettings, Imported, ParseBarTimeError, ParseClockChangeError, ParseImportFormatError,
     ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes, import_file,
 };
+pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
     AssetType, KnownMarket, ParseAssetTypeError, asset_type_of, is_currency_pair, is_pair_code, known_market,
     pair_of,

@@ -1,6 +1,7 @@
 //! The candles of a run: from what is named, else from the catalog, else synthetic ones.
 
 use super::absent::meant_in_catalog;
+use super::in_step::check_stock;
 use super::market::not_in_catalog;
 use super::name::{CandleStore, DataName, is_part, names};
 use super::price_source::PriceSource;
@@ -47,7 +48,7 @@ pub enum CandleSource {
 /// catalog of other candles alone is an error for bots of one's own: a symbol may be misspelled. Else the candles are synthetic. Only what lies within `range` is kept.
 ///
 /// # Errors
-/// Bad data, with file and line; a series that is given twice; a catalog that was asked for and holds nothing, or that
+/// Bad data, with file and line; a series that is given twice; two series of a symbol that are out of step; a catalog that was asked for and holds nothing, or that
 /// holds other candles alone.
 pub fn load(
     loaded: &Loaded,
@@ -131,6 +132,7 @@ fn stock(
         notices.push(format!("the candles are those of the catalog {folder}"));
     }
     let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
+    notices.extend(check_stock(&series, &place)?);
     let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
     Ok(LoadedCandles { series, source, prices, place, notices, revised: revised(names, store, range)? })
 }

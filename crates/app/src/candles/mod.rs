@@ -3,6 +3,7 @@
 mod absent;
 mod coarse;
 mod gather;
+mod in_step;
 mod load;
 mod market;
 mod name;
@@ -16,6 +17,7 @@ pub use absent::help_for_history;
 pub(crate) use absent::{bots_without_candles, meant_in_catalog};
 pub use coarse::{ALLOW_IN_SANDBOX, COARSE, Fineness, check_expiries, too_coarse};
 pub use gather::{CandleChoice, Candles, SeriesContent};
+pub(crate) use in_step::check_in_step;
 pub(crate) use load::serves;
 pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};
 pub use market::{markets_for, select_series};

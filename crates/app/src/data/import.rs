@@ -1,7 +1,7 @@
 //! Candles of other programs and sources.
 
 use super::OutputFile;
-use crate::candles::{has_tails, price_step, step_of};
+use crate::candles::{check_in_step, has_tails, price_step, step_of};
 use crate::configuration::toml_key;
 use crate::error::AppError;
 use crate::fetch::Mixing;
@@ -42,12 +42,15 @@ pub struct ImportTerms {
 pub struct ReadFile {
     file: PathBuf,
     imported: Imported,
+    /// Notices about other series of the symbol.
+    notices: Vec<String>,
 }
 
 /// A file whose candles are stored.
 pub struct ImportedFile {
     file: PathBuf,
     imported: Imported,
+    notices: Vec<String>,
     place: Place,
 }
 
@@ -60,7 +63,8 @@ enum Place {
 /// was.
 ///
 /// # Errors
-/// A file that cannot be read; candles that probably do not belong into their series.
+/// A file that cannot be read; candles that probably do not belong into their series, or are out of step with another series of
+/// their symbol.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
@@ -68,7 +72,7 @@ pub fn read_for_catalog(
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>, AppError> {
     let read = |file: &PathBuf| ReadFile::read((file, &terms.copies), &terms.reading, progress);
-    let all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<Symbol> = catalog.series()?.into_iter().map(|series| series.symbol).collect();
     for file in &all {
         file.check_symbol(&names, catalog)?;
@@ -76,6 +80,12 @@ pub fn read_for_catalog(
     }
     if terms.mixing == Mixing::Refused {
         all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
+    }
+    for index in 0..all.len() {
+        let (earlier, rest) = all.split_at_mut(index);
+        if let Some(file) = rest.first_mut() {
+            file.notices = file.check_in_step(earlier, catalog)?;
+        }
     }
     Ok(all)
 }
@@ -93,7 +103,7 @@ impl ReadFile {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::here(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
-        Ok(Self { file: file.to_owned(), imported })
+        Ok(Self { file: file.to_owned(), imported, notices: Vec::new() })
     }
 
     fn source(&self, terms: &ImportTerms) -> String {
@@ -145,6 +155,25 @@ impl ReadFile {
         Ok(())
     }
 
+    /// Refuses candles that are out of step with others of their symbol, in the catalog or in the files before; returns
+    /// notices about slightly different prices.
+    fn check_in_step(&self, earlier: &[Self], catalog: &Catalog) -> Result<Vec<String>, AppError> {
+        let own = self.imported.candles.series();
+        let is_other = |series: &Series| series.symbol == own.symbol && series.interval != own.interval;
+        let mut others: Vec<CandleSeries> = Vec::new();
+        for series in catalog.series()?.into_iter().filter(is_other) {
+            others.push(catalog.read(series)?.into_candles());
+        }
+        let before = earlier.iter().map(|file| &file.imported.candles);
+        others.extend(before.filter(|candles| is_other(&candles.series())).cloned());
+        let mut notices = Vec::new();
+        for other in &others {
+            notices
+                .extend(check_in_step(&[&self.imported.candles, other], &self.file.display().to_string())?);
+        }
+        Ok(notices)
+    }
+
     /// Puts the candles into the catalog.
     ///
     /// # Errors
@@ -162,7 +191,7 @@ impl ReadFile {
             fetched_at: SystemClock::new().now(),
             files: vec![name],
         };
-        let Self { file, imported } = self;
+        let Self { file, imported, notices } = self;
         let candles = &imported.candles;
         let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
         let series = candles.series();
@@ -180,7 +209,8 @@ impl ReadFile {
             _ => None,
         };
         let folder = catalog.folder().to_owned();
-        Ok(ImportedFile { file, imported, place: Place::Catalog { folder, appended, revised_end } })
+        let place = Place::Catalog { folder, appended, revised_end };
+        Ok(ImportedFile { file, imported, notices, place })
     }
 
     /// Writes the candles to a file, and leaves the catalog alone.
@@ -188,9 +218,9 @@ impl ReadFile {
     /// # Errors
     /// It cannot be written.
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
-        let Self { file, imported } = self;
+        let Self { file, imported, notices } = self;
         out.write(&imported.candles)?;
-        Ok(ImportedFile { file, imported, place: Place::File(out.path().to_owned()) })
+        Ok(ImportedFile { file, imported, notices, place: Place::File(out.path().to_owned()) })
     }
 }
 
@@ -328,6 +358,9 @@ impl fmt::Display for ImportedFile {
         }
         if let Some(doubtful) = doubtful_symbol(candles.symbol()) {
             write!(f, "\n  {doubtful}")?;
+        }
+        for notice in &self.notices {
+            write!(f, "\n  {notice}")?;
         }
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),

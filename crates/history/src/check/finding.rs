@@ -38,6 +38,8 @@ pub enum FindingKind {
     Flat,
     /// A candle of which another value came later.
     Revised,
+    /// Candles that contradict another series of the symbol.
+    OutOfStep,
 }
 
 /// What a repair does about a problem.
@@ -64,7 +66,7 @@ pub struct ParseFindingKindError {
 
 impl FindingKind {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Unreadable,
         Self::NotFinite,
         Self::Price,
@@ -80,6 +82,7 @@ impl FindingKind {
         Self::Jump,
         Self::Flat,
         Self::Revised,
+        Self::OutOfStep,
     ];
 
     /// As options and documents name it.
@@ -100,6 +103,7 @@ impl FindingKind {
             Self::Jump => "jump",
             Self::Flat => "flat",
             Self::Revised => "revised",
+            Self::OutOfStep => "out-of-step",
         }
     }
 
@@ -117,7 +121,7 @@ impl FindingKind {
             Self::Conflict => Remedy::Choose,
             Self::Closed | Self::Spike | Self::Flat => Remedy::LeaveOut,
             Self::Revised => Remedy::TakeLatest,
-            Self::Gap | Self::Jump => Remedy::Nothing,
+            Self::Gap | Self::Jump | Self::OutOfStep => Remedy::Nothing,
         }
     }
 

@@ -144,7 +144,11 @@ impl Checked {
     /// Checks what a repair left.
     pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
-        let candles = fixed.candles.as_ref()?;
-        Some(check_series(candles, revisions, &self.settings))
+        let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
+        // A repair of one series does not put it in step with another.
+        let out_of_step =
+            self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
+        out_of_step.for_each(|finding| again.findings.note(finding.clone()));
+        Some(again)
     }
 }

@@ -18,7 +18,7 @@ pub use gaps::{closed_candles, missing_candles};
 pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 use crate::import::CandleTable;
-use crate::{HistoryError, ImportSettings, Progress, Revision};
+use crate::{HistoryError, ImportSettings, Progress, Revision, series_mismatches};
 use candlewick_sdk::{Candle, CandleSeries, Series};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
@@ -145,6 +145,25 @@ pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &C
 
 fn session_of(series: Series, settings: &CheckSettings) -> MarketHours {
     settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol))
+}
+
+/// Compares the series of each symbol, and notes on the finer one that it contradicts the other.
+pub fn check_in_step(all: &mut [&mut Checked]) {
+    let candles: Vec<CandleSeries> = all.iter().filter_map(|checked| checked.candles.clone()).collect();
+    for mismatch in series_mismatches(&candles.iter().collect::<Vec<_>>()) {
+        let fine = Series { symbol: mismatch.symbol, interval: mismatch.fine };
+        if let Some(checked) = all.iter_mut().find(|checked| checked.series == fine) {
+            checked.findings.note(Finding {
+                kind: FindingKind::OutOfStep,
+                row: None,
+                start: Some(mismatch.span.start),
+                end: Some(mismatch.span.end),
+                count: 1,
+                detail: mismatch.to_string(),
+            });
+            checked.findings.sort();
+        }
+    }
 }
 
 impl Checked {

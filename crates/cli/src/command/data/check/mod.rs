@@ -10,7 +10,7 @@ use crate::output::{print, print_json};
 use crate::progress::Terminal;
 use candlewick_app::candles::candle_store;
 use candlewick_app::data::check::{CheckResult, CheckTarget, coverage_table};
-use candlewick_history::{CheckSettings, FindingKind, MarketHours};
+use candlewick_history::{CheckSettings, FindingKind, MarketHours, check_in_step};
 use chrono::NaiveDate;
 use clap::Args;
 use repair::RepairArguments;
@@ -19,8 +19,8 @@ use repair::RepairArguments;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Problems that are certain: unreadable, not-finite, price, volume, range, misaligned, unsorted, duplicate; \
-                  --fix mends them.\nDoubtful ones: closed, spike, flat, revised, conflict (different rows of one time), mended by --fix --also KINDS; gap and jump, \
-                  which nothing mends.\nWhat is left exits with 5.\n\nExamples:\n  candlewick data check\n  candlewick data \
+                  --fix mends them.\nDoubtful ones: closed, spike, flat, revised, conflict (different rows of one time), mended by --fix --also KINDS; gap, jump \
+                  and out-of-step, which nothing mends.\nWhat is left exits with 5.\n\nExamples:\n  candlewick data check\n  candlewick data \
                   check EURUSD@1m --ignore gap --json\n  candlewick data check DAT_ASCII_EURUSD_M1_2024.zip --fix --out \
                   EURUSD_1m.csv\n  candlewick data check AAPL.csv --session \"Mon-Fri 09:30-16:00 America/New_York\" \
                   --holiday 2024-01-15"
@@ -68,16 +68,17 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         flat_candles: arguments.flat,
     };
     let (reading, progress) = (arguments.reading.settings(), Terminal(context.global));
-    let (mut results, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
+    let (mut all, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
     for target in targets {
-        let checked = match target.check(&settings, &reading, &store, &progress) {
-            Ok(checked) => checked,
+        match target.check(&settings, &reading, &store, &progress) {
+            Ok(checked) => all.push((target, checked)),
             // One series that cannot be read hides no other.
-            Err(error) => {
-                failures.push(error.into());
-                continue;
-            }
-        };
+            Err(error) => failures.push(error.into()),
+        }
+    }
+    check_in_step(&mut all.iter_mut().map(|(_, checked)| checked).collect::<Vec<_>>());
+    let mut results = Vec::with_capacity(all.len());
+    for (target, checked) in all {
         let repair = repair.as_ref().map(|terms| terms.repair(&target, &checked, &store.catalog, &progress));
         let result = CheckResult::new(target, checked, repair.transpose()?, &arguments.ignore);
         if !context.global.json {

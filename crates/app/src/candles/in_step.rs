@@ -1,0 +1,48 @@
+//! Series of one symbol that are used together must be in step.
+
+use crate::error::AppError;
+use candlewick_history::{HashedSeries, MismatchKind, SeriesMismatch, series_mismatches};
+use candlewick_records::utc;
+use candlewick_sdk::CandleSeries;
+
+/// Compares the series of each symbol; returns notices about slightly different prices.
+///
+/// # Errors
+/// Two series that are out of step, with the lag.
+pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>, AppError> {
+    let found = series_mismatches(all);
+    if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
+        return Err(AppError::data(format!("{place}: {}", describe(fatal))).help(hint(fatal)));
+    }
+    Ok(found.iter().map(describe).collect())
+}
+
+/// Like [`check_in_step`], of hashed series.
+pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>, AppError> {
+    let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
+    check_in_step(&candles, place)
+}
+
+/// The mismatch, with its time where it is not everywhere.
+fn describe(mismatch: &SeriesMismatch) -> String {
+    let SeriesMismatch { span, is_whole, .. } = mismatch;
+    if *is_whole {
+        mismatch.to_string()
+    } else {
+        format!("{mismatch} (from about {} to {})", utc(span.start), utc(span.end))
+    }
+}
+
+fn hint(mismatch: &SeriesMismatch) -> String {
+    let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
+    let cause = match kind {
+        MismatchKind::Shifted(_) => {
+            "Import the one with wrong times again: --timezone and --stamped say how its times are meant."
+        }
+        MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles of one source.",
+    };
+    format!(
+        "prices inside of a {coarse} candle would come from another time or market. {cause} Or leave {symbol} {fine} out. \
+         `candlewick data check` compares files and series."
+    )
+}

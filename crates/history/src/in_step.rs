@@ -1,0 +1,313 @@
+//! Two series of one symbol, held against each other: the finer candles must join to the coarser ones.
+//!
+//! The closes are compared at the moments at which a candle of both ends. Where they differ, the finer series is shifted by every
+//! [`lag`](lags) until it fits. Long series are sampled in stretches, so that a part that is out of step is found as well.
+
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
+use std::fmt;
+use std::ops::Range;
+
+/// Number of stretches that are compared, spread evenly over the coarser candles.
+const MAX_STRETCHES: usize = 128;
+/// Coarser candles of a stretch.
+const STRETCH: usize = 64;
+/// Minimum number of common closes that say anything.
+const MIN_CLOSES: usize = 30;
+/// Share of differing closes that is tolerated, as after revisions.
+const TOLERATED_SHARE: f64 = 0.02;
+/// Share of differing closes above which a stretch is out of step by itself.
+const STRETCH_SHARE: f64 = 0.25;
+/// Relative difference of two prices that are the same.
+const SAME_PRICE: f64 = 1e-9;
+/// Closes that are compared at every lag.
+const MAX_SEARCHED: usize = 512;
+/// Maximum number of finer candles by which lags are tried one by one, in either direction.
+const MAX_NEAR_LAGS: i64 = 1_200;
+/// Lags beyond those are those of clocks: a multiple of this, up to [`MAX_CLOCK_LAG`].
+const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
+const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
+/// A lag fits if it leaves less than this share of the deviation without one, and that by so many standard errors.
+const LAG_FITS: f64 = 0.9;
+const LAG_STANDARD_ERRORS: f64 = 5.0;
+/// Share of the usual move from one coarser close to the next up to which differences are not worth a word.
+const NEGLIGIBLE: f64 = 0.02;
+
+/// Two series of a symbol that contradict each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesMismatch {
+    /// The symbol of both.
+    pub symbol: Symbol,
+    /// The interval of the finer series.
+    pub fine: Interval,
+    /// The interval of the coarser series.
+    pub coarse: Interval,
+    /// Where they contradict each other, as far as sampled.
+    pub span: Range<Millis>,
+    /// Whether that is everywhere.
+    pub is_whole: bool,
+    /// Share of the compared closes there that differ, from 0 to 1.
+    pub share: f64,
+    /// What is wrong.
+    pub kind: MismatchKind,
+}
+
+/// How two series of a symbol contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MismatchKind {
+    /// The finer series fits when shifted by this lag; positive if it runs behind.
+    Shifted(Millis),
+    /// They fit best unshifted, with differences below a usual move of the coarser closes, as between bid and mid prices. The mean difference.
+    OtherPrices(f64),
+    /// No lag makes them fit. The mean difference.
+    Unrelated(f64),
+}
+
+/// A moment at which a candle of both series ends.
+#[derive(Clone, Copy)]
+struct CommonClose {
+    moment: Millis,
+    coarse: f64,
+    fine: f64,
+    /// Absolute move from the coarser close before; `None` of the first.
+    usual_move: Option<f64>,
+}
+
+/// Closes of a series, by the moment.
+struct Closes<'a> {
+    candles: &'a [Candle],
+    interval: Millis,
+    /// Index of the candle that was found last.
+    last: usize,
+}
+
+impl SeriesMismatch {
+    /// Returns whether the two cannot be used together.
+    pub const fn is_fatal(&self) -> bool {
+        !matches!(self.kind, MismatchKind::OtherPrices(_))
+    }
+}
+
+/// Compares every two series of one symbol. Those with fewer than 30 common closes are taken to be in step.
+pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
+    let finer_than = |coarse: &CandleSeries, fine: &CandleSeries| {
+        fine.symbol() == coarse.symbol() && fine.interval() < coarse.interval()
+    };
+    let pairs = all.iter().flat_map(|coarse| {
+        let finer = all.iter().filter(|fine| finer_than(coarse, fine));
+        finer.map(|fine| (*fine, *coarse))
+    });
+    pairs.filter_map(|(fine, coarse)| mismatch_of(fine, coarse)).collect()
+}
+
+fn mismatch_of(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMismatch> {
+    let stretches = common_closes(fine, coarse);
+    let all: Vec<CommonClose> = stretches.concat();
+    if all.len() < MIN_CLOSES {
+        return None;
+    }
+    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > STRETCH_SHARE);
+    let broken: Vec<CommonClose> = broken.flatten().collect();
+    let is_rare = differing_share(&all) <= TOLERATED_SHARE;
+    let suspects = match broken.len() {
+        MIN_CLOSES.. => broken,
+        _ if is_rare => return None,
+        _ => all.clone(),
+    };
+    let kind = kind_of(&suspects, fine, coarse.interval())?;
+    if is_rare && !matches!(kind, MismatchKind::Shifted(_)) {
+        return None;
+    }
+    Some(SeriesMismatch {
+        symbol: fine.symbol(),
+        fine: fine.interval(),
+        coarse: coarse.interval(),
+        span: suspects.first()?.moment..suspects.last()?.moment,
+        is_whole: suspects.len() == all.len(),
+        share: differing_share(&suspects),
+        kind,
+    })
+}
+
+/// How the closes contradict each other; `None` if they only are rounded in another way.
+fn kind_of(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<MismatchKind> {
+    if let Some(lag) = best_lag(suspects, fine, coarse) {
+        return Some(MismatchKind::Shifted(lag));
+    }
+    let differences = || suspects.iter().map(|close| (close.fine - close.coarse).abs());
+    let tick = coarser_tick(suspects);
+    let within_tick = differences().filter(|difference| *difference <= tick * (1.0 + 1e-6)).count();
+    let size = mean(differences());
+    let usual_move = mean(suspects.iter().filter_map(|close| close.usual_move));
+    if within_tick as f64 >= suspects.len() as f64 * (1.0 - TOLERATED_SHARE)
+        || size <= usual_move * NEGLIGIBLE
+    {
+        return None;
+    }
+    Some(if size <= usual_move { MismatchKind::OtherPrices(size) } else { MismatchKind::Unrelated(size) })
+}
+
+/// Closes of both series at common moments, in up to [`MAX_STRETCHES`] stretches.
+fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonClose>> {
+    let length = coarse.interval().length();
+    let candles = coarse.candles();
+    let from = candles.partition_point(|candle| candle.time() + length <= fine.start());
+    let until = candles.partition_point(|candle| candle.time() + length <= fine.end());
+    let count = until.saturating_sub(from);
+    let stretches = count.div_ceil(STRETCH).min(MAX_STRETCHES);
+    let mut closes = Closes::new(fine);
+    let mut stretch_from = |index: usize| -> Vec<CommonClose> {
+        let begin = from + index * count / stretches;
+        let end = (begin + STRETCH).min(from + (index + 1) * count / stretches);
+        let common = (begin..end).filter_map(|place| {
+            let (moment, coarse) = (candles[place].time() + length, candles[place].close());
+            let before = place.checked_sub(1).map(|before| candles[before].close());
+            let usual_move = before.map(|before| (coarse - before).abs());
+            Some(CommonClose { moment, coarse, fine: closes.at(moment)?, usual_move })
+        });
+        common.collect()
+    };
+    (0..stretches).map(&mut stretch_from).collect()
+}
+
+/// The lag at which the finer closes fit clearly better than unshifted.
+fn best_lag(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<Millis> {
+    let step = suspects.len().div_ceil(MAX_SEARCHED);
+    let searched: Vec<CommonClose> = suspects.iter().copied().step_by(step).collect();
+    let mut closes = Closes::new(fine);
+    let mut best: Option<(f64, Millis)> = None;
+    for lag in lags(fine.interval().length(), coarse.length()) {
+        let difference = |close: &CommonClose| Some(closes.at(close.moment + lag)? - close.coarse);
+        let differences: Vec<f64> = searched.iter().filter_map(difference).collect();
+        if differences.len() * 2 < searched.len() {
+            continue;
+        }
+        let shifted = mean(deviations(&differences).iter().copied());
+        if best.is_none_or(|(least, _)| shifted < least) {
+            best = Some((shifted, lag));
+        }
+    }
+    best.map(|(_, lag)| lag).filter(|lag| fits_better(suspects, &mut closes, *lag))
+}
+
+/// Returns whether a lag fits better than none, by a paired test of the deviations.
+fn fits_better(suspects: &[CommonClose], closes: &mut Closes<'_>, lag: Millis) -> bool {
+    let both = suspects
+        .iter()
+        .filter_map(|close| Some((close.fine - close.coarse, closes.at(close.moment + lag)? - close.coarse)));
+    let (unshifted, shifted): (Vec<f64>, Vec<f64>) = both.unzip();
+    if shifted.len() < MIN_CLOSES / 2 {
+        return false;
+    }
+    let (unshifted, shifted) = (deviations(&unshifted), deviations(&shifted));
+    let gains: Vec<f64> = unshifted.iter().zip(&shifted).map(|(before, after)| before - after).collect();
+    let gain = mean(gains.iter().copied());
+    let variance = mean(gains.iter().map(|one| (one - gain).powi(2)));
+    let standard_error = (variance / gains.len() as f64).sqrt();
+    let is_clear = gain > standard_error * LAG_STANDARD_ERRORS;
+    is_clear && mean(shifted.into_iter()) < mean(unshifted.into_iter()) * LAG_FITS
+}
+
+/// Lags other than zero, the smallest first: all within two coarser candles, then those of clocks.
+fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
+    let near = (coarse.get() * 2 / fine.get()).min(MAX_NEAR_LAGS);
+    let clock = (1..=MAX_CLOCK_LAG.get() / CLOCK_LAG_STEP.get()).map(|steps| CLOCK_LAG_STEP * steps);
+    let far = clock.filter(move |lag| *lag > fine * near && lag.is_aligned_to(fine));
+    (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
+}
+
+/// Absolute deviations from the median: a constant offset is no deviation.
+fn deviations(differences: &[f64]) -> Vec<f64> {
+    let mut sorted = differences.to_vec();
+    let middle = sorted.len() / 2;
+    let median = *sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
+    differences.iter().map(|difference| (difference - median).abs()).collect()
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = numbers.fold((0.0, 0_u32), |(sum, count), number| (sum + number, count + 1));
+    sum / f64::from(count.max(1))
+}
+
+fn differing_share(closes: &[CommonClose]) -> f64 {
+    let differs = |close: &&CommonClose| (close.fine - close.coarse).abs() > close.coarse * SAME_PRICE;
+    closes.iter().filter(differs).count() as f64 / closes.len().max(1) as f64
+}
+
+/// The larger price step of the two series; zero if one has none.
+fn coarser_tick(closes: &[CommonClose]) -> f64 {
+    let has_decimals = |prices: fn(&CommonClose) -> f64, decimals: i32| {
+        let scale = 10_f64.powi(decimals);
+        let is_on_step = |close: &CommonClose| {
+            let scaled = prices(close) * scale;
+            (scaled - scaled.round()).abs() <= scaled * SAME_PRICE
+        };
+        closes.iter().all(is_on_step)
+    };
+    let is_step = |decimals: &i32| {
+        has_decimals(|close| close.fine, *decimals) || has_decimals(|close| close.coarse, *decimals)
+    };
+    (0..=8).find(is_step).map_or(0.0, |decimals| 10_f64.powi(-decimals))
+}
+
+impl<'a> Closes<'a> {
+    fn new(series: &'a CandleSeries) -> Self {
+        Self { candles: series.candles(), interval: series.interval().length(), last: 0 }
+    }
+
+    /// Returns the close of the candle that ends at `moment`.
+    fn at(&mut self, moment: Millis) -> Option<f64> {
+        let open = moment - self.interval;
+        // Without gaps its place is known.
+        let steps = (open - self.candles[self.last].time()).get() / self.interval.get();
+        let guess = self.last.checked_add_signed(isize::try_from(steps).ok()?);
+        let is_there = |place: &usize| self.candles.get(*place).is_some_and(|candle| candle.time() == open);
+        let place = match guess.filter(is_there) {
+            Some(place) => place,
+            None => self.candles.binary_search_by_key(&open, Candle::time).ok()?,
+        };
+        self.last = place;
+        Some(self.candles[place].close())
+    }
+}
+
+impl fmt::Display for SeriesMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { symbol, fine, coarse, .. } = self;
+        let percent = (self.share * 100.0).round();
+        match self.kind {
+            MismatchKind::Shifted(lag) => {
+                let (side, amount) = if lag < Millis::ZERO {
+                    ("ahead of", lag_text(Millis::ZERO - lag))
+                } else {
+                    ("behind", lag_text(lag))
+                };
+                write!(f, "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}")
+            }
+            MismatchKind::OtherPrices(mean) => write!(
+                f,
+                "{symbol} {fine} has other prices than {coarse}: {percent} % of their closes differ, by {} on average",
+                short(mean)
+            ),
+            MismatchKind::Unrelated(mean) => write!(
+                f,
+                "{symbol} {fine} does not fit {coarse} at any lag: {percent} % of their closes differ, by {} on average",
+                short(mean)
+            ),
+        }
+    }
+}
+
+fn lag_text(lag: Millis) -> String {
+    let units = [(Millis::DAY, "d"), (Millis::HOUR, "h"), (Millis::MINUTE, "min")];
+    let unit = units.into_iter().find(|(unit, _)| lag.is_aligned_to(*unit));
+    let (unit, name) = unit.unwrap_or((Millis::from_seconds(1), "s"));
+    format!("{} {name}", lag.get() / unit.get())
+}
+
+/// Two significant digits.
+fn short(number: f64) -> String {
+    format!("{number:.1e}").parse::<f64>().unwrap_or(number).to_string()
+}
+
+#[cfg(test)]
+mod tests;
