@@ -109,11 +109,32 @@ fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
     let bot = bots(&[("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN)]);
     let bot = bot.replace("rsi-reversal", "trend-filter");
     let bot = bot.replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", params);
-    let trades = check(&folder, &(risk("allow_opposite = true") + &bot), &["BTCUSDT_1m.csv"]);
-    assert!(trades > 50, "{trades}");
-    let printed = folder.run(&["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
-    let printed = printed.stdout + &printed.stderr;
-    assert!(printed.contains("10 longer candles not made"), "{printed}");
+    for (share, journal, not_built) in [
+        ("", "half.db", None),
+        ("[data]\nlonger_share_percent = 100\n", "all.db", Some("10 longer candles not built")),
+    ] {
+        let settings = risk("allow_opposite = true") + share + &bot;
+        let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"], journal);
+        assert!(trades > 50, "{trades}");
+        let printed = folder.run(&["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
+        let printed = printed.stdout + &printed.stderr;
+        let expected = not_built.unwrap_or("longer candles not built");
+        assert_eq!(printed.contains(expected), not_built.is_some(), "{printed}");
+    }
+}
+
+#[test]
+fn a_bot_that_sees_hours_of_a_currency_trades_alike_over_a_weekend_of_missing_minutes() {
+    let from = MONDAY + 4 * DAY + 8 * HOUR;
+    let candles = thinned(&shipped("EURUSD_1m.csv", from, from + 72 * HOUR), 23);
+    let folder = Folder::new().with("EURUSD_1m.csv", &candles);
+    let params = "params = { trend_seconds = 3600, trend_period = 2, period = 2, distance = 5.0 }";
+    let bot = bots(&[("a", "EURUSD", "1m", "01:00", "TIME_FIXED", TEN)]);
+    let bot = bot.replace("rsi-reversal", "trend-filter");
+    let bot = bot.replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", params);
+    let settings = risk("allow_opposite = true") + &bot;
+    let trades = check_and_prove(&folder, &settings, &["EURUSD_1m.csv"], "run.db");
+    assert!(trades > 15, "{trades}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use arrow_array::{Array, Float64Array, PrimitiveArray, RecordBatch, TimestampMil
 use arrow_schema::ArrowError;
 use candlewick_app::candles::{CandleStore, DataName};
 use candlewick_history::{CandleFormat, Catalog, no_progress};
-use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
+use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, Ohlcv, Series};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -127,7 +127,8 @@ fn numbers_of(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
     let name: DataName = name.parse().map_err(invalid)?;
     let objects = std::env::temp_dir().join("candlewick").join("objects");
-    let store = CandleStore { catalog: Catalog::new(catalog), cache: None, objects };
+    let longer_share_percent = LongerRule::USUAL_PERCENT;
+    let store = CandleStore { catalog: Catalog::new(catalog), cache: None, objects, longer_share_percent };
     let read = py.detach(|| name.read(&store, &mut |at| no_progress(at)));
     let read = read.map_err(|error| PyOSError::new_err(error.text()))?;
     batch_of(read.candles().candles()).map(Table).map_err(invalid)

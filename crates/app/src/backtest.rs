@@ -2,6 +2,7 @@
 
 use crate::bots::{
     BotSet, error_of_backtest, error_of_search, problem_of_session, session_settings, strategies_of,
+    without_unused_share,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
@@ -121,7 +122,7 @@ impl BacktestTerms {
             None => (simulation, None),
             Some(latency) => latency.apply(simulation)?,
         };
-        let settings = BacktestSettings {
+        let mut settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation,
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
@@ -149,6 +150,7 @@ impl BacktestTerms {
             ));
         }
         candles.notices.extend(contradictions);
+        settings.session = without_unused_share(settings.session, &strategies, Some(&candles.series));
         let header = settings.header(versions, Some(candles.hash.clone()));
         let prepared = PreparedBacktest {
             loaded,
@@ -239,7 +241,7 @@ impl PreparedBacktest {
             candles: &candles.series,
             markets: &candles.markets,
             balance: loaded.initial_balance()?,
-            strategies: &|| strategies_of(&settings.session.bots, registry),
+            strategies: &|| strategies_of(&settings.session, registry),
             threads: threads.unwrap_or_else(cores),
         };
         act(&repeat).map_err(|error| error_of_search(error, loaded))

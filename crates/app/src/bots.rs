@@ -6,9 +6,11 @@ use crate::suggestion::{nearest, suggest};
 use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
+use candlewick_history::gaps;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
-    BotContext, BuildError, CloseType, GateView, Payout, Registry, Strategy, StrategyEntry, Symbol,
+    BuildError, CandleSeries, CloseType, GateView, Payout, Registry, Strategy, StrategyEntry, Symbol,
+    TradingWeek,
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
@@ -174,12 +176,7 @@ fn build<'a>(
             .problem(&format!("bots[{index}].strategy"), problem)
             .value(format!("{:?}", bot.strategy)));
     };
-    let context = BotContext {
-        bot: bot.name.clone(),
-        symbol: bot.symbol,
-        interval: bot.interval,
-        expiry: bot.expiry(),
-    };
+    let context = bot.context(Some(loaded.config.data.longer_share_percent));
     let refused = |error: BuildError| {
         let kind = kind_of_build(&error);
         let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
@@ -238,18 +235,17 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
 
 /// The bots' strategies once more, as [`BotSet::build`] has built them before.
 pub fn strategies_of(
-    bots: &[BotSettings],
+    settings: &SessionSettings,
     registry: &Registry,
 ) -> Result<Vec<Box<dyn Strategy>>, BacktestError> {
     let build = |bot: &BotSettings| {
-        let (name, expiry) = (bot.name.clone(), bot.expiry());
-        let context = BotContext { bot: name.clone(), symbol: bot.symbol, interval: bot.interval, expiry };
+        let context = bot.context(settings.longer_share_percent);
         let entry =
             registry.find(&bot.strategy).expect("the bots were built once, so their strategies are known");
         let built = entry.build(&bot.params, &context);
-        built.map_err(|source| EngineError::Strategy { bot: name, source }.into())
+        built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source }.into())
     };
-    bots.iter().map(build).collect()
+    settings.bots.iter().map(build).collect()
 }
 
 /// The durations of each bot's trades, as far as its strategy knows them beforehand; none where all have the bot's.
@@ -260,8 +256,7 @@ pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<Close
 
 /// The same of one bot with this strategy.
 pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
-    let (name, expiry) = (bot.name.clone(), bot.expiry());
-    let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
+    let (context, expiry) = (bot.context(None), bot.expiry());
     let Ok(strategy) = entry.build(&bot.params, &context) else { return Vec::new() };
     let mut durations = Vec::new();
     for own in strategy.expiries() {
@@ -280,9 +275,7 @@ pub fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateVie
 
 /// A bot's strategy, as it is before the first candle.
 pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
-    let (name, expiry) = (bot.name.clone(), bot.expiry());
-    let context = BotContext { bot: name, symbol: bot.symbol, interval: bot.interval, expiry };
-    registry.find(&bot.strategy)?.build(&bot.params, &context).ok()
+    registry.find(&bot.strategy)?.build(&bot.params, &bot.context(None)).ok()
 }
 
 /// What was meant by the name of a strategy.
@@ -315,7 +308,26 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
         balance: config.account.initial_balance,
         risk: config.risk.clone(),
         bots: config.bots.clone(),
+        longer_share_percent: Some(config.data.longer_share_percent),
     }
+}
+
+/// Leaves the share of longer candles out of settings that do not depend on it: no strategy reads longer candles, or the candles have no
+/// gap and their market never closes. Without `candles`, as live, they are not known.
+pub(crate) fn without_unused_share(
+    settings: SessionSettings,
+    strategies: &[Box<dyn Strategy>],
+    candles: Option<&[CandleSeries]>,
+) -> SessionSettings {
+    let is_whole = |bot: &BotSettings| {
+        let own = candles.into_iter().flatten().find(|one| one.series() == bot.series());
+        let never_closes = TradingWeek::of_symbol(bot.symbol) == TradingWeek::Always;
+        never_closes && own.is_some_and(|own| gaps(own).is_empty())
+    };
+    let mut pairs = settings.bots.iter().zip(strategies);
+    let is_read = pairs.any(|(bot, strategy)| !strategy.longer_intervals().is_empty() && !is_whole(bot));
+    let share = settings.longer_share_percent.filter(|_| is_read);
+    SessionSettings { longer_share_percent: share, ..settings }
 }
 
 /// What keeps a Session from being made, with the key's origin.

@@ -5,8 +5,9 @@ use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
-    Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest, Origin,
-    OutsideSignal, Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId, TradeBook,
+    Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
+    LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId,
+    TradeBook,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
@@ -47,8 +48,10 @@ pub struct Finished {
     pub final_balance: Money,
     /// Stakes of trades that the data never ends.
     pub unsettled_stakes: Money,
-    /// Longer candles that strategies asked for and did not see, because shorter ones inside them are missing.
-    pub incomplete_candles: u64,
+    /// Longer candles that strategies asked for and did not see, because too many shorter ones inside them are missing.
+    pub longer_not_built: u64,
+    /// Of each bot the longer candles that were out of date most often, in the bots' order ([`Session::longer_staleness`]).
+    pub longer_staleness: Vec<LongerStaleness>,
     /// The wallet's scale.
     pub money_scale: MoneyScale,
     /// The verdict on each bot, in the bots' order.
@@ -152,7 +155,8 @@ impl Backtest {
         Ok(Finished {
             final_balance: self.session.ledger().free() + unsettled_stakes,
             unsettled_stakes,
-            incomplete_candles: self.session.incomplete_candles(),
+            longer_not_built: self.session.longer_not_built(),
+            longer_staleness: self.session.longer_staleness(),
             money_scale: self.session.money_scale(),
             verdicts: self.session.verdicts().cloned().collect(),
             stopped_by: bots.map(|bot| self.session.stopped_by(bot)).collect(),

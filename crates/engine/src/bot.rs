@@ -270,14 +270,13 @@ impl Bot {
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };
-        *signal = self.strategy.on_candle(candle);
-        self.longer.show(candle, &mut *self.strategy);
+        *signal = self.longer.show_candle(candle, &mut *self.strategy);
         1
     }
 
-    /// How many longer candles its strategy did not see because candles of its own are missing.
-    pub(crate) fn incomplete(&self) -> u64 {
-        self.longer.incomplete()
+    /// The longer candles that its strategy sees.
+    pub(crate) const fn longer(&self) -> &LongerCandles {
+        &self.longer
     }
 
     /// Whether its strategy lets nothing be traded for now, whoever asks for it.

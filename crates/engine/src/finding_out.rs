@@ -102,6 +102,7 @@ mod tests {
             balance: Decimal::from(1_000),
             risk,
             bots: vec![testing::bot("a", StakeSettings::Fixed { amount: Decimal::TWO })],
+            longer_share_percent: None,
         })
     }
 
@@ -137,7 +138,13 @@ mod tests {
                 let risk = RiskSettings { min_payout_percent: least, ..RiskSettings::default() };
                 let bots = vec![testing::bot("a", stake.clone())];
                 let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
-                stakes_to_find_out(&SessionSettings { money_scale, balance, risk, bots })
+                stakes_to_find_out(&SessionSettings {
+                    money_scale,
+                    balance,
+                    risk,
+                    bots,
+                    longer_share_percent: None,
+                })
             };
             assert!(told(82.0).concat().contains("traded at the smallest stake, 1.00"), "{stake:?}");
             assert_eq!(told(0.0), [""; 0], "{stake:?}");

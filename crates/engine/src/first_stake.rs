@@ -138,6 +138,7 @@ mod tests {
             balance: Decimal::from(1_000),
             risk,
             bots: vec![bot],
+            longer_share_percent: None,
         };
         let answer = check_first_stakes(&settings).map_err(|error| error.to_string());
         let (answer, expected) = match (answer, expected) {

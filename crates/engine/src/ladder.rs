@@ -248,6 +248,7 @@ mod tests {
             balance: Decimal::from(10_000),
             risk,
             bots: (0..bots).map(bot).collect(),
+            longer_share_percent: None,
         };
         match (check_stakes(&settings), expected) {
             (Ok(notices), Ok(count)) => assert_eq!(notices.len(), count),
@@ -300,6 +301,7 @@ mod tests {
                 balance: Decimal::from(10_000),
                 risk,
                 bots: vec![bot],
+                longer_share_percent: None,
             };
             check_stakes(&settings).map(|notices| notices[0].clone()).map_err(|error| error.to_string())
         };

@@ -93,6 +93,7 @@ mod tests {
             balance: Decimal::from(1_000),
             risk,
             bots: vec![testing::bot("a", stake)],
+            longer_share_percent: None,
         };
         let payout = TradeRecord::assumed(Payout::from_parts(800_000).unwrap());
         outgrown_stakes(&settings, &[payout]).unwrap().concat()

@@ -38,6 +38,7 @@ mod tests {
             balance: Decimal::from(balance),
             risk,
             bots: vec![testing::bot("a", StakeSettings::default())],
+            longer_share_percent: None,
         })
     }
 

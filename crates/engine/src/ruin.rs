@@ -341,6 +341,7 @@ mod tests {
             balance: Decimal::from(1_000),
             risk,
             bots: stakes.iter().enumerate().map(bot).collect(),
+            longer_share_percent: None,
         }
     }
 

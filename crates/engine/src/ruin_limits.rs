@@ -209,6 +209,7 @@ mod tests {
             balance: Decimal::from(70),
             risk,
             bots: vec![bot],
+            longer_share_percent: None,
         }
     }
 

@@ -26,6 +26,7 @@ mod trial;
 mod verdicts;
 
 pub use ahead::{AnswersAhead, LentStrategy};
+pub use candle_needs::LongerStaleness;
 pub use obstacles::Obstacle;
 pub use rests::LadderStanding;
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
@@ -44,7 +45,9 @@ use crate::{
     Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
     SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
 };
-use candlewick_sdk::{Candle, LongerCandles, Millis, MoneyScale, Price, Series, Signal, Strategy, Symbol};
+use candlewick_sdk::{
+    Candle, LongerCandles, LongerRule, Millis, MoneyScale, Price, Series, Signal, Strategy, Symbol,
+};
 use candlewick_statistics::AlphaBudget;
 use earlier::position_or_push;
 use history::History;
@@ -93,6 +96,7 @@ impl Session {
             .map_err(|source| EngineError::Amount { key: "account.initial_balance".to_owned(), source })?;
         let mut limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
+        settings.check_longer_share()?;
         bot_names::check(settings, strategies.len())?;
         let budget = AlphaBudget::of_first_run(settings.bots.iter().map(|bot| bot.name.as_str()));
         let (mut symbols, mut series) = (Vec::new(), Vec::new());
@@ -107,7 +111,8 @@ impl Session {
             listeners[place].push(id);
             SeriesId::new(place).ok_or_else(too_many)?;
             let stake = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?;
-            let longer = LongerCandles::new(bot.interval, strategy.longer_intervals());
+            let rule = LongerRule::of_symbol(bot.symbol, settings.longer_share_percent);
+            let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
                 let problem = format!("strategy \"{}\" also wants longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)

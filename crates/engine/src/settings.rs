@@ -3,7 +3,8 @@
 use crate::{BotLimitSettings, RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, MoneyError, MoneyScale, Series, Symbol,
+    BotContext, BuildError, CloseType, ExpirationType, Expiry, Interval, Millis, MoneyError, MoneyScale,
+    Series, Symbol,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,9 +58,23 @@ pub struct SessionSettings {
     pub risk: RiskSettings,
     /// The bots, in their order.
     pub bots: Vec<BotSettings>,
+    /// Minimum share of a longer candle's open-market time that a bot's candles cover, in percent; `None`, as in earlier journals: all of
+    /// the candle's time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longer_share_percent: Option<f64>,
 }
 
 impl SessionSettings {
+    pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
+        let percent = self.longer_share_percent.filter(|percent| !(*percent > 0.0 && *percent <= 100.0));
+        percent.map_or(Ok(()), |percent| {
+            Err(EngineError::setting(
+                "data.longer_share_percent",
+                format!("{percent} is not a share: use a number above 0, at most 100"),
+            ))
+        })
+    }
+
     /// The blake3 hash, in hexadecimal, of what the fold of a journal depends on: under settings of the same fingerprint it comes to
     /// the same. A limit that only decides what is opened next is no part of it, nor is what a bot's strategy is and how it is set: what
     /// an earlier run had of that stands in its header.
@@ -105,7 +120,7 @@ impl SessionSettings {
             verdict: own.verdict,
             ..RiskSettings::default()
         };
-        let folded = Self { risk, ..self.clone() };
+        let folded = Self { risk, longer_share_percent: None, ..self.clone() };
         Ok(blake3::hash(&serde_json::to_vec(&folded)?).to_hex().to_string())
     }
 }
@@ -143,6 +158,17 @@ impl BotSettings {
     /// The series it listens to.
     pub const fn series(&self) -> Series {
         Series { symbol: self.symbol, interval: self.interval }
+    }
+
+    /// What its strategy is built with.
+    pub fn context(&self, longer_share_percent: Option<f64>) -> BotContext {
+        BotContext {
+            bot: self.name.clone(),
+            symbol: self.symbol,
+            interval: self.interval,
+            expiry: self.expiry(),
+            longer_share_percent,
+        }
     }
 
     /// How long after its decision each trade is asked for.

@@ -56,6 +56,7 @@ mod tests {
             balance: Decimal::from(100),
             risk,
             bots: vec![testing::bot("a", stake)],
+            longer_share_percent: None,
         })
     }
 

@@ -43,6 +43,7 @@ pub(crate) fn one_bot(minutes: &[i64]) -> Session {
         balance: Decimal::from(10_000),
         risk: RiskSettings::default(),
         bots: vec![bot],
+        longer_share_percent: None,
     };
     Session::new(&settings, vec![Box::new(OnMinutes(minutes.to_vec()))]).expect("sound settings")
 }

@@ -74,6 +74,7 @@ mod tests {
             balance: Decimal::from(1_000),
             risk: RiskSettings::default(),
             bots: vec![testing::bot("b", stake)],
+            longer_share_percent: None,
         };
         let payout = Payout::from_percent(Decimal::from(percent)).unwrap();
         levels_that_lose(&settings, &[TradeRecord::assumed(payout)]).unwrap()

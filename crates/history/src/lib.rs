@@ -76,5 +76,5 @@ pub use market::{
     pair_of,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
-pub use resample::resample;
+pub use resample::{Resampled, count_longer, resample, resample_by};
 pub use source::CandleFile;

@@ -1,6 +1,6 @@
 //! Markets that are known by name: what kind they are and how their prices look.
 
-use candlewick_sdk::Symbol;
+use candlewick_sdk::{CURRENCIES, OTC_SUFFIXES, Symbol, TradingWeek};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -54,10 +54,6 @@ const MARKETS: [(&str, KnownMarket); 8] = [
     ("USDCAD", KnownMarket { usual_price: 1.39, volatility: 0.000_08, ..FOREX }),
 ];
 
-/// How names of pairs end that are priced all week: the venue's own way, and those of others.
-const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs are forex unless a bot says otherwise. Journals record the asset type, so this list never grows.
-const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 /// Further currencies (ISO 4217) that venues quote.
 const MORE_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
@@ -83,10 +79,9 @@ pub fn asset_type_of(symbol: Symbol) -> AssetType {
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
         return AssetType::Otc;
     }
-    let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
-    match pair {
-        Some((_, quote)) if CURRENCIES.contains(&quote) => AssetType::Forex,
-        _ => AssetType::Crypto,
+    match TradingWeek::of_symbol(symbol) {
+        TradingWeek::Currencies => AssetType::Forex,
+        TradingWeek::Always => AssetType::Crypto,
     }
 }
 

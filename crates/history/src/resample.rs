@@ -1,29 +1,88 @@
 //! Coarse candles from fine ones.
 
 use crate::HistoryError;
-use candlewick_sdk::{Candle, CandleSeries, Interval, Resampler, Series};
+use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, ResampleCounts, Resampler, Series};
 
-/// The series in longer candles: first open, highest high, lowest low, last close, sum of volumes.
+/// A series in longer candles, and what became of them.
+#[derive(Clone, Debug)]
+pub struct Resampled {
+    /// The longer candles.
+    pub candles: CandleSeries,
+    /// How many were built and how many were not.
+    pub counts: ResampleCounts,
+}
+
+/// Intervals whose candles are counted for a series of shorter ones.
+const USUAL_INTERVALS: [Millis; 5] = [
+    Millis::new(5 * Millis::MINUTE.get()),
+    Millis::new(15 * Millis::MINUTE.get()),
+    Millis::HOUR,
+    Millis::new(4 * Millis::HOUR.get()),
+    Millis::DAY,
+];
+
+/// The series in longer candles, by the [usual share](LongerRule::USUAL_PERCENT): first open, highest high, lowest low, last close, sum
+/// of volumes.
 ///
-/// A long candle is made only when every short candle inside it is there.
+/// # Errors
+/// As [`resample_by`].
+pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
+    Ok(resample_by(series, interval, LongerRule::USUAL_PERCENT)?.candles)
+}
+
+/// Like [`resample`]: a longer candle is built if the shorter ones cover this share of its open-market time, in percent
+/// ([`LongerRule::Share`]).
 ///
 /// # Errors
 /// [`HistoryError::InvalidSetting`] when `interval` is not a multiple of the series' own,
-/// [`HistoryError::NoCandles`] when no long candle is complete.
-pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
-    let mut resampler = Resampler::new(series.interval(), interval)?;
-    let candles: Vec<Candle> = series.candles().iter().filter_map(|fine| resampler.push(fine)).collect();
+/// [`HistoryError::NoCandles`] when no longer candle is built.
+pub fn resample_by(
+    series: &CandleSeries,
+    interval: Interval,
+    percent: f64,
+) -> Result<Resampled, HistoryError> {
+    let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
+    let mut resampler = Resampler::new(series.interval(), interval)?.with_rule(rule);
+    let mut candles: Vec<Candle> = Vec::new();
+    for fine in series.candles() {
+        candles.extend(resampler.end_before(fine.time()));
+        candles.extend(resampler.push(fine));
+    }
+    candles.extend(resampler.finish());
     let resampled = Series { symbol: series.symbol(), interval };
-    CandleSeries::new(resampled, candles).map_err(|error| HistoryError::NoCandles {
+    let candles = CandleSeries::new(resampled, candles).map_err(|error| HistoryError::NoCandles {
         place: resampled.to_string(),
         problem: format!("{error}: no candle of {interval} is complete"),
-    })
+    })?;
+    Ok(Resampled { candles, counts: resampler.counts() })
+}
+
+/// Counts the longer candles of the usual intervals that a series makes up by this share, in percent.
+pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
+    let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
+    let resampler = |length: Millis| {
+        let interval = Interval::from_seconds(length.get() / 1_000).ok()?;
+        let made = Resampler::new(series.interval(), interval).ok()?;
+        (interval > series.interval()).then(|| made.with_rule(rule))
+    };
+    let mut all: Vec<Resampler> = USUAL_INTERVALS.into_iter().filter_map(resampler).collect();
+    for fine in series.candles() {
+        for one in &mut all {
+            one.end_before(fine.time());
+            one.push(fine);
+        }
+    }
+    let counted = |mut one: Resampler| {
+        one.finish();
+        (one.interval(), one.counts())
+    };
+    all.into_iter().map(counted).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Millis, Ohlcv, Symbol};
+    use candlewick_sdk::{Ohlcv, Symbol};
     use proptest::prelude::*;
 
     /// Rows of (time in seconds, open, high, low, close, volume).

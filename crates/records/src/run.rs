@@ -124,12 +124,7 @@ impl RecordedRun {
                 "{what}the run had version {version} of strategy \"{name}\", this program has version {here}"
             )));
         }
-        let context = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-        };
+        let context = bot.context(self.settings.longer_share_percent);
         let strategy = build(&entry, &bot.params, &context);
         let strategy = strategy.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         Ok(Ok(strategy))

@@ -51,7 +51,7 @@ fn settings() -> SessionSettings {
     };
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
     let bots = vec![bot("-a: b", "BTC:USD,T"), bot("'=c", "-EURUSD"), bot("silent", "GBPUSD")];
-    SessionSettings { money_scale, balance, risk, bots }
+    SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
 /// What becomes of an intent: when it is answered and settled after its decision, in tens of seconds, what it pays, and

@@ -2,7 +2,9 @@
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Place, Program};
-use candlewick_sdk::{Candle, Comparison, Declaration, Direction, Expiry, Interval, Resampler, SeriesPlace};
+use candlewick_sdk::{
+    Candle, Comparison, Declaration, Direction, Expiry, Interval, LongerRule, Resampler, SeriesPlace,
+};
 use std::collections::HashMap;
 
 /// The most ways in which a condition can hold that are declared one by one; one of more is a series of its own.
@@ -11,8 +13,13 @@ const MAX_WAYS: usize = 8;
 const HALF: f64 = 0.5;
 
 /// The declaration of conditions in the order in which they count.
-pub(crate) fn declaration(graph: &Graph, rules: &[(Direction, Id)], expiry: Option<Expiry>) -> Declaration {
-    let mut declaring = Declaring { graph, declaration: Declaration::new(), places: HashMap::new() };
+pub(crate) fn declaration(
+    graph: &Graph,
+    rules: &[(Direction, Id)],
+    expiry: Option<Expiry>,
+    longer: LongerRule,
+) -> Declaration {
+    let mut declaring = Declaring { graph, longer, declaration: Declaration::new(), places: HashMap::new() };
     let mut entries = Vec::new();
     for (direction, condition) in rules {
         for way in ways(graph, *condition, true) {
@@ -62,6 +69,7 @@ fn ways(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
 
 struct Declaring<'g> {
     graph: &'g Graph,
+    longer: LongerRule,
     declaration: Declaration,
     places: HashMap<Id, SeriesPlace>,
 }
@@ -99,7 +107,7 @@ impl Declaring<'_> {
         if let Some(place) = self.places.get(&of) {
             return *place;
         }
-        let mut alone = Alone::of(self.graph, of);
+        let mut alone = Alone::of(self.graph, of, self.longer);
         let name = self.graph.node(of).name.clone();
         let place = self.declaration.series(name, &[], move |candle| alone.take(candle));
         self.places.insert(of, place);
@@ -115,16 +123,21 @@ struct Alone {
 }
 
 impl Alone {
-    fn of(graph: &Graph, of: Id) -> Self {
+    fn of(graph: &Graph, of: Id, rule: LongerRule) -> Self {
         let (program, places) = Program::of(graph, &[of]);
         let own = graph.intervals()[0];
-        let resampler = |to: Interval| Resampler::new(own, to).ok();
+        let resampler = |to: Interval| Some(Resampler::new(own, to).ok()?.with_rule(rule));
         let longer = program.longer_intervals().into_iter().filter_map(resampler).collect();
         Self { program, place: places[0], longer }
     }
 
     #[inline]
     fn take(&mut self, candle: &Candle) -> Option<f64> {
+        for resampler in &mut self.longer {
+            if let Some(longer) = resampler.end_before(candle.time()) {
+                self.program.run_longer(resampler.interval(), &longer);
+            }
+        }
         self.program.run(candle);
         let value = self.program.value(self.place);
         for resampler in &mut self.longer {

@@ -7,7 +7,9 @@ use crate::specified::made_anew_of_others;
 use crate::unknown_key::cure_of_key;
 use crate::wrong_value::with_key;
 use crate::{Rule, RuleError, RuleStrategy, Side};
-use candlewick_sdk::{BotContext, BuildError, BuiltStrategy, Expiry, Parameter, Strategy, StrategyEntry};
+use candlewick_sdk::{
+    BotContext, BuildError, BuiltStrategy, Expiry, LongerRule, Parameter, Strategy, StrategyEntry,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;
@@ -89,7 +91,8 @@ fn built(
     let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
     let strategy: RuleStrategy =
         rule.build(&numbers, bot.interval, expiry).map_err(|(side, error)| source.refuse_in(side, &error))?;
-    let declaration = Some(strategy.declaration());
+    let longer = LongerRule::of_symbol(bot.symbol, bot.longer_share_percent);
+    let declaration = Some(strategy.declaration(longer));
     Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
 }
 

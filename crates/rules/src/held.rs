@@ -53,11 +53,12 @@ pub fn held_conditions(
         return Ok(counted);
     }
     let pairs = pairs(&counted);
-    let longer = LongerCandles::new(bot.interval, shown.longer_intervals());
+    let longer = LongerCandles::of_bot(bot, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
     // A part is looked at where the whole may be traded.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
+        longer.show_ended(candle, &mut *shown);
         shown.on_candle(candle);
         if place + 1 >= warmup {
             let conditions = shown.conditions();

@@ -333,6 +333,7 @@ mod tests {
             symbol: "BTCUSDT".parse().unwrap(),
             interval: Interval::MINUTE,
             expiry: Expiry::minutes(1).unwrap(),
+            longer_share_percent: None,
         };
         let held =
             crate::held_conditions(&registry, (crate::NAME, &params), &bot, &random_walk(5, 600)).unwrap();

@@ -168,6 +168,7 @@ mod tests {
             symbol: "BTCUSDT".parse().unwrap(),
             interval: Interval::MINUTE,
             expiry: Expiry::minutes(1).unwrap(),
+            longer_share_percent: None,
         };
         let held = held_conditions(&registry, (NAME, &params), &bot, &random_walk(7, 4_000)).unwrap();
         (held[0].held, held[0].candles)

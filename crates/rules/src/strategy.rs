@@ -7,8 +7,8 @@ use crate::direct;
 use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
 use candlewick_sdk::{
-    Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, MOST_TOGETHER, Reason, ReasonTemplate,
-    Signal, Strategy,
+    Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, LongerRule, MOST_TOGETHER, Reason,
+    ReasonTemplate, Signal, Strategy,
 };
 
 /// A rule of one bot: it signals at each candle that meets a condition.
@@ -102,11 +102,11 @@ impl RuleStrategy {
         Self { graph, program, answers, longer }
     }
 
-    /// Its conditions as comparisons of series with levels.
-    pub fn declaration(&self) -> Declaration {
+    /// Its conditions as comparisons of series with levels; longer candles are built by this rule.
+    pub fn declaration(&self, longer: LongerRule) -> Declaration {
         let rules: Vec<(Direction, Id)> =
             self.answers.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
-        declare::declaration(&self.graph, &rules, self.answers.expiry)
+        declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
     }
 
     /// The same strategy in the form that takes the least time: where it has few values and looks at no longer candles, indicators that

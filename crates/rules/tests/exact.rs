@@ -4,7 +4,7 @@
 
 use candlewick_rules::{Rule, RuleStrategy, entry};
 use candlewick_sdk::testkit::bot;
-use candlewick_sdk::{Candle, CandleAnswers, Interval, Millis, Ohlcv, Strategy};
+use candlewick_sdk::{Candle, CandleAnswers, Interval, LongerRule, Millis, Ohlcv, Strategy};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ fn together(strategy: &mut dyn Strategy, candles: &[Candle]) -> Vec<bool> {
 }
 
 fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<bool> {
-    let (mut series, entries) = strategy.declaration().into_parts();
+    let (mut series, entries) = strategy.declaration(LongerRule::Whole).into_parts();
     let mut values = vec![Vec::new(); series.len()];
     series.iter_mut().zip(&mut values).for_each(|(series, values)| series.fill(candles, values));
     let row = |at: usize| values.iter().map(|values| values[at]).collect::<Vec<f64>>();

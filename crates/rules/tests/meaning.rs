@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_rules::{Rule, RuleStrategy};
-use candlewick_sdk::{Candle, Direction, Interval, LongerCandles, Millis, Ohlcv, Resampler};
+use candlewick_sdk::{Candle, Direction, Interval, LongerCandles, LongerRule, Millis, Ohlcv, Resampler};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -354,7 +354,7 @@ fn answers(strategy: &mut dyn candlewick_sdk::Strategy, candles: &[Candle]) -> V
 }
 
 fn declared(strategy: &RuleStrategy, candles: &[Candle]) -> Vec<Option<Direction>> {
-    let (mut series, entries) = strategy.declaration().into_parts();
+    let (mut series, entries) = strategy.declaration(LongerRule::Whole).into_parts();
     let mut values = vec![Vec::new(); series.len()];
     series.iter_mut().zip(&mut values).for_each(|(series, values)| series.fill(candles, values));
     let row = |at: usize| values.iter().map(|values| values[at]).collect::<Vec<f64>>();

@@ -65,6 +65,7 @@ fn settings() -> Result<SessionSettings, Box<dyn Error>> {
         balance: Decimal::new(100_000_000, 2),
         risk,
         bots,
+        longer_share_percent: None,
     })
 }
 

@@ -125,6 +125,7 @@ mod strategy;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 mod together;
+mod trading_week;
 
 pub use built_in::wrong_folder;
 pub use candle::{Candle, CandleError, Ohlcv};
@@ -152,7 +153,7 @@ pub use prefetch::prefetch;
 pub use price::{Price, compare_prices, price_text};
 pub use reason::{Reason, ReasonTemplate};
 pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry};
-pub use resample::{ResampleError, Resampler};
+pub use resample::{LongerRule, ResampleCounts, ResampleError, Resampler, Staleness};
 pub use series::{CandleSeries, Series, SeriesError};
 pub use settlement::{Outcome, Settlement};
 pub use signal::Signal;
@@ -160,6 +161,7 @@ pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
 pub use together::{AnswersTogether, MOST_TOGETHER, Together};
+pub use trading_week::{CURRENCIES, OTC_SUFFIXES, TradingWeek};
 pub use visible::{is_hidden, text_of_cell, visible, visible_cell};
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.

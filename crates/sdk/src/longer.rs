@@ -1,6 +1,8 @@
 //! The longer candles that a strategy sees besides its bot's own.
 
-use crate::{Candle, Interval, ResampleError, Resampler, Strategy};
+use crate::{
+    BotContext, Candle, Interval, LongerRule, ResampleError, Resampler, Signal, Staleness, Strategy,
+};
 
 /// Joins a bot's candles to those of the [longer intervals](Strategy::longer_intervals) that its strategy asked for.
 ///
@@ -12,17 +14,33 @@ pub struct LongerCandles {
 }
 
 impl LongerCandles {
-    /// Of a strategy whose bot has candles of the length `own`.
+    /// Of a strategy whose bot has candles of the length `own`; every one of them is needed.
     ///
     /// # Errors
     /// [`ResampleError`] for an interval that is not a multiple of `own`, or not longer.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
+        Self::with_rule(own, wanted, LongerRule::Whole)
+    }
+
+    /// Of a strategy of this bot, by the bot's rule.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
+        Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
+    }
+
+    /// Like [`new`](Self::new), by another rule.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_rule(own: Interval, wanted: &[Interval], rule: LongerRule) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
         let resampler = |to: Interval| match Resampler::new(own, to) {
             Ok(_) if to == own => Err(ResampleError::NotLonger { from: own, to }),
-            made => made,
+            made => made.map(|resampler| resampler.with_rule(rule)),
         };
         Ok(Self { resamplers: wanted.into_iter().map(resampler).collect::<Result<_, _>>()? })
     }
@@ -31,6 +49,25 @@ impl LongerCandles {
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.resamplers.is_empty()
+    }
+
+    /// Shows a strategy the bot's next candle, and the longer ones that ended before it and with it; its answer to the bot's own.
+    #[inline]
+    pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
+        self.show_ended(candle, strategy);
+        let signal = strategy.on_candle(candle);
+        self.show(candle, strategy);
+        signal
+    }
+
+    /// Shows the strategy, before it sees the bot's next candle, the longer ones that ended before that: shorter ones first.
+    #[inline]
+    pub fn show_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+        for resampler in &mut self.resamplers {
+            if let Some(longer) = resampler.end_before(candle.time()) {
+                strategy.on_longer_candle(resampler.interval(), &longer);
+            }
+        }
     }
 
     /// Takes the bot's next candle, after the strategy has seen it, and shows the strategy the longer ones that it
@@ -56,16 +93,22 @@ impl LongerCandles {
             .try_fold(0, |most, own| own.map(|own| most.max(own)))
     }
 
-    /// How many longer candles were not made because one of the bot's own inside them is missing.
-    pub fn incomplete(&self) -> u64 {
-        self.resamplers.iter().map(Resampler::incomplete).sum()
+    /// How many longer candles were not built because too many of the bot's own inside them are missing.
+    pub fn not_built(&self) -> u64 {
+        self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
+    }
+
+    /// The interval whose last candle was out of date most often, and how often; `None` if all always were up to date.
+    pub fn staleness(&self) -> Option<(Interval, Staleness)> {
+        let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));
+        all.filter(|(_, staleness)| staleness.stale > 0).max_by_key(|(_, staleness)| staleness.stale)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Millis, Ohlcv, Signal};
+    use crate::{Millis, Ohlcv, TradingWeek};
 
     /// Writes down what it sees.
     struct Recording {
@@ -103,7 +146,54 @@ mod tests {
         }
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
         assert_eq!(recording.seen, expected);
-        assert_eq!(longer.incomplete(), 1, "2m of 4; 4m of 4 is not over yet");
+        assert_eq!(longer.not_built(), 2, "2m of 4, and 4m of 4, which ended with 7");
+    }
+
+    #[test]
+    fn a_longer_candle_that_ended_in_a_gap_is_seen_before_the_next_candle() {
+        let rule = LongerRule::Share { week: TradingWeek::Always, percent: 50.0 };
+        let mut longer = LongerCandles::with_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
+        let mut recording = Recording { seen: Vec::new() };
+        for candle in minutes([0, 1, 2, 5, 9, 10, 11, 12]) {
+            longer.show_candle(&candle, &mut recording);
+        }
+        // 5 is the second half of its two minutes, and 4m of 4 has one minute in four.
+        let expected = [
+            "0", "1", "2m of 0", "2", "2m of 2", "4m of 0", "5", "2m of 4", "9", "2m of 8", "10", "11",
+            "2m of 10", "4m of 8", "12",
+        ];
+        assert_eq!(recording.seen, expected);
+        assert_eq!(longer.not_built(), 1, "4m of 4");
+        // From 9 to 10, until 4m of 8 ended with 11: the last was that of 0, which ended at 4.
+        let (interval, staleness) = longer.staleness().unwrap();
+        let expected = Staleness { candles: 5, stale: 2, oldest: Millis::MINUTE * 7 };
+        assert_eq!((interval.to_string().as_str(), staleness), ("4m", expected));
+    }
+
+    #[test]
+    fn the_last_day_of_currencies_before_monday_is_friday() {
+        let rule = LongerRule::of_symbol("EURUSD".parse().unwrap(), Some(50.0));
+        let day: Interval = "1d".parse().unwrap();
+        let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
+        let mut recording = Recording { seen: Vec::new() };
+        // 2026-01-09, a Friday, until 22:00; from Sunday 22:00 to Monday 00:02.
+        let friday = 20_462 * 1_440;
+        let traded = (friday..friday + 22 * 60).chain(friday + 70 * 60..friday + 72 * 60 + 2);
+        let mut before_sunday = None;
+        for candle in minutes(traded) {
+            if candle.time() == Millis::MINUTE * (friday + 70 * 60) {
+                before_sunday = Some(recording.seen.len());
+            }
+            longer.show_candle(&candle, &mut recording);
+        }
+        let days: Vec<usize> =
+            (0..recording.seen.len()).filter(|at| recording.seen[*at].contains("1d")).collect();
+        assert_eq!(
+            days,
+            [before_sunday.unwrap()],
+            "right before the first candle of Sunday, and none of Sunday"
+        );
+        assert_eq!(recording.seen[days[0]], format!("1d of {friday}"));
     }
 
     /// Candles of these minutes.

@@ -380,6 +380,7 @@ mod tests {
                 close_type: "01:00".parse().unwrap(),
                 expiration_type: crate::ExpirationType::Unstated,
             },
+            longer_share_percent: None,
         };
         let entry = idle("idle");
         assert_eq!(entry.build(&json!({}), &bot).unwrap().warmup(), 20);

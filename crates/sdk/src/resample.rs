@@ -1,10 +1,12 @@
 //! Long candles out of short ones, one by one: the same code for stored candles, a backtest and a live run.
 
-use crate::{Candle, Interval, Millis, Ohlcv};
+use crate::{Candle, Interval, Millis, Ohlcv, Symbol, TradingWeek};
+use std::ops::Range;
 
 /// Joins short candles while they pass by, in order: first open, highest high, lowest low, last close, sum of volumes.
 ///
-/// A long candle is made only when every short candle inside it was there.
+/// By itself it builds a long candle only if every short candle inside it was there. [`with_rule`](Self::with_rule) sets another
+/// [rule](LongerRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};
@@ -25,25 +27,69 @@ use crate::{Candle, Interval, Millis, Ohlcv};
 pub struct Resampler {
     from: Interval,
     to: Interval,
-    /// Open time of the long candle that the last short one lies in.
-    open_time: Option<Millis>,
-    numbers: Ohlcv,
-    /// The short candle that must come next; another one means that the long candle has a hole.
-    expected: Option<Millis>,
-    state: State,
-    incomplete: u64,
+    rule: LongerRule,
+    /// The long candle at hand; `None` before the first and after one that ended with its last short candle.
+    slot: Option<Slot>,
+    /// Close time of the last short candle.
+    last_end: Option<Millis>,
+    counts: ResampleCounts,
+    staleness: Staleness,
+    /// Close time of the last long candle that was built.
+    last_built: Option<Millis>,
+    /// Whether a long candle has ended since that was not built.
+    is_behind: bool,
 }
 
-/// What became of the long candle at hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// Short candles are still to come, or one is missing; the candles began at its start, or it is not the first.
-    Open,
-    /// The candles began inside it, so that nothing of it is missing in between.
-    CutOff,
-    /// It was made.
-    Made,
+/// Which long candles are built.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum LongerRule {
+    /// Those of which every short candle is there.
+    #[default]
+    Whole,
+    /// Those of which the short candles cover a share of the time in which the market traded. A long candle of which the market
+    /// traded for less than a quarter does not exist, such as that of a Sunday.
+    Share {
+        /// When the market trades.
+        week: TradingWeek,
+        /// The share in percent, above 0, at most 100.
+        percent: f64,
+    },
 }
+
+/// What became of long candles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResampleCounts {
+    /// Built, those in parts included.
+    pub built: u64,
+    /// Built although short candles are missing.
+    pub in_parts: u64,
+    /// Begun and not built, because too many short candles are missing.
+    pub not_built: u64,
+}
+
+/// How often a long candle was out of date because a later one was not built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Staleness {
+    /// Short candles since the first long one.
+    pub candles: u64,
+    /// Those of them at which it was out of date.
+    pub stale: u64,
+    /// The longest time since its close.
+    pub oldest: Millis,
+}
+
+/// The part of a long candle that has passed by.
+#[derive(Clone, Debug)]
+struct Slot {
+    open_time: Millis,
+    numbers: Ohlcv,
+    short_candles: i64,
+    /// Whether the candles began inside it, so that its beginning is not known.
+    is_cut_off: bool,
+}
+
+/// A long candle is expected if the market trades for one part in so many of its time.
+const LEAST_OPEN_PART: i64 = 4;
 
 /// Why short candles do not add up to long ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,6 +112,37 @@ pub enum ResampleError {
     },
 }
 
+impl LongerRule {
+    /// The share that is used unless configured, in percent.
+    pub const USUAL_PERCENT: f64 = 50.0;
+
+    /// Returns the rule for a symbol, from its share in percent; without one every short candle is needed.
+    pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
+        percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
+    }
+
+    /// How long the market trades of a long candle, and whether there is such a candle at all.
+    fn expectation(self, slot: &Range<Millis>) -> (Millis, bool) {
+        let length = slot.end - slot.start;
+        match self {
+            Self::Whole => (length, true),
+            Self::Share { week, .. } => match week.open_time(slot) {
+                // Candles there contradict the week: all that is known is the slot.
+                Millis::ZERO => (length, true),
+                open => (open, open * LEAST_OPEN_PART >= length),
+            },
+        }
+    }
+
+    /// Returns whether the market traded at no time in a range.
+    fn is_closed(self, range: &Range<Millis>) -> bool {
+        match self {
+            Self::Whole => range.is_empty(),
+            Self::Share { week, .. } => week.open_time(range) == Millis::ZERO,
+        }
+    }
+}
+
 impl Resampler {
     /// From candles of one length to candles of a multiple of it.
     ///
@@ -75,8 +152,23 @@ impl Resampler {
         if !to.length().is_aligned_to(from.length()) {
             return Err(ResampleError::NotMultiple { from, to });
         }
-        let numbers = Ohlcv { open: 0.0, high: 0.0, low: 0.0, close: 0.0, volume: 0.0 };
-        Ok(Self { from, to, open_time: None, numbers, expected: None, state: State::Made, incomplete: 0 })
+        Ok(Self {
+            from,
+            to,
+            rule: LongerRule::Whole,
+            slot: None,
+            last_end: None,
+            counts: ResampleCounts::default(),
+            staleness: Staleness::default(),
+            last_built: None,
+            is_behind: false,
+        })
+    }
+
+    /// Builds long candles by this rule.
+    #[must_use]
+    pub const fn with_rule(self, rule: LongerRule) -> Self {
+        Self { rule, ..self }
     }
 
     /// The length of the candles that it makes.
@@ -84,63 +176,123 @@ impl Resampler {
         self.to
     }
 
-    /// Takes the next short candle and returns the long one that it completes.
+    /// Returns the long candle that ended before a short one of this open time, if it was not complete without it. To be called
+    /// before that is [pushed](Self::push).
+    #[inline]
+    pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
+        let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= time)?;
+        self.build(&slot)
+    }
+
+    /// Takes the next short candle and returns the long one that ends with it.
+    #[inline]
     pub fn push(&mut self, short: &Candle) -> Option<Candle> {
-        let open_time = short.time().floor_to(self.to.length());
-        if self.open_time != Some(open_time) {
-            self.begin(open_time, short);
-        } else if self.expected == Some(short.time()) {
-            self.numbers.high = self.numbers.high.max(short.high());
-            self.numbers.low = self.numbers.low.min(short.low());
-            self.numbers.close = short.close();
-            self.numbers.volume += short.volume();
-        } else {
-            self.expected = None;
-            return None;
-        }
+        self.end_before(short.time());
         let end = short.close_time(self.from);
-        if self.expected.is_none() && short.time() != open_time {
-            return None;
+        match &mut self.slot {
+            Some(slot) => slot.add(short),
+            None => self.begin(short),
         }
-        if end < open_time + self.to.length() {
-            self.expected = Some(end);
-            return None;
-        }
-        (self.expected, self.state) = (None, State::Made);
-        // Sound whenever the short candles are, unless their volumes add up to infinity: then there is none.
-        Candle::new(open_time, self.to, self.numbers).ok()
+        self.last_end = Some(end);
+        let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= end);
+        let built = slot.and_then(|slot| self.build(&slot));
+        self.note_staleness(end);
+        built
+    }
+
+    /// Returns the long candle at the end of the candles, if the market trades no more before its end.
+    pub fn finish(&mut self) -> Option<Candle> {
+        let (slot, end) = (self.slot.take()?, self.last_end?);
+        let is_over = self.rule.is_closed(&(end..slot.open_time + self.to.length()));
+        if is_over { self.build(&slot) } else { None }
     }
 
     /// How many of these candles, counted back from the last, make as many long ones as `wanted` without a gap make at least.
     pub(crate) fn history(&self, wanted: usize, candles: &[Candle]) -> Option<usize> {
         let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
         let long = (wanted.saturating_add(1) / each).saturating_sub(1);
-        let mut resampler = Self::new(self.from, self.to).ok()?;
-        let ends = (0..candles.len()).filter(|place| resampler.push(&candles[*place]).is_some());
-        let ends: Vec<usize> = ends.collect();
-        let since = ends.len().checked_sub(long)?;
-        ends.get(since).map_or(Some(0), |end| Some(candles.len() + each - 1 - end))
+        let mut resampler = Self::new(self.from, self.to).ok()?.with_rule(self.rule);
+        // Of each long candle that is built, the place of the first short one.
+        let (mut begins, mut begin) = (Vec::new(), 0);
+        for (place, candle) in candles.iter().enumerate() {
+            begins.extend(resampler.end_before(candle.time()).map(|_| begin));
+            if resampler.slot.is_none() {
+                begin = place;
+            }
+            begins.extend(resampler.push(candle).map(|_| begin));
+        }
+        let since = begins.len().checked_sub(long)?;
+        let Some(begin) = begins.get(since).copied() else { return Some(0) };
+        // One that the candles seem to begin in would not be built: one more shows that they do not.
+        let is_at_its_start = candles[begin].time().is_aligned_to(self.to.length());
+        Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// How many long candles were begun and never made, because a short one inside them is missing. One that the
-    /// candles began in the middle of does not count.
-    pub const fn incomplete(&self) -> u64 {
-        self.incomplete
+    /// How many long candles were built and how many were not. One that the candles begin in the middle of does not count.
+    pub const fn counts(&self) -> ResampleCounts {
+        self.counts
     }
 
-    fn begin(&mut self, open_time: Millis, short: &Candle) {
-        self.incomplete += u64::from(self.state == State::Open);
-        let is_cut_off = self.open_time.is_none() && short.time() != open_time;
-        self.state = if is_cut_off { State::CutOff } else { State::Open };
-        self.open_time = Some(open_time);
-        self.expected = None;
-        self.numbers = Ohlcv {
-            open: short.open(),
-            high: short.high(),
-            low: short.low(),
-            close: short.close(),
-            volume: short.volume(),
+    /// How often the last long candle was out of date.
+    pub const fn staleness(&self) -> Staleness {
+        self.staleness
+    }
+
+    fn begin(&mut self, short: &Candle) {
+        let open_time = short.time().floor_to(self.to.length());
+        let before = open_time..short.time();
+        let is_cut_off = self.last_end.is_none() && !self.rule.is_closed(&before);
+        let (open, high, low, close) = (short.open(), short.high(), short.low(), short.close());
+        let numbers = Ohlcv { open, high, low, close, volume: short.volume() };
+        self.slot = Some(Slot { open_time, numbers, short_candles: 1, is_cut_off });
+    }
+
+    /// The long candle that has ended, if the rule lets it be built.
+    fn build(&mut self, slot: &Slot) -> Option<Candle> {
+        let end = slot.open_time + self.to.length();
+        let present = self.from.length() * slot.short_candles;
+        let (expected, exists) = self.rule.expectation(&(slot.open_time..end));
+        let is_whole = present == self.to.length();
+        if !is_whole && (slot.is_cut_off || !exists) {
+            return None;
+        }
+        let has_share = match self.rule {
+            LongerRule::Whole => false,
+            LongerRule::Share { percent, .. } => {
+                present.get() as f64 * 100.0 >= expected.get() as f64 * percent
+            }
         };
+        let is_built = is_whole || has_share;
+        self.is_behind = !is_built;
+        if !is_built {
+            self.counts.not_built += 1;
+            return None;
+        }
+        self.counts.built += 1;
+        self.counts.in_parts += u64::from(present < expected);
+        self.last_built = Some(end);
+        // Sound whenever the short candles are, unless their volumes add up to infinity: then there is none.
+        Candle::new(slot.open_time, self.to, slot.numbers).ok()
+    }
+
+    fn note_staleness(&mut self, end: Millis) {
+        let Some(built) = self.last_built else { return };
+        self.staleness.candles += 1;
+        if self.is_behind {
+            self.staleness.stale += 1;
+            self.staleness.oldest = self.staleness.oldest.max(end - built);
+        }
+    }
+}
+
+impl Slot {
+    #[inline]
+    fn add(&mut self, short: &Candle) {
+        self.numbers.high = self.numbers.high.max(short.high());
+        self.numbers.low = self.numbers.low.min(short.low());
+        self.numbers.close = short.close();
+        self.numbers.volume += short.volume();
+        self.short_candles += 1;
     }
 }
 
@@ -159,7 +311,7 @@ mod tests {
             .filter_map(|candle| resampler.push(&candle))
             .map(|long| long.time().get() / 60_000)
             .collect();
-        assert_eq!((found.as_slice(), resampler.incomplete()), (made, incomplete), "{minutes:?}");
+        assert_eq!((found.as_slice(), resampler.counts().not_built), (made, incomplete), "{minutes:?}");
     }
 
     #[test]

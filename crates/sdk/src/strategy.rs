@@ -144,6 +144,8 @@ pub struct BotContext {
     pub interval: Interval,
     /// The expiry that its trades have unless a signal names another.
     pub expiry: Expiry,
+    /// Minimum share of a longer candle's open-market time that the bot's candles cover, in percent; `None`: all of the candle's time.
+    pub longer_share_percent: Option<f64>,
 }
 
 /// Why a strategy could not be built.

@@ -68,6 +68,7 @@ fn settings(series: Series) -> BacktestSettings {
             balance: Decimal::from(1_000_000),
             risk: RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() },
             bots: vec![bot],
+            longer_share_percent: None,
         },
         simulation: SimulationSettings::default(),
         price_every_ms: Millis::from_seconds(5),

@@ -64,6 +64,7 @@ fn settings(strategy: &str, (stake, risk): (&Value, &Value)) -> BacktestSettings
             balance: Decimal::from(10_000),
             risk: serde_json::from_value(rules).unwrap(),
             bots: vec![bot],
+            longer_share_percent: None,
         },
         simulation: SimulationSettings::default(),
         price_every_ms: Millis::from_seconds(5),
@@ -105,6 +106,7 @@ fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, 
         symbol: bot.symbol,
         interval: bot.interval,
         expiry: bot.expiry(),
+        longer_share_percent: None,
     };
     let strategy = entry.build(&bot.params, &context).unwrap();
     let mut settings = settings.clone();

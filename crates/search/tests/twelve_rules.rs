@@ -60,6 +60,7 @@ fn settings(bot: BotSettings) -> BacktestSettings {
             balance: Decimal::from(100_000),
             risk: serde_json::from_value(risk).unwrap(),
             bots: vec![bot],
+            longer_share_percent: None,
         },
         simulation: SimulationSettings::default(),
         price_every_ms: Millis::from_seconds(5),
@@ -84,6 +85,7 @@ fn trades(entry: &StrategyEntry, bot: BotSettings, candles: &CandleSeries) -> Ve
         symbol: bot.symbol,
         interval: bot.interval,
         expiry: bot.expiry(),
+        longer_share_percent: None,
     };
     let strategy = entry.build(&bot.params, &context).unwrap();
     let settings = settings(bot);

@@ -131,7 +131,8 @@ impl CandleChoice {
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
         let (prices, revised) = (stock.prices, stock.revised);
         let mut notices = stock.notices;
-        let selected = select_series(bots, stock.series, &stock.place)?;
+        let share = loaded.config.data.longer_share_percent;
+        let selected = select_series(bots, stock.series, (&stock.place, share))?;
         let series = load::candles_of(&selected);
         let markets = markets_for(bots, &series);
         notices.extend(

@@ -144,6 +144,7 @@ pub fn candle_store(loaded: &Loaded) -> CandleStore {
         catalog: Catalog::new(settings.catalog.clone()),
         cache: settings.file_cache(),
         objects: settings.objects(),
+        longer_share_percent: settings.longer_share_percent,
     }
 }
 

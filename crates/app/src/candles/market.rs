@@ -4,7 +4,7 @@ use super::name::is_part;
 use crate::error::AppError;
 use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
-use candlewick_history::{HashedSeries, resample};
+use candlewick_history::{HashedSeries, resample_by};
 use candlewick_sdk::{CandleSeries, Series, Symbol};
 use candlewick_simulator::Market;
 
@@ -16,7 +16,7 @@ use candlewick_simulator::Market;
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
-    place: &str,
+    (place, longer_share_percent): (&str, f64),
 ) -> Result<Vec<HashedSeries>, AppError> {
     for bot in bots {
         if all.iter().any(|one| one.candles().series() == bot.series()) {
@@ -27,7 +27,8 @@ pub fn select_series(
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
             return Err(missing(bot, &there, place));
         };
-        all.push(HashedSeries::new(resample(longest, bot.interval)?));
+        let joined = resample_by(longest, bot.interval, longer_share_percent)?;
+        all.push(HashedSeries::new(joined.candles));
     }
     let is_traded = |symbol: Symbol| bots.iter().any(|bot| bot.symbol == symbol);
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
@@ -128,7 +129,7 @@ mod tests {
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, &[&str])]) {
         let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
         let all: Vec<HashedSeries> = there.iter().map(|text| series(text)).collect();
-        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all, "x").unwrap()));
+        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all, ("x", 50.0)).unwrap()));
         let found: Vec<(String, Vec<String>)> = markets
             .iter()
             .map(|market| {
@@ -157,7 +158,8 @@ mod tests {
     #[test]
     fn a_series_that_is_missing_is_joined_from_the_longest_candles_that_make_it_up() {
         check(&[("A", "15m")], &["A 5s", "A 5m", "A 10m"], &[("A 15m", &["A 5s", "A 5m", "A 10m"])]);
-        let joined = select_series(&[bot("A", "15m")], vec![series("A 5s"), series("A 5m")], "x").unwrap();
+        let joined =
+            select_series(&[bot("A", "15m")], vec![series("A 5s"), series("A 5m")], ("x", 50.0)).unwrap();
         let own = joined.iter().find(|one| one.candles().series() == bot("A", "15m").series()).unwrap();
         assert_eq!((own.candles().candles().len(), own.candles().candles()[0].volume()), (4, 0.0));
     }
@@ -171,7 +173,7 @@ mod tests {
         ] {
             let all = vec![series("A 1m"), series("BTCUSDT 1m")];
             let failure =
-                select_series(&[bot(symbol, interval)], all, "the catalog data").unwrap_err().text();
+                select_series(&[bot(symbol, interval)], all, ("the catalog data", 50.0)).unwrap_err().text();
             let there = format!(
                 "no candles of {symbol} {interval} for bot \"a\" in the catalog data; there are: A 1m, BTCUSDT 1m"
             );

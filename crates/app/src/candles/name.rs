@@ -2,7 +2,7 @@
 
 use crate::error::AppError;
 use crate::storage;
-use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample};
+use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_by};
 use candlewick_sdk::{Interval, Series, Symbol};
 use std::fmt;
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ pub struct CandleStore {
     pub cache: Option<FileCache>,
     /// The folder of copies of files that lie on object storage.
     pub objects: PathBuf,
+    /// Share of its open-market time that a longer candle needs, in percent.
+    pub longer_share_percent: f64,
 }
 
 impl DataName {
@@ -59,7 +61,9 @@ impl DataName {
                 None => Ok(store.catalog.read(*series)?),
                 Some(shorter) => {
                     let shorter = store.catalog.read(shorter)?;
-                    Ok(HashedSeries::new(resample(shorter.candles(), series.interval)?))
+                    let share = store.longer_share_percent;
+                    let longer = resample_by(shorter.candles(), series.interval, share)?;
+                    Ok(HashedSeries::new(longer.candles))
                 }
             },
         }

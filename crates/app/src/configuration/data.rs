@@ -1,12 +1,13 @@
 //! The `[data]` section: where candles stay.
 
 use candlewick_history::FileCache;
+use candlewick_sdk::LongerRule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The `[data]` section.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataSettings {
     /// The folder of the catalog. Bots whose series it holds are backtested on them unless files are named.
@@ -18,11 +19,19 @@ pub struct DataSettings {
     /// The folder of what must not be forgotten about this project: which hold-outs were opened, and how long the ledger
     /// of variants is.
     pub state: PathBuf,
+    /// Minimum share of the time in which its market trades that a longer candle needs of shorter ones, in percent: one with fewer is not
+    /// built. 100 needs all.
+    pub longer_share_percent: f64,
 }
 
 impl Default for DataSettings {
     fn default() -> Self {
-        Self { catalog: PathBuf::from("data"), cache: None, state: PathBuf::from(".candlewick") }
+        Self {
+            catalog: PathBuf::from("data"),
+            cache: None,
+            state: PathBuf::from(".candlewick"),
+            longer_share_percent: LongerRule::USUAL_PERCENT,
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Candles out of the catalog, or from one format into another.
 
-use super::OutputFile;
+use super::{LongerCounts, OutputFile};
 use crate::candles::{ALWAYS, CandleStore, DataName, within};
 use crate::error::AppError;
 use crate::progress::Progress;
-use candlewick_history::HashedSeries;
+use candlewick_history::{HashedSeries, Resampled, resample_by};
 use candlewick_sdk::{Millis, Series};
 use serde_json::{Value, json};
 use std::fmt;
@@ -28,7 +28,7 @@ pub struct Exported {
     file: PathBuf,
     series: HashedSeries,
     /// The shorter candles that they were resampled from.
-    resampled_from: Option<Series>,
+    resampled_from: Option<(Series, LongerCounts)>,
 }
 
 /// Writes candles to a file.
@@ -41,7 +41,7 @@ pub fn export(
     out: &OutputFile,
     progress: &dyn Progress,
 ) -> Result<Exported, AppError> {
-    let resampled_from = terms.name.joined_from(&store.catalog)?;
+    let resampled_from = terms.resampled_from(store)?;
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let series = terms.read(store)?;
     out.write(series.candles())?;
@@ -49,6 +49,14 @@ pub fn export(
 }
 
 impl ExportTerms {
+    /// The shorter series that the catalog has in the place of the named one, and what became of the longer candles.
+    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>, AppError> {
+        let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
+        let (interval, share) = (self.name.series().interval, store.longer_share_percent);
+        let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
+        Ok(Some((shorter, LongerCounts::of_interval(interval, counts, share))))
+    }
+
     fn read(&self, store: &CandleStore) -> Result<HashedSeries, AppError> {
         let whole = match (&self.name, self.version) {
             (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
@@ -77,6 +85,7 @@ impl Exported {
             "start": candles.start(),
             "end": candles.end(),
             "data_hash": self.series.hash().to_hex().to_string(),
+            "longer": self.resampled_from.as_ref().map(|(_, longer)| longer.document()),
         })
     }
 }
@@ -86,6 +95,8 @@ impl fmt::Display for Exported {
         let candles = self.series.candles();
         let count = candles.candles().len();
         write!(f, "{}: {count} candles of {}", self.file.display(), candles.series())?;
-        self.resampled_from.map_or(Ok(()), |shorter| write!(f, ", resampled from {shorter}"))
+        let Some((shorter, longer)) = &self.resampled_from else { return Ok(()) };
+        write!(f, ", resampled from {shorter}")?;
+        longer.text().map_or(Ok(()), |text| write!(f, "\n  {text}"))
     }
 }

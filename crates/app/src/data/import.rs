@@ -1,6 +1,6 @@
 //! Candles of other programs and sources.
 
-use super::OutputFile;
+use super::{LongerCounts, OutputFile};
 use crate::candles::{check_in_step, has_tails, price_step, step_of};
 use crate::configuration::toml_key;
 use crate::error::AppError;
@@ -36,6 +36,8 @@ pub struct ImportTerms {
     pub mixing: Mixing,
     /// The folder of copies of files that lie on object storage.
     pub copies: PathBuf,
+    /// Share of its open-market time that a longer candle needs, in percent.
+    pub longer_share_percent: f64,
 }
 
 /// A file that was read, and is stored nowhere yet.
@@ -44,6 +46,7 @@ pub struct ReadFile {
     imported: Imported,
     /// Notices about other series of the symbol.
     notices: Vec<String>,
+    longer: LongerCounts,
 }
 
 /// A file whose candles are stored.
@@ -51,6 +54,7 @@ pub struct ImportedFile {
     file: PathBuf,
     imported: Imported,
     notices: Vec<String>,
+    longer: LongerCounts,
     place: Place,
 }
 
@@ -71,7 +75,9 @@ pub fn read_for_catalog(
     catalog: &Catalog,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>, AppError> {
-    let read = |file: &PathBuf| ReadFile::read((file, &terms.copies), &terms.reading, progress);
+    let read = |file: &PathBuf| {
+        ReadFile::read((file, &terms.copies), (&terms.reading, terms.longer_share_percent), progress)
+    };
     let mut all = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<Symbol> = catalog.series()?.into_iter().map(|series| series.symbol).collect();
     for file in &all {
@@ -97,13 +103,14 @@ impl ReadFile {
     /// It cannot be read.
     pub fn read(
         (file, copies): (&Path, &Path),
-        reading: &ImportSettings,
+        (reading, longer_share_percent): (&ImportSettings, f64),
         progress: &dyn Progress,
     ) -> Result<Self, AppError> {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::here(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
-        Ok(Self { file: file.to_owned(), imported, notices: Vec::new() })
+        let longer = LongerCounts::of_series(&imported.candles, longer_share_percent);
+        Ok(Self { file: file.to_owned(), imported, notices: Vec::new(), longer })
     }
 
     fn source(&self, terms: &ImportTerms) -> String {
@@ -191,7 +198,7 @@ impl ReadFile {
             fetched_at: SystemClock::new().now(),
             files: vec![name],
         };
-        let Self { file, imported, notices } = self;
+        let Self { file, imported, notices, longer } = self;
         let candles = &imported.candles;
         let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
         let series = candles.series();
@@ -210,7 +217,7 @@ impl ReadFile {
         };
         let folder = catalog.folder().to_owned();
         let place = Place::Catalog { folder, appended, revised_end };
-        Ok(ImportedFile { file, imported, notices, place })
+        Ok(ImportedFile { file, imported, notices, longer, place })
     }
 
     /// Writes the candles to a file, and leaves the catalog alone.
@@ -218,9 +225,9 @@ impl ReadFile {
     /// # Errors
     /// It cannot be written.
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
-        let Self { file, imported, notices } = self;
+        let Self { file, imported, notices, longer } = self;
         out.write(&imported.candles)?;
-        Ok(ImportedFile { file, imported, notices, place: Place::File(out.path().to_owned()) })
+        Ok(ImportedFile { file, imported, notices, longer, place: Place::File(out.path().to_owned()) })
     }
 }
 
@@ -274,6 +281,7 @@ impl ImportedFile {
             "in_seconds": imported.in_seconds,
             "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
             "reading": imported.reading,
+            "longer": self.longer.document(),
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
@@ -359,7 +367,7 @@ impl fmt::Display for ImportedFile {
         if let Some(doubtful) = doubtful_symbol(candles.symbol()) {
             write!(f, "\n  {doubtful}")?;
         }
-        for notice in &self.notices {
+        for notice in self.notices.iter().cloned().chain(self.longer.text()) {
             write!(f, "\n  {notice}")?;
         }
         match &self.place {

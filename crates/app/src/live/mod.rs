@@ -31,7 +31,7 @@ pub use served::ServedSandbox;
 pub(crate) use waiting::ADVICE as WAITING_ADVICE;
 pub use waiting::wait_for_venue;
 
-use crate::bots::{BotSet, session_settings};
+use crate::bots::{BotSet, session_settings, without_unused_share};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::inspection::ended_blackouts;
@@ -190,6 +190,7 @@ async fn run_watched(
     let found = found.await;
     let ((mut watch, doors, account, balance), journal) = or_give_back(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
+    let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
     warn_of_ended_blackouts(&settings, clock.now());

@@ -104,6 +104,7 @@ mod tests {
             balance: Decimal::ONE_HUNDRED,
             risk: RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() },
             bots: vec![bot],
+            longer_share_percent: None,
         };
         let account = Account {
             user: "user".to_owned(),

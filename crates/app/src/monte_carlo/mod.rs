@@ -216,7 +216,7 @@ impl PreparedMonteCarlo<'_> {
             Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
             Resampling::Candles => {
                 let candles = resampled(&self.prepared)?;
-                let build = || strategies_of(&settings.session.bots, self.registry);
+                let build = || strategies_of(&settings.session, self.registry);
                 let terms = (settings, &wants_prices[..], &build as _);
                 monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
             }

@@ -5,7 +5,7 @@ use crate::candles::{Candles, Fineness, too_coarse};
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{BotContext, CloseType, Expiry, StrategyEntry};
+use candlewick_sdk::{CloseType, Expiry, StrategyEntry};
 use candlewick_search::sweep::{Axis, Setting, Space, Target};
 use candlewick_simulator::Market;
 use serde_json::Value;
@@ -129,11 +129,5 @@ fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
 
 /// None where it cannot be built: its trial says why.
 fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
-    let context = BotContext {
-        bot: bot.name.clone(),
-        symbol: bot.symbol,
-        interval: bot.interval,
-        expiry: bot.expiry(),
-    };
-    entry.build(&bot.params, &context).ok().map(|strategy| strategy.expiries())
+    entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }

@@ -13,7 +13,7 @@ use crate::signals::warn_of_unused_list;
 use crate::suggestion::suggest;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{Millis, Registry, StrategyEntry};
+use candlewick_sdk::{LongerRule, Millis, Registry, StrategyEntry};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings,
@@ -204,6 +204,10 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
     let mut sections: Map<String, Value> =
         ["account", "simulation", "risk", "bots"].into_iter().map(&mut section).collect();
     let price_every = all["runtime"]["price_every_ms"].take();
+    let share = all["data"]["longer_share_percent"].take();
+    if share != json!(LongerRule::USUAL_PERCENT) {
+        sections.insert("data".to_owned(), json!({ "longer_share_percent": share }));
+    }
     sections.insert("runtime".to_owned(), json!({ "price_every_ms": price_every }));
     Value::Object(sections)
 }

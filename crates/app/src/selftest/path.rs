@@ -139,6 +139,7 @@ fn settings(symbols: &[Symbol]) -> anyhow::Result<BacktestSettings> {
             balance: Decimal::from(BALANCE),
             risk,
             bots: symbols.iter().map(bot).collect::<Result<_, _>>()?,
+            longer_share_percent: None,
         },
         simulation: SimulationSettings { payout_percent: payout(), ..SimulationSettings::default() },
         price_every_ms: Millis::ZERO,

@@ -275,6 +275,7 @@ mod tests {
             catalog: Catalog::new(folder.path()),
             cache: None,
             objects: folder.path().to_owned(),
+            longer_share_percent: 50.0,
         };
         let candle = |minute: i64| {
             let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };

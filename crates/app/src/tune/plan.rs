@@ -9,7 +9,7 @@ use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::testkit::{Market, Subject};
-use candlewick_sdk::{BotContext, Millis, Registry};
+use candlewick_sdk::{Millis, Registry};
 use candlewick_search::sweep::{Replay, Search};
 use candlewick_search::walk_forward::Course;
 use serde_json::json;
@@ -102,9 +102,7 @@ impl<'a> TunePlan<'a> {
         let bot = session.bots.first().ok_or_else(none)?;
         let own = candles.series.iter().find(|own| own.series() == bot.series()).ok_or_else(none)?;
         let shown = own.within(layout.walked.clone()).map_err(|_| none())?;
-        let expiry = bot.expiry();
-        let context =
-            BotContext { bot: bot.name.clone(), symbol: bot.symbol, interval: bot.interval, expiry };
+        let context = bot.context(session.longer_share_percent);
         let entry = entry.clone().into_owned();
         let market = Market { name: bot.series().to_string(), candles: shown.candles().to_vec() };
         Ok((Subject { entry, params: bot.params.clone(), bot: context }, market))

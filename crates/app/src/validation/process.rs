@@ -44,6 +44,7 @@ struct Request {
     symbol: Symbol,
     interval: Interval,
     expiry: Expiry,
+    longer_share_percent: Option<f64>,
     rivals: Option<Symbol>,
 }
 
@@ -81,6 +82,7 @@ impl Itself {
             symbol: subject.bot.symbol,
             interval: subject.bot.interval,
             expiry: subject.bot.expiry,
+            longer_share_percent: subject.bot.longer_share_percent,
             rivals: around.rivals,
         };
         let mut command = Command::new(&self.program);
@@ -122,8 +124,9 @@ pub fn answer_request(registry: &Registry, input: &mut dyn Read) -> Result<Strin
     let entry = registry.find(&request.strategy);
     let entry =
         entry.ok_or_else(|| anyhow::anyhow!("there is no strategy \"{}\"", request.strategy))?.clone();
-    let Request { params, bot, symbol, interval, expiry, rivals, .. } = request;
-    let subject = Subject { entry, params, bot: BotContext { bot, symbol, interval, expiry } };
+    let Request { params, bot, symbol, interval, expiry, longer_share_percent, rivals, .. } = request;
+    let subject =
+        Subject { entry, params, bot: BotContext { bot, symbol, interval, expiry, longer_share_percent } };
     let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
     std::panic::set_hook(Box::new(|_| {}));
     let before = look();
@@ -206,6 +209,7 @@ mod tests {
             symbol: bot.symbol,
             interval: bot.interval,
             expiry: bot.expiry,
+            longer_share_percent: bot.longer_share_percent,
             rivals: None,
         };
         let candles = random_walk(1, 50);

@@ -47,7 +47,7 @@ impl Speed {
         for _ in 0..ROUNDS {
             floor = floor.min(round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
-            let longer = LongerCandles::new(subject.bot.interval, strategy.longer_intervals());
+            let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
             // A strategy that panics is caught by the other checks.
             let measure = || round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
@@ -80,8 +80,7 @@ fn round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[
     let mut shown = 0_u32;
     for few in candles.chunks(STRIDE) {
         for candle in few {
-            std::hint::black_box(strategy.on_candle(candle));
-            longer.show(candle, &mut *strategy);
+            std::hint::black_box(longer.show_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;
         if watch.elapsed() > PATIENCE {

@@ -102,6 +102,7 @@ impl Work {
                 balance: Decimal::from(BALANCE),
                 risk: rules(kind),
                 bots,
+                longer_share_percent: None,
             },
             simulation: SimulationSettings::default(),
             price_every_ms: Millis::from_seconds(5),

@@ -56,6 +56,7 @@ fn journal(settings: &BacktestSettings, build: impl Fn(&BotContext) -> Box<dyn S
         symbol: bot.symbol,
         interval: bot.interval,
         expiry: bot.expiry(),
+        longer_share_percent: None,
     };
     let strategies = settings.session.bots.iter().map(|bot| build(&context(bot))).collect();
     let mut lines = Lines::default();

@@ -58,6 +58,7 @@ pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
             balance: Decimal::from(1_000),
             risk: RiskSettings::default(),
             bots,
+            longer_share_percent: None,
         },
         simulation: SimulationSettings {
             latency_ms: Millis::ZERO,

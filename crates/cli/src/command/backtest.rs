@@ -16,10 +16,14 @@ use crate::time_zones::zone_notes;
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
-use candlewick_engine::{BotSettings, TradeBook, percent_beside_default, trades_that_found_out};
+use candlewick_engine::{
+    BotSettings, LongerStaleness, TradeBook, percent_beside_default, trades_that_found_out,
+};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
-use candlewick_report::analysis::{Background, Prices, Reversals, Sensitivity, assumed_payout_percent};
+use candlewick_report::analysis::{
+    Background, Prices, Reversals, Sensitivity, StaleLonger, assumed_payout_percent,
+};
 use candlewick_report::page::write_run_page;
 use candlewick_report::run::{
     Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter, page_of,
@@ -180,10 +184,11 @@ fn report(
         unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
         reversals: candles.series.iter().map(Reversals::of).collect(),
         rule_numbers: rule_numbers_of(&loaded, context.registry),
+        stale_longer: stale_longer(&loaded.config.bots, &finished.longer_staleness),
     };
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
-    notices.extend(notice_of_incomplete(finished.incomplete_candles));
+    notices.extend(notice_of_not_built(finished.longer_not_built));
     notices.extend(percent_beside_default(&settings.session));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
     notices.extend(combinations_of(&loaded.config.bots, context.registry));
@@ -250,12 +255,23 @@ fn report(
     Ok(Ending::Done)
 }
 
-/// What is said of longer candles that could not be made.
-fn notice_of_incomplete(count: u64) -> Option<String> {
+/// The note about longer candles that were not built.
+fn notice_of_not_built(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
-        format!("{candles} not made: shorter candles inside are missing")
+        format!(
+            "{candles} not built: too many shorter candles inside are missing (data.longer_share_percent)"
+        )
     })
+}
+
+/// The bots that read longer candles which were out of date.
+fn stale_longer(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<StaleLonger> {
+    let stale = bots.iter().zip(staleness).filter_map(|(bot, staleness)| {
+        let (interval, staleness) = (*staleness)?;
+        Some(StaleLonger { bot: bot.name.clone(), interval, staleness })
+    });
+    stale.collect()
 }
 
 /// Candles of the bots' series that closed after the last trade was decided; all where none was.

@@ -20,12 +20,7 @@ pub(super) fn conditions_of_bots(
     for bot in &loaded.config.bots {
         let own = series.iter().find(|candles| candles.series() == bot.series());
         let Some(candles) = own else { continue };
-        let terms = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-        };
+        let terms = bot.context(Some(loaded.config.data.longer_share_percent));
         let counted =
             conditions_of(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {

@@ -7,7 +7,7 @@ use candlewick_app::configuration::Loaded;
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::run::GateLine;
 use candlewick_rules::combine::{FollowedGate, FollowedSignal, follow_gate};
-use candlewick_sdk::{BotContext, CandleSeries};
+use candlewick_sdk::CandleSeries;
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
 
@@ -18,13 +18,11 @@ pub(super) fn gates_of(
     simulation: &SimulationSettings,
     context: &Context<'_>,
 ) -> Result<Vec<GateLine>, Failure> {
-    let mut lines = Vec::new();
+    let (share, mut lines) = (Some(loaded.config.data.longer_share_percent), Vec::new());
     for bot in &loaded.config.bots {
-        let Some(FollowedGate { rule, signals }) =
-            followed(bot, series, context).map_err(|error| error_of_backtest(error.into(), loaded))?
-        else {
-            continue;
-        };
+        let followed = followed(bot, series, share, context);
+        let followed = followed.map_err(|error| error_of_backtest(error.into(), loaded))?;
+        let Some(FollowedGate { rule, signals }) = followed else { continue };
         let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =
             signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
@@ -36,14 +34,14 @@ pub(super) fn gates_of(
 fn followed(
     bot: &BotSettings,
     series: &[CandleSeries],
+    longer_share_percent: Option<f64>,
     context: &Context<'_>,
 ) -> Result<Option<FollowedGate>, EngineError> {
     let own = series.iter().find(|candles| candles.series() == bot.series());
     let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { return Ok(None) };
-    let (name, expiry) = (bot.name.clone(), bot.expiry());
-    let terms = BotContext { bot: name.clone(), symbol: bot.symbol, interval: bot.interval, expiry };
+    let terms = bot.context(longer_share_percent);
     let followed = follow_gate(entry, &bot.params, &terms, candles.candles());
-    followed.map_err(|source| EngineError::Strategy { bot: name, source })
+    followed.map_err(|source| EngineError::Strategy { bot: terms.bot, source })
 }
 
 fn to_gated(signal: &FollowedSignal, payout_fraction: f64) -> GatedTrade {

@@ -255,8 +255,12 @@ async fn embedded(
     for notice in &stock.notices {
         tracing::warn!("{notice}");
     }
-    let series =
-        candles::candles_of(&candles::select_series(&loaded.config.bots, stock.series, &stock.place)?);
+    let series = candles::select_series(
+        &loaded.config.bots,
+        stock.series,
+        (&stock.place, loaded.config.data.longer_share_percent),
+    )?;
+    let series = candles::candles_of(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
     let fine =
         candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_IN_SANDBOX);

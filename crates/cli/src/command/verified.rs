@@ -4,7 +4,6 @@ use crate::failure::{Failure, FailureKind};
 use candlewick_app::search::PreparedSearch;
 use candlewick_app::validation::verify_best;
 use candlewick_report::walk_forward::VerifiedSets;
-use candlewick_sdk::BotContext;
 use candlewick_sdk::testkit::Subject;
 use candlewick_search::sweep::Candidate;
 use candlewick_search::walk_forward::WindowResult;
@@ -17,8 +16,7 @@ pub(super) fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
     let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
-    let expiry = bot.expiry();
-    let context = BotContext { bot: bot.name, symbol: bot.symbol, interval: bot.interval, expiry };
+    let context = bot.context(prepared.settings.session.longer_share_percent);
     let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
     let seed = sweep.search.seed;
     let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);

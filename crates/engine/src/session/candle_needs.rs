@@ -2,8 +2,10 @@
 
 use super::Session;
 use crate::SeriesId;
-use crate::bot::Bot;
-use candlewick_sdk::Candle;
+use candlewick_sdk::{Candle, Interval, Staleness};
+
+/// The longer candles of a bot that were out of date most often; `None` if none ever was.
+pub type LongerStaleness = Option<(Interval, Staleness)>;
 
 impl Session {
     /// Positions of all series, in the order in which candles of one instant are handed in: shorter interval
@@ -14,9 +16,14 @@ impl Session {
         order
     }
 
-    /// How many longer candles strategies did not see because shorter ones inside them are missing.
-    pub fn incomplete_candles(&self) -> u64 {
-        self.bots.iter().map(Bot::incomplete).sum()
+    /// How many longer candles strategies did not see because too many shorter ones inside them are missing.
+    pub fn longer_not_built(&self) -> u64 {
+        self.bots.iter().map(|bot| bot.longer().not_built()).sum()
+    }
+
+    /// Of each bot how often its longer candles were out of date, in the bots' order.
+    pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
+        self.bots.iter().map(|bot| bot.longer().staleness()).collect()
     }
 
     /// How many candles of a series its bots want to have seen before the start.

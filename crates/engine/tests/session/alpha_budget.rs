@@ -36,7 +36,7 @@ fn without_limits() -> RiskSettings {
 
 fn settings(bots: Vec<BotSettings>) -> SessionSettings {
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000_000));
-    SessionSettings { money_scale, balance, risk: without_limits(), bots }
+    SessionSettings { money_scale, balance, risk: without_limits(), bots, longer_share_percent: None }
 }
 
 /// A bot with a symbol of its own, so that all can trade at once.

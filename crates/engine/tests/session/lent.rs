@@ -39,6 +39,7 @@ fn session(scripts: &[Script], strategies: Vec<Box<dyn Strategy>>) -> Session {
         balance: Decimal::from(1_000),
         risk: RiskSettings { max_open_trades: 0, allow_duplicate: true, ..RiskSettings::default() },
         bots: scripts.iter().map(|script| script.bot.clone()).collect(),
+        longer_share_percent: None,
     };
     Session::new(&settings, strategies).unwrap()
 }

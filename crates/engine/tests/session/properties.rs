@@ -124,7 +124,13 @@ fn session(min_payout_percent: f64) -> Session {
         ..RiskSettings::default()
     };
     let balance = Decimal::from(BALANCE);
-    let settings = SessionSettings { money_scale: MoneyScale::default(), balance, risk, bots };
+    let settings = SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance,
+        risk,
+        bots,
+        longer_share_percent: None,
+    };
     let seeds = (0..).take(settings.bots.len());
     let strategies = seeds.map(|seed| Box::new(Restless(seed)) as Box<dyn Strategy>).collect();
     Session::new(&settings, strategies).unwrap()

@@ -87,6 +87,7 @@ pub(crate) fn settings(max_open_trades: u32) -> SessionSettings {
         balance: Decimal::from(1_000),
         risk,
         bots: bots.collect(),
+        longer_share_percent: None,
     }
 }
 

@@ -29,6 +29,7 @@ fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
         balance: Decimal::from(1_000),
         risk,
         bots: scripts.iter().map(|script| script.bot.clone()).collect(),
+        longer_share_percent: None,
     };
     Session::new(&settings, scripts.iter().map(Script::strategy).collect()).unwrap()
 }

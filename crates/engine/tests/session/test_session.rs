@@ -35,6 +35,7 @@ impl TestSession {
             balance: Decimal::from(balance),
             risk,
             bots: scripts.iter().map(|script| script.bot.clone()).collect(),
+            longer_share_percent: None,
         };
         let strategies = scripts.iter().map(Script::strategy).collect();
         let session = Session::new(&settings, strategies).unwrap();

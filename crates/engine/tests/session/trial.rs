@@ -71,6 +71,7 @@ fn session(risk: &Value, stake: &Value, signals: &[(i64, Signal)]) -> Session {
         balance: Decimal::from(1_000),
         risk,
         bots: vec![script.bot.clone()],
+        longer_share_percent: None,
     };
     Session::new(&settings, vec![script.strategy()]).unwrap()
 }

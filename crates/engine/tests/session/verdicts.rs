@@ -146,7 +146,7 @@ fn settings(script: &Script, change: impl FnOnce(&mut RiskSettings)) -> SessionS
     quick(&mut risk);
     change(&mut risk);
     let (money_scale, balance) = (MoneyScale::default(), Decimal::from(10_000));
-    SessionSettings { money_scale, balance, risk, bots: vec![script.bot.clone()] }
+    SessionSettings { money_scale, balance, risk, bots: vec![script.bot.clone()], longer_share_percent: None }
 }
 
 /// A Session of a second run, after a first with those settings and that version of the strategy lost so many trades; and

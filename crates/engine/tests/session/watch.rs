@@ -134,7 +134,7 @@ fn a_restart_goes_on_watching_and_a_journal_without_a_watch_has_none_until_a_run
         let mut risk = RiskSettings::default();
         quick(&mut risk, watch_trades);
         let (money_scale, balance) = (MoneyScale::default(), Decimal::from(10_000));
-        SessionSettings { money_scale, balance, risk, bots: vec![always().bot] }
+        SessionSettings { money_scale, balance, risk, bots: vec![always().bot], longer_share_percent: None }
     };
     let header = |settings: &SessionSettings, has_watch: bool| {
         let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), "1".to_owned())).collect();

@@ -26,8 +26,8 @@ pub use bad_rows::{BadRows, with_gaps};
 pub use regime::{ParseRegimeError, Regime};
 pub use settings::GenerateSettings;
 
-use crate::HistoryError;
-use candlewick_sdk::{Candle, CandleSeries, Millis, Resampler, Series};
+use crate::{AssetType, HistoryError};
+use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, TradingWeek};
 use settings::Checked;
 use walk::Walk;
 
@@ -37,7 +37,12 @@ use walk::Walk;
 /// [`HistoryError::InvalidSetting`] names the setting that is out of its range, and why.
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
     let Checked { step, tick, kept_from, end } = settings.check()?;
-    let mut resampler = Resampler::new(step, settings.interval)?;
+    let week = match settings.asset_type {
+        AssetType::Forex => TradingWeek::Currencies,
+        AssetType::Crypto | AssetType::Otc => TradingWeek::Always,
+    };
+    let rule = LongerRule::Share { week, percent: LongerRule::USUAL_PERCENT };
+    let mut resampler = Resampler::new(step, settings.interval)?.with_rule(rule);
     let mut walk = Walk::new(settings, tick);
     let mut candles: Vec<Candle> = Vec::new();
     let mut minute = settings.start;
@@ -47,17 +52,16 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
                 let time = minute + step.length() * index as i64;
                 let fine = Candle::new(time, step, numbers)
                     .expect("steps enclose their prices, which are whole ticks above zero");
-                if let Some(candle) = resampler.push(&fine)
-                    && candle.time() >= kept_from
-                {
-                    candles.push(candle);
-                }
+                candles.extend(resampler.end_before(time));
+                candles.extend(resampler.push(&fine));
             }
         } else {
             walk.close_market();
         }
         minute += Millis::MINUTE;
     }
+    candles.extend(resampler.finish());
+    candles.retain(|candle| candle.time() >= kept_from);
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",

@@ -7,7 +7,9 @@ use crate::lines::is_candle;
 use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Candle, Direction, GateView, LongerCandles, Millis, Registry, Settlement, Strategy};
+use candlewick_sdk::{
+    Candle, Direction, GateView, LongerCandles, LongerRule, Millis, Registry, Settlement, Strategy,
+};
 use std::collections::BTreeMap;
 
 /// So many entries of its run are read for the indicators of a decision, unless more are asked for.
@@ -124,7 +126,8 @@ impl Replay {
         let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
         let strategy = run.explained_strategy(place, registry).map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
-        let longer = LongerCandles::new(own.interval, strategy.longer_intervals());
+        let rule = LongerRule::of_symbol(own.symbol, run.settings.longer_share_percent);
+        let longer = LongerCandles::with_rule(own.interval, strategy.longer_intervals(), rule);
         Ok(Self {
             longer: longer.map_err(|error| error.to_string())?,
             strategy,
@@ -160,6 +163,7 @@ impl Replay {
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.show_longer();
+                self.longer.show_ended(candle, &mut *self.strategy);
                 self.strategy.on_candle(candle);
                 self.take_indicators();
                 self.last = Some(*candle);

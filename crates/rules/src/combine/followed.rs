@@ -51,7 +51,7 @@ pub fn follow_gate(
     if strategy.wants_settlements() {
         return Ok(None);
     }
-    let longer = LongerCandles::new(bot.interval, strategy.longer_intervals());
+    let longer = LongerCandles::of_bot(bot, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| super::entry::refuse(error.to_string()))?;
     let interval = bot.interval.length();
     let (mut signals, mut under_way) = (Vec::new(), Vec::new());
@@ -67,12 +67,11 @@ pub fn follow_gate(
             signal.2 = Some((close, outcome));
             false
         });
-        if let Some(signal) = strategy.on_candle(candle) {
+        if let Some(signal) = longer.show_candle(candle, &mut *strategy) {
             let expiry = signal.expiry.unwrap_or(bot.expiry);
             under_way.push((signals.len(), VirtualTrade::new(signal.direction, expiry, close)));
             signals.push((close, !signal.is_virtual, None));
         }
-        longer.show(candle, &mut *strategy);
     }
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;

@@ -164,5 +164,6 @@ fn session_settings() -> SessionSettings {
         balance: Decimal::from(10_000),
         risk,
         bots: vec![bot],
+        longer_share_percent: None,
     }
 }

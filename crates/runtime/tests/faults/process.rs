@@ -97,6 +97,7 @@ pub(crate) fn session_settings(world: &World) -> SessionSettings {
         balance: Decimal::new(BALANCE, 2),
         risk: world.plan.risk.clone(),
         bots: world.plan.bots.clone(),
+        longer_share_percent: None,
     }
 }
 

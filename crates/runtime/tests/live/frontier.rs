@@ -212,8 +212,13 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let venue = Arc::new(Venue { clock: clock.clone(), trades: Mutex::default() });
     let client = Arc::new(HttpBroker::over(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
     let balance = Decimal::from(1_000_000);
-    let session =
-        SessionSettings { money_scale: MoneyScale::default(), balance, risk: risk(), bots: bots(symbols) };
+    let session = SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance,
+        risk: risk(),
+        bots: bots(symbols),
+        longer_share_percent: None,
+    };
     let strategies = (0..symbols).map(|_| Box::new(Buys) as Box<dyn Strategy>).collect();
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);
     let runner = Runner::new(Parts {

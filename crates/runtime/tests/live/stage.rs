@@ -311,8 +311,13 @@ impl Stage {
         until: Option<Millis>,
     ) -> Runner {
         let balance = Decimal::from(1_000);
-        let settings =
-            SessionSettings { money_scale: MoneyScale::default(), balance, risk: self.risk, bots: self.bots };
+        let settings = SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance,
+            risk: self.risk,
+            bots: self.bots,
+            longer_share_percent: None,
+        };
         let strategy =
             |closes: Vec<Millis>| Box::new(Signaller { closes, warmup: self.warmup }) as Box<dyn Strategy>;
         let strategies = self.signals.into_iter().map(strategy).collect();

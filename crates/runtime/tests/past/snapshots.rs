@@ -63,6 +63,7 @@ pub(crate) fn settings() -> SessionSettings {
         balance: Decimal::from(100_000),
         risk,
         bots: vec![bot],
+        longer_share_percent: None,
     }
 }
 

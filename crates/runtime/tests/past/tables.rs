@@ -63,7 +63,13 @@ fn settings(is_swapped: bool) -> SessionSettings {
     (risk.cooldown_after_loss_s, risk.cooldown_after_losses) = (0, 0);
     (risk.max_open_trades, risk.max_open_trades_per_symbol) = (0, 0);
     (risk.allow_duplicate, risk.allow_opposite) = (true, true);
-    SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(1_000_000), risk, bots }
+    SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(1_000_000),
+        risk,
+        bots,
+        longer_share_percent: None,
+    }
 }
 
 /// What the test knows of an intent.

@@ -19,6 +19,7 @@ pub fn bot(symbol: &str) -> BotContext {
             close_type: "01:00".parse().expect("a minute is a closeType code"),
             expiration_type: ExpirationType::TimeFixed,
         },
+        longer_share_percent: Some(crate::LongerRule::USUAL_PERCENT),
     }
 }
 

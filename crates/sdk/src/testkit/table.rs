@@ -78,7 +78,7 @@ pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
 fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
     let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
     let mut strategy = subject.build().map_err(|error| error.to_string())?;
-    let longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals());
+    let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| error.to_string())?;
     let warmup = strategy.warmup();
     if rows.len() < warmup && rows.iter().all(|row| row.signal.is_empty()) {
@@ -91,6 +91,7 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     }
     let mut text = String::new();
     for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
+        longer.show_ended(candle, &mut *strategy);
         let signal = strategy.on_candle(candle);
         let counts = index + 1 >= warmup;
         let given = signal.filter(|_| counts).map(|signal| format!("{} {}", signal.direction, signal.reason));

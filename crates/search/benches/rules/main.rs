@@ -106,6 +106,7 @@ impl Side {
             symbol: bot.symbol,
             interval: bot.interval,
             expiry: bot.expiry(),
+            longer_share_percent: None,
         };
         self.entry.build(&self.params, &context).unwrap()
     }
@@ -147,6 +148,7 @@ impl Side {
                 balance: Decimal::from(10_000_000),
                 risk: serde_json::from_value(risk).unwrap(),
                 bots: vec![bot(&self.entry.name, &self.params)],
+                longer_share_percent: None,
             },
             simulation: SimulationSettings::default(),
             price_every_ms: Millis::from_seconds(5),

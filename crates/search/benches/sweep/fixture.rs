@@ -148,6 +148,7 @@ fn settings(series: Series) -> BacktestSettings {
             balance: Decimal::from(BALANCE_CENTS / 100),
             risk,
             bots: vec![bot],
+            longer_share_percent: None,
         },
         simulation: SimulationSettings::default(),
         price_every_ms: Millis::from_seconds(5),

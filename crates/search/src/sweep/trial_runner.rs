@@ -6,7 +6,7 @@ use candlewick_backtest::NullRecorder;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_sdk::{
-    BotContext, BuildError, BuiltStrategy, CandleSeries, Declaration, Millis, Money, Strategy, StrategyEntry,
+    BuildError, BuiltStrategy, CandleSeries, Declaration, Millis, Money, Strategy, StrategyEntry,
 };
 use candlewick_simulator::Market;
 use std::ops::Range;
@@ -105,12 +105,7 @@ impl Replay<'_> {
 
     /// The strategy of a bot.
     pub(crate) fn build(&self, bot: &BotSettings) -> Result<BuiltStrategy, BuildError> {
-        let context = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-        };
+        let context = bot.context(self.settings.session.longer_share_percent);
         self.entry.build_with_declaration(&bot.params, &context)
     }
 

@@ -168,7 +168,8 @@ mod tests {
     fn tried(bots: Vec<BotSettings>) -> Vec<Variant> {
         let (money_scale, risk) = (MoneyScale::default(), RiskSettings::default());
         let files = files_of(bots.iter().map(|bot| &bot.params)).unwrap();
-        let settings = SessionSettings { money_scale, balance: Decimal::TEN, risk, bots };
+        let settings =
+            SessionSettings { money_scale, balance: Decimal::TEN, risk, bots, longer_share_percent: None };
         Variant::of_bots(&settings, &Registry::default(), &files)
     }
 

@@ -206,7 +206,8 @@ pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Mo
             candles: 0,
             final_balance: balance,
             unsettled_stakes: Money::ZERO,
-            incomplete_candles: 0,
+            longer_not_built: 0,
+            longer_staleness: Vec::new(),
             money_scale: one.money_scale,
             verdicts: Vec::new(),
             stopped_by: Vec::new(),
@@ -215,7 +216,7 @@ pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Mo
         all.candles += one.candles;
         all.final_balance += one.final_balance - balance;
         all.unsettled_stakes += one.unsettled_stakes;
-        all.incomplete_candles += one.incomplete_candles;
+        all.longer_not_built += one.longer_not_built;
     }
     all
 }

@@ -1,6 +1,7 @@
 //! What a check found, for people and for machines.
 
 use super::{CheckTarget, Repaired, RepairedPlace};
+use crate::data::LongerCounts;
 use candlewick_history::{Checked, Finding, FindingKind, Remedy};
 use candlewick_records::{table, utc};
 use candlewick_sdk::CandleSeries;
@@ -15,6 +16,7 @@ pub struct CheckResult {
     repaired: Option<Repaired>,
     /// How many problems are left, of each kind.
     left: BTreeMap<FindingKind, u64>,
+    longer: Option<LongerCounts>,
 }
 
 impl CheckResult {
@@ -24,11 +26,14 @@ impl CheckResult {
         mut checked: Checked,
         repaired: Option<Repaired>,
         ignored: &[FindingKind],
+        longer_share_percent: f64,
     ) -> Self {
         checked.findings = checked.findings.without(ignored);
         let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
         let left = left.clone().without(ignored).counts().clone();
-        Self { target, checked, repaired, left }
+        let candles = checked.candles.as_ref();
+        let longer = candles.map(|candles| LongerCounts::of_series(candles, longer_share_percent));
+        Self { target, checked, repaired, left, longer }
     }
 
     /// How many problems are left.
@@ -101,6 +106,9 @@ impl CheckResult {
             }
             let _ = write!(text, "\n{table}");
         }
+        if let Some(longer) = self.longer.as_ref().and_then(LongerCounts::text) {
+            let _ = write!(text, "\n  {longer}");
+        }
         if let Some(repaired) = repaired {
             let _ = write!(text, "\n  {}", repair(repaired));
         }
@@ -131,6 +139,7 @@ impl CheckResult {
             "end": candles.map(CandleSeries::end),
             "missing": checked.missing,
             "coverage": checked.coverage(),
+            "longer": self.longer.as_ref().map(LongerCounts::document),
             "problems": checked.findings.total(),
             "counts": counts,
             "findings": checked.findings.list().iter().map(finding_document).collect::<Vec<_>>(),

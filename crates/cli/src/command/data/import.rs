@@ -63,6 +63,7 @@ fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<
         licence: arguments.licence.clone(),
         mixing: if arguments.mix { Mixing::Allowed } else { Mixing::Refused },
         copies: loaded.config.data.objects(),
+        longer_share_percent: loaded.config.data.longer_share_percent,
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
     // Each is given back once it is stored.
@@ -77,8 +78,10 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
         );
     };
     let out = OutputFile::new(out, existing(arguments.force))?;
-    let copies = arguments.catalog.load(context)?.config.data.objects();
-    let read = ReadFile::read((file, &copies), &arguments.reading.settings(), &Terminal(context.global))?;
+    let data = arguments.catalog.load(context)?.config.data;
+    let (copies, reading) = (data.objects(), arguments.reading.settings());
+    let reading = (&reading, data.longer_share_percent);
+    let read = ReadFile::read((file, &copies), reading, &Terminal(context.global))?;
     document(&read.write(&out)?, context)
 }
 

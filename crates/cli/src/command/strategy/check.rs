@@ -14,7 +14,8 @@ use candlewick_app::validation::{self, Means, ValidationReport};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
 use candlewick_sdk::{
-    BotContext, CloseType, ExpirationType, Expiry, Interval, Registry, Series, StrategyEntry, Symbol,
+    BotContext, CloseType, ExpirationType, Expiry, Interval, LongerRule, Registry, Series, StrategyEntry,
+    Symbol,
 };
 use clap::Args;
 use serde_json::{Map, Value};
@@ -149,6 +150,7 @@ impl CheckArguments {
             symbol,
             interval,
             expiry: Expiry { close_type, expiration_type: ExpirationType::TimeFixed },
+            longer_share_percent: Some(LongerRule::USUAL_PERCENT),
         };
         let of_bot = configured.and_then(|bot| bot.params.as_object().cloned()).unwrap_or_default();
         let params =
@@ -272,6 +274,7 @@ mod tests {
                 close_type: "01:00".parse().expect("a code"),
                 expiration_type: ExpirationType::TimeFixed,
             },
+            longer_share_percent: None,
         };
         let subject = Subject { entry, params, bot };
         let data = vec!["GBPUSD_1m.csv".to_owned(), "data/BTCUSDT_1m.csv".to_owned()];

@@ -50,7 +50,13 @@ fn settings() -> SessionSettings {
     let mut risk = RiskSettings::default();
     (risk.max_drawdown_percent, risk.daily_loss_limit, risk.max_trades_per_day) = (0.0, Decimal::ZERO, 0);
     let bots = vec![bot("one", "BTCUSDT"), bot("other", "ETHUSDT")];
-    SessionSettings { money_scale: MoneyScale::default(), balance: Decimal::from(10_000), risk, bots }
+    SessionSettings {
+        money_scale: MoneyScale::default(),
+        balance: Decimal::from(10_000),
+        risk,
+        bots,
+        longer_share_percent: None,
+    }
 }
 
 /// A journal of several runs that keeps snapshots, written as a run writes it.

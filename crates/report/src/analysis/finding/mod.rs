@@ -16,6 +16,7 @@ mod one_hour_only;
 mod refused_by_one_rule;
 mod regimes;
 mod staked_result;
+mod stale_longer_candles;
 mod too_few_trades;
 mod too_good;
 mod unusual_payout;
@@ -26,7 +27,7 @@ pub use assumed_payout::assumed_payout_percent;
 pub use bounce::Reversals;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
-use candlewick_sdk::{Millis, MoneyScale, Symbol};
+use candlewick_sdk::{Interval, Millis, MoneyScale, Staleness, Symbol};
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
 pub(crate) use staked_result::StakedResult;
@@ -84,6 +85,8 @@ pub enum FindingKind {
     BidAskBounce,
     /// A rule has many numbers for its trades.
     ManyNumbers,
+    /// A strategy read longer candles that were out of date.
+    StaleLongerCandles,
     /// Many trades drew.
     DrawShare,
     /// Trades did not draw for want of a price step.
@@ -134,6 +137,19 @@ pub struct Background {
     pub reversals: Vec<Reversals>,
     /// How many numbers the rule of each bot has, in the bots' order; 0 without a rule.
     pub rule_numbers: Vec<usize>,
+    /// Longer candles that strategies read although they were out of date.
+    pub stale_longer: Vec<StaleLonger>,
+}
+
+/// How often a bot read a longer candle that was out of date.
+#[derive(Clone, Debug)]
+pub struct StaleLonger {
+    /// The bot's name.
+    pub bot: String,
+    /// The interval of the longer candles.
+    pub interval: Interval,
+    /// How often, and how old they were.
+    pub staleness: Staleness,
 }
 
 /// What the verdict on all trades rests on.
@@ -231,6 +247,7 @@ impl Finding {
             gaps::find(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             bounce::find(&background.reversals),
             many_numbers::find(&background.rule_numbers, facts.settled, facts.bots),
+            stale_longer_candles::find(&background.stale_longer),
             draw_share::find(summary.draw, summary.trades),
             no_price_step::find(facts.settled, facts.bots, &background.unset_steps),
             data_revised::find(background.revised_candles),

@@ -69,8 +69,8 @@ fn delayed_session(risk: RiskSettings, strategy: Box<dyn Strategy>, entry_delay_
         params: serde_json::json!({}),
         stake: StakeSettings::Fixed { amount: Decimal::TEN },
     };
-    let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
-    let settings = SessionSettings { money_scale, balance, risk, bots: vec![bot] };
+    let (money_scale, balance, bots) = (MoneyScale::default(), Decimal::from(1_000), vec![bot]);
+    let settings = SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None };
     Session::new(&settings, vec![strategy]).expect("sound settings")
 }
 

@@ -26,8 +26,7 @@ impl<'a> Bench<'a> {
     pub(super) fn new(subject: &'a Subject, market: &'a Market, warmup: usize) -> Result<Self, Stop> {
         let candles = &market.candles[..];
         let strategy = subject.build().map_err(Stop::Build)?;
-        let longer =
-            LongerCandles::new(subject.bot.interval, strategy.longer_intervals()).unwrap_or_default();
+        let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals()).unwrap_or_default();
         let answers = subject.run(candles, Manner::LIVE)?;
         let alone = subject.run(candles, Manner::ALONE)?;
         Ok(Self { subject, market, candles, warmup, longer, answers, alone })

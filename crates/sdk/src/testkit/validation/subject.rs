@@ -86,7 +86,7 @@ impl Subject {
     /// [`BuildError`], also for longer intervals that are no multiples of the bot's own.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
-        LongerCandles::new(self.bot.interval, strategy.longer_intervals())
+        LongerCandles::of_bot(&self.bot, strategy.longer_intervals())
             .map_err(|error| BuildError::parameters(self.entry.name.as_str(), error.to_string()))?;
         Ok(strategy)
     }
@@ -164,7 +164,7 @@ pub(super) struct Showing<'a> {
 impl<'a> Showing<'a> {
     pub(super) fn new(subject: &'a Subject, manner: Manner) -> Result<Self, Stop> {
         let strategy = subject.build().map_err(Stop::Build)?;
-        let longer = LongerCandles::new(subject.bot.interval, strategy.longer_intervals());
+        let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
         // `build` has held the intervals to the same.
         let longer = longer.unwrap_or_default();
         Ok(Self { subject, strategy, longer, manner, trades: Trades::new(&subject.bot), answers: Vec::new() })
@@ -181,8 +181,7 @@ impl<'a> Showing<'a> {
         if index > 0 && self.subject.entry.wants_prices && index >= self.manner.prices_from {
             self.show_prices(candle, index);
         }
-        let signal = self.strategy.on_candle(candle);
-        self.longer.show(candle, &mut *self.strategy);
+        let signal = self.longer.show_candle(candle, &mut *self.strategy);
         place.set(index + 1);
         if let Some(signal) = signal {
             self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());

@@ -80,7 +80,8 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut results = Vec::with_capacity(all.len());
     for (target, checked) in all {
         let repair = repair.as_ref().map(|terms| terms.repair(&target, &checked, &store.catalog, &progress));
-        let result = CheckResult::new(target, checked, repair.transpose()?, &arguments.ignore);
+        let share = store.longer_share_percent;
+        let result = CheckResult::new(target, checked, repair.transpose()?, &arguments.ignore, share);
         if !context.global.json {
             print(&result.text(arguments.show))?;
         }
