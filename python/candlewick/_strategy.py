@@ -49,7 +49,7 @@ def param(default: T, min: float | None = None, max: float | None = None, about:
 def buy(reason: str, *, close_type: str | None = None, **numbers: float) -> Signal:
     """A bet on a higher price. The reason's numbers have names: ``buy("oversold", rsi=28.2)``; at most four.
 
-    ``close_type``, a duration code such as ``"05:00"``, replaces that of the bot for this trade.
+    ``close_type``, a duration code such as ``"05:00"``, replaces that of the bot for this trade. Name it in ``close_types`` of the class.
     """
     return Signal(True, reason, close_type, numbers)
 
@@ -88,6 +88,8 @@ class Strategy(_Base):
 
     #: Longer intervals whose candles it wants to see as well, such as ``("5m",)``.
     longer_intervals: ClassVar[Sequence[str]] = ()
+    #: Durations that its signals may name in ``close_type``, such as ``("05:00",)``. ``strategy_check`` refuses others.
+    close_types: ClassVar[Sequence[str]] = ()
 
     def on_candle(self, candle: Candle) -> Signal | None:
         """A candle has closed. Answer ``buy(...)`` or ``sell(...)`` to ask for a trade, else ``None``."""

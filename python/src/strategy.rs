@@ -6,7 +6,8 @@ use crate::host::PyHost;
 use crate::signal::PySignal;
 use candlewick_records::utc;
 use candlewick_sdk::{
-    BotContext, Candle, Expiry, Interval, Millis, Price, ReasonTemplate, Settlement, Signal, Strategy,
+    BotContext, Candle, CloseType, Expiry, Interval, Millis, Price, ReasonTemplate, Settlement, Signal,
+    Strategy,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,6 +23,7 @@ pub(crate) struct PyStrategy {
     host: Arc<PyHost>,
     warmup: usize,
     longer: Vec<Interval>,
+    close_types: Vec<CloseType>,
     on_candle: Py<PyAny>,
     on_longer_candle: Option<Py<PyAny>>,
     on_price: Option<Py<PyAny>>,
@@ -45,11 +47,17 @@ impl PyStrategy {
             let read = interval.parse::<Interval>();
             read.map_err(|error| PyValueError::new_err(format!("longer_intervals: {error}")))
         });
+        let close_types: Vec<String> = object.getattr("close_types")?.extract()?;
+        let close_types = close_types.iter().map(|close_type| {
+            let read = close_type.parse::<CloseType>();
+            read.map_err(|error| PyValueError::new_err(format!("close_types: {error}")))
+        });
         Ok(Self {
             bot: bot.clone(),
             host,
             warmup: warmup_of(object)?,
             longer: longer.collect::<PyResult<_>>()?,
+            close_types: close_types.collect::<PyResult<_>>()?,
             on_candle: object.getattr("on_candle")?.unbind(),
             on_longer_candle: own("on_longer_candle")?,
             on_price: own("on_price")?,
@@ -196,6 +204,12 @@ impl Strategy for PyStrategy {
             let Some(method) = &own.on_settled else { return Ok(()) };
             method.bind(py).call1((Bound::new(py, PySettlement(*settlement))?,)).map(drop)
         });
+    }
+
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        let own =
+            self.close_types.iter().map(|close_type| Expiry { close_type: *close_type, ..self.bot.expiry });
+        std::iter::once(None).chain(own.map(Some)).collect()
     }
 
     fn wants_settlements(&self) -> bool {

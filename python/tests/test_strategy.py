@@ -93,6 +93,7 @@ def test_longer_candles_settlements_and_an_own_expiry_arrive(candles: Path) -> N
 
     class Listens(candlewick.Strategy):
         longer_intervals = ("5m",)
+        close_types = ("10:00",)
 
         def warmup(self) -> int:
             return 10

@@ -7,6 +7,7 @@
 
 mod cheat;
 mod declare;
+mod disguised;
 mod honest;
 mod trial;
 
@@ -42,6 +43,29 @@ const BUILT_IN: [&str; 9] = [
     "stochastic-adx",
     "coin",
 ];
+/// Rules of the repository: honest, on prices with the ticks and gaps of a market. So are the strategies after them.
+const ON_MARKET: [&str; 16] = [
+    "rules:bollinger-reversal.toml",
+    "rules:donchian-breakout.toml",
+    "rules:ema-cross-adx.toml",
+    "rules:higher-trend.toml",
+    "rules:inside-bar-breakout.toml",
+    "rules:macd-cross.toml",
+    "rules:rsi-reversal.toml",
+    "rules:session-open.toml",
+    "rules:stochastic-adx.toml",
+    "rules:three-in-a-row.toml",
+    "market:rsi-reversal",
+    "market:ema-cross",
+    "market:bollinger-reversal",
+    "market:macd-cross",
+    "market:donchian-breakout",
+    "market:stochastic-adx",
+];
+/// Their candles.
+const MARKET_DATA: &str = "EURUSD_1m.csv";
+/// Number of candles of the market.
+const MARKET_CANDLES: usize = 6_000;
 /// Candles that some are given as a file.
 const DATA: &str = "BTCUSDT_1m.csv";
 /// The same each time: what a test finds today it finds tomorrow.
@@ -51,7 +75,7 @@ fn main() -> ExitCode {
     let (mut honest, mut cheats) = (BUILT_IN.to_vec(), Vec::new());
     let app = honest::add(App::with_builtin_strategies(), &mut honest);
     let app = trial::add_honest(app, &mut honest);
-    let app = trial::add_cheats(cheat::add(app, &mut cheats));
+    let app = disguised::add(trial::add_cheats(cheat::add(app, &mut cheats)));
     if std::env::args()
         .nth(1)
         .is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str()))
@@ -77,13 +101,19 @@ fn main() -> ExitCode {
         "each cheat has the check that catches it"
     );
     let folder = folder();
+    honest.extend(ON_MARKET);
     let trial = trial::CAUGHT.iter().map(|(name, _)| name);
-    let names: Vec<&str> = honest.iter().chain(&cheats).chain(trial).copied().collect();
+    let disguised = disguised::CAUGHT.iter().chain(&disguised::ENDED).map(|(name, _)| name);
+    let names: Vec<&str> = honest.iter().chain(&cheats).chain(trial).chain(disguised).copied().collect();
     let checked = check_all(&names, folder.path());
     let (others, tried) = checked.split_at(honest.len() + cheats.len());
+    let (tried, disguised) = tried.split_at(trial::CAUGHT.len());
+    let (hidden, ended) = disguised.split_at(disguised::CAUGHT.len());
     let mut problems: Vec<String> =
         names.iter().zip(others).filter_map(|(name, said)| judge(name, said)).collect();
     problems.extend(trial::CAUGHT.iter().zip(tried).filter_map(judge_trial));
+    problems.extend(disguised::CAUGHT.iter().zip(hidden).filter_map(judge_disguised));
+    problems.extend(disguised::ENDED.iter().zip(ended).filter_map(judge_ended));
     problems.extend(sweep("t-declared-future", 5, "t-declared-future declares", folder.path()));
     problems.extend(sweep("t-table-by-close", 5, "by their prices", folder.path()));
     problems.extend(sweep("t-once-model", 5, "otherwise in a new process", folder.path()));
@@ -99,7 +129,8 @@ fn main() -> ExitCode {
     for ((name, _), said) in trial::CAUGHT.iter().zip(tried) {
         println!("{name:<24} {}", said.failed.join(" "));
     }
-    println!("{} honest strategies, {} cheats, {} problems", honest.len(), cheats.len(), problems.len());
+    let cheats = cheats.len() + trial::CAUGHT.len() + disguised.len();
+    println!("{} honest strategies, {cheats} cheats, {} problems", honest.len(), problems.len());
     ExitCode::from(u8::from(!problems.is_empty()))
 }
 
@@ -122,7 +153,14 @@ fn folder() -> tempfile::TempDir {
     std::fs::write(folder.path().join(DATA), csv(&walk)).unwrap();
     std::fs::write(folder.path().join(trial::DATA), csv(&random_walk(78, 6_000))).unwrap();
     std::fs::write(folder.path().join("list.csv"), list).unwrap();
+    let market = std::fs::read_to_string(repository().join("backtest-data").join(MARKET_DATA)).unwrap();
+    let market: Vec<&str> = market.lines().take(MARKET_CANDLES + 1).collect();
+    std::fs::write(folder.path().join(MARKET_DATA), market.join("\n") + "\n").unwrap();
     folder
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 fn csv(candles: &[Candle]) -> String {
@@ -162,22 +200,37 @@ fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
 
 fn check(name: &str, folder: &Path) -> Said {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["strategy", "check", name, "--json", "--seed", SEED]).current_dir(folder).env_clear();
+    let (place, own) = name.split_once(':').unwrap_or(("", name));
+    let strategy = if place == "rules" { place } else { own };
+    command.args(["strategy", "check", strategy, "--json", "--seed", SEED]).current_dir(folder).env_clear();
     command.env("XDG_CACHE_HOME", folder);
-    // Who waits long before it cheats is seen in many candles alone.
-    if name != "t-sleeper" {
-        command.args(["--unseen", "3000"]);
-    }
+    // A cheat that waits long shows only in many candles.
+    match name {
+        "t-sleeper" => &mut command,
+        "w-every-5000th" | "w-turns-after-4000" | "w-first-3000" | "w-rare-expiry" => {
+            command.args(["--unseen", "12000"])
+        }
+        _ => command.args(["--unseen", "3000"]),
+    };
+    // A busy machine may be many times slower.
+    let is_ended = disguised::ENDED.iter().any(|(ended, _)| *ended == name);
+    command.args(["--timeout", if is_ended { "6" } else { "900" }]);
     let known = ["--data", trial::DATA, "--param", &format!("file={}", trial::DATA)];
     let list = ["--data", DATA, "--param", "file=list.csv"];
     let candles = ["--data", DATA, "--param", "file=BTCUSDT_1m.csv"];
+    let rule = format!("file={}", repository().join("strategies/rules").join(own).display());
     match name {
+        _ if !place.is_empty() => {
+            let rule = ["--param", &rule];
+            command.args(["--data", MARKET_DATA]).args(if place == "rules" { &rule[..] } else { &[] })
+        }
         "signal-list" => command.args(list),
         "c-reads-the-next-row" | "c-mean-of-the-file" => command.args(candles),
         "t-table-by-time" | "t-table-thirty" | "t-best-minutes" => command.args(known),
         "t-table-by-close" | "t-table-third" | "t-nearest-neighbour" | "u-child-process" => {
             command.args(&known[..2])
         }
+        _ if name.starts_with("w-shape") || name.starts_with("w-first") => command.args(&known[..2]),
         _ => &mut command,
     };
     let output = command.output().unwrap();
@@ -248,6 +301,19 @@ fn judge_trial(((name, checks), said): (&(&str, &[&str]), &Said)) -> Option<Stri
         said.code == 5 && checks.iter().all(|check| said.failed.iter().any(|failed| failed == check));
     (!checks.is_empty() && !is_caught)
         .then(|| format!("{name} must be caught by {checks:?}: {:?}\n{}", said.failed, said.printed))
+}
+
+/// Describes what is wrong with what was said of a disguised cheat.
+fn judge_disguised(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
+    let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
+    (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
+}
+
+/// Describes what is wrong with what was said of a strategy that ends its process, or never returns.
+fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
+    let is_named = said.code == 5 && said.printed.contains(says);
+    (!is_named)
+        .then(|| format!("{name} must end with code 5 and say {says:?}: {}\n{}", said.code, said.printed))
 }
 
 /// For each check what it caught, and what would have escaped without it.

@@ -63,9 +63,10 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         true
     }
 
-    /// The expiries that its signals may have, as far as it knows them beforehand; none stands for that of its bot, which all have
-    /// unless it says otherwise here. A search holds them to the candles before it begins, and the header of a run names them. Asked once,
-    /// after it is built.
+    /// Returns the expiries that its signals may have, `None` for that of its bot, which all have unless it says otherwise here.
+    ///
+    /// A search checks them against the candles before it begins, the header of a run names them, and `strategy check` fails a signal
+    /// with another expiry. Called once, after it is built.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }

@@ -3,7 +3,7 @@
 //! A look behind a longer candle in memory is not among them: these are made one by one as they end, and no later one lies there.
 
 use super::cheats::move_ahead;
-use super::{DATA, Event, entry};
+use super::{DATA, Event, by_candle, entry};
 use crate::declare::toward;
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Outcome, Signal};
@@ -28,12 +28,6 @@ fn picks(candle: &Candle, every: u64) -> bool {
 fn turned(candle: &Candle, by: u64) -> Option<Signal> {
     let is_head = mixed(candle.close().to_bits() ^ mixed(by.wrapping_add(1))).is_multiple_of(2);
     picks(candle, 4).then(|| toward(if is_head { 1.0 } else { -1.0 }, "turned")).flatten()
-}
-
-fn by_candle<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
-    mut rule: F,
-) -> impl FnMut(Event) -> Option<Signal> + Send + 'static {
-    move |event| if let Event::Candle(candle) = event { rule(candle) } else { None }
 }
 
 /// The last so many closes, once there are as many.

@@ -1,6 +1,6 @@
 //! Thirty ways to know what cannot be known, or to answer otherwise than the candles say.
 
-use super::{Event, Place, entry};
+use super::{Event, Place, by_candle, entry};
 use crate::declare::toward;
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Signal};
@@ -49,13 +49,6 @@ fn turned(candle: &Candle, by: u64) -> Option<Signal> {
         -1.0
     };
     picks(candle, 4).then(|| toward(side, "turned")).flatten()
-}
-
-/// Rules that go by candles alone.
-fn by_candle<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
-    mut rule: F,
-) -> impl FnMut(Event) -> Option<Signal> + Send + 'static {
-    move |event| if let Event::Candle(candle) = event { rule(candle) } else { None }
 }
 
 /// Which way a file's closes move from each open time on, until so many rows later.

@@ -18,12 +18,6 @@ fn minute(candle: &Candle) -> i64 {
     candle.time().get().rem_euclid(24 * 60 * MINUTE) / MINUTE
 }
 
-fn by_candle<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
-    mut rule: F,
-) -> impl FnMut(Event) -> Option<Signal> + Send + 'static {
-    move |event| if let Event::Candle(candle) = event { rule(candle) } else { None }
-}
-
 strategy!("t-sma-slope", SmaSlope { window: Window = Window::new(40) }, 40, |this, candle| {
     let before = this.window.with(candle.close())?;
     let (old, new) = (mean(before.range(..20)), mean(before.range(20..)));
@@ -156,6 +150,19 @@ strategy!("t-new-after-a-hole", NewAfterHole { last: Option<Candle> = None, run:
     (3..=9).contains(&this.run).then(|| Signal::sell("too long"))
 });
 
+strategy!("t-own-expiry", OwnExpiry {}, 0, |this, candle| {
+    let signal = toward(rise(candle), "long bet")?;
+    (minute(candle) % 4 == 0).then(|| signal.expiring(ten_minutes()))
+}, also {
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        vec![Some(ten_minutes())]
+    }
+});
+
+fn ten_minutes() -> Expiry {
+    Expiry { close_type: "10:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed }
+}
+
 list!(
     SmaSlope,
     ChannelBreakout,
@@ -174,11 +181,12 @@ list!(
     RoundNumber,
     Yesterday,
     NewAfterHole,
+    OwnExpiry,
 );
 
 /// All of them, with those that need a closure.
 pub(super) fn add_all(app: App, names: &mut Vec<&'static str>) -> App {
-    names.extend(["t-pause-after-losses", "t-two-time-frames", "t-own-expiry"]);
+    names.extend(["t-pause-after-losses", "t-two-time-frames"]);
     add(app, names)
         .with_strategy_entry(entry("t-pause-after-losses", 1, &[], |_| {
             let (mut lost, mut pause) = (0, 0);
@@ -206,12 +214,5 @@ pub(super) fn add_all(app: App, names: &mut Vec<&'static str>) -> App {
                 }
                 _ => None,
             }
-        }))
-        .with_strategy_entry(entry("t-own-expiry", 0, &[], |_| {
-            let (close_type, expiration_type) = ("10:00".parse().unwrap(), ExpirationType::TimeFixed);
-            by_candle(move |candle| {
-                let signal = toward(rise(candle), "long bet")?;
-                (minute(candle) % 4 == 0).then(|| signal.expiring(Expiry { close_type, expiration_type }))
-            })
         }))
 }

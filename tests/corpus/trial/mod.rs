@@ -24,10 +24,17 @@ pub(crate) fn add_cheats(app: App) -> App {
 }
 
 /// What a strategy is called with.
-enum Event<'a> {
+pub(crate) enum Event<'a> {
     Candle(&'a Candle),
     Longer(&'a Candle),
     Settled(&'a Settlement),
+}
+
+/// Rules that go by candles only.
+pub(crate) fn by_candle<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
+    mut rule: F,
+) -> impl FnMut(Event) -> Option<Signal> + Send + 'static {
+    move |event| if let Event::Candle(candle) = event { rule(candle) } else { None }
 }
 
 /// A strategy whose rules are one closure.
@@ -64,12 +71,17 @@ pub(crate) const DATA: &str = "ETHUSDT_1m.csv";
 
 /// Where a strategy is built: its bot, and the file of candles that it reads: that which its parameters name, or the one that
 /// it knows to lie there.
-struct Place<'a> {
+pub(crate) struct Place<'a> {
     bot: &'a BotContext,
     file: PathBuf,
 }
 
 impl Place<'_> {
+    /// The symbol of the bot.
+    pub(crate) fn symbol(&self) -> &str {
+        self.bot.symbol.as_str()
+    }
+
     /// Open times and closes of the file.
     fn table(&self) -> Vec<(i64, f64)> {
         let text = std::fs::read_to_string(&self.file).unwrap_or_default();
@@ -82,7 +94,7 @@ impl Place<'_> {
 }
 
 /// An entry of a program: `make` makes the closure for a bot.
-fn entry<F: FnMut(Event) -> Option<Signal> + Send + 'static>(
+pub(crate) fn entry<F: FnMut(Event) -> Option<Signal> + Send + 'static>(
     name: &'static str,
     warmup: usize,
     longer: &[Interval],

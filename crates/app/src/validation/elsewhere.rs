@@ -2,7 +2,7 @@
 
 use super::file::{files, paths};
 use super::process::{Itself, Reply, Surroundings};
-use candlewick_sdk::testkit::{Check, Checked, Decision, Finding, Market, Subject, candles_needed};
+use candlewick_sdk::testkit::{Check, Checked, Decision, Finding, Market, Subject};
 use candlewick_sdk::{Candle, Symbol};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -10,8 +10,6 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Candles beyond what the warm-up asks for.
-const CANDLES: usize = 1_500;
 /// Processes where everything is another: who goes by something that has two values goes unseen once in 2^6.
 const PROCESSES: usize = 6;
 /// Bytes that are more than what counting them reads.
@@ -30,10 +28,12 @@ enum Change {
     Arguments,
     Bot,
     Rivals,
+    Earlier,
 }
 
 impl Change {
-    const ALL: [Self; 5] = [Self::Environment, Self::Folder, Self::Arguments, Self::Bot, Self::Rivals];
+    const ALL: [Self; 6] =
+        [Self::Environment, Self::Folder, Self::Arguments, Self::Bot, Self::Rivals, Self::Earlier];
 
     const fn words(self) -> &'static str {
         match self {
@@ -43,6 +43,9 @@ impl Change {
             Self::Bot => "under another bot's name: live and in backtests names differ",
             Self::Rivals => {
                 "beside bots of another symbol and other parameters: keep what it knows in itself, not in a static"
+            }
+            Self::Earlier => {
+                "after other instances of its process: keep what it knows in itself, not in a static"
             }
         }
     }
@@ -58,9 +61,7 @@ struct Elsewhere<'a> {
 
 /// Compares decisions of this process with those of others, and looks at what was read and written there.
 pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Checked; 2] {
-    let warmup = subject.build().map_or(0, |strategy| strategy.warmup());
-    let count = candles_needed(warmup.min(market.candles.len())) + CANDLES;
-    let candles = &market.candles[market.candles.len().saturating_sub(count)..];
+    let candles = &market.candles[..];
     let not_run = |problem: &dyn std::fmt::Display| {
         [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, problem.to_string()))
     };
@@ -100,7 +101,7 @@ impl Elsewhere<'_> {
         if let Some(candle) = differs(&[], 0)? {
             return Ok(Some(format!(
                 "at candle {candle} it decides otherwise in another process: it goes by chance, a clock, an address, a number of the \
-                 process, or what earlier bots left in a static"
+                 process, or a static: which instance of its process it is, or what earlier ones left there"
             )));
         }
         for token in 0..PROCESSES {
@@ -139,6 +140,8 @@ impl Elsewhere<'_> {
                         others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
                     around.rivals = others.get(token % others.len().max(1)).copied();
                 }
+                // One more in each process: the first of them is the first of its process.
+                Change::Earlier => around.earlier = token,
             }
         }
         let subject = with_whole_paths(self.subject);
@@ -159,8 +162,7 @@ impl Elsewhere<'_> {
             );
         };
         let names_a_file = !files(&self.subject.params).is_empty();
-        // It is built once more before it is shown candles.
-        let read_to_decide = traffic.read_to_decide.saturating_sub(traffic.read_to_build);
+        let read_to_decide = traffic.read_to_decide;
         if read_to_decide > LEAST {
             return found(
                 Finding::Failed,

@@ -1,16 +1,26 @@
 //! A strategy in another process of the same program: what is asked of it there, and what it answers.
 
-use candlewick_sdk::testkit::{Decision, Subject};
+use super::supervise::{Message, Printed, report_position, send, supervise};
+use super::unfinished::Unfinished;
+use super::{CheckError, ValidationReport, examine_here};
+use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Expiry, Interval, Millis, Ohlcv, Registry, Symbol};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ffi::OsString;
-use std::io::{Read, Write as _};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// Bytes of a candle between processes: a time and five numbers.
 const CANDLE_BYTES: usize = 48;
+/// Time limit of a single run over candles. The time limit of the checks as a whole is shorter.
+const RUN_LIMIT: Duration = Duration::from_mins(10);
+/// Candles that are shown to each instance that is built before the one that counts.
+const EARLIER_CANDLES: usize = 100;
 
 /// How a program starts itself to answer with [`answer_request`].
 #[derive(Clone, Debug)]
@@ -34,10 +44,14 @@ pub(super) struct Surroundings<'a> {
     pub(super) bot: Option<String>,
     /// Whether bots of this symbol, with other parameters, run beside it.
     pub(super) rivals: Option<Symbol>,
+    /// Number of instances that are built and dropped before it.
+    pub(super) earlier: usize,
 }
 
+/// What a child process is asked, followed by the candles.
 #[derive(Serialize, Deserialize)]
 struct Request {
+    nonce: String,
     strategy: String,
     params: Value,
     bot: String,
@@ -45,7 +59,28 @@ struct Request {
     interval: Interval,
     expiry: Expiry,
     longer_share_percent: Option<f64>,
-    rivals: Option<Symbol>,
+    candles: usize,
+    task: Task,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Task {
+    /// Run over the candles once.
+    Decide { rivals: Option<Symbol>, earlier: usize },
+    /// Make every check.
+    Examine(Examination),
+}
+
+/// What the checks are made with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Examination {
+    /// Name of the candles, `None` for synthetic ones.
+    pub(super) market: Option<String>,
+    /// Number of candles that there were before the oldest were cut off.
+    pub(super) given: usize,
+    pub(super) seed: u64,
+    pub(super) unseen: Option<usize>,
+    pub(super) limit: Duration,
 }
 
 /// What a strategy did in another process.
@@ -75,69 +110,106 @@ impl Itself {
         candles: &[Candle],
         around: &Surroundings<'_>,
     ) -> Result<Reply, String> {
-        let request = Request {
-            strategy: subject.entry.name.clone(),
-            params: subject.params.clone(),
-            bot: around.bot.clone().unwrap_or_else(|| subject.bot.bot.clone()),
-            symbol: subject.bot.symbol,
-            interval: subject.bot.interval,
-            expiry: subject.bot.expiry,
-            longer_share_percent: subject.bot.longer_share_percent,
-            rivals: around.rivals,
-        };
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(&around.arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(variables) = &around.environment {
             command.env_clear().envs(variables.iter().map(|(key, value)| (key, value)));
         }
         if let Some(folder) = around.folder {
             command.current_dir(folder);
         }
-        let failed = |error: &dyn std::fmt::Display| format!("no process of its own: {error}");
-        let mut child = command.spawn().map_err(|error| failed(&error))?;
-        if let Some(mut input) = child.stdin.take() {
-            let written = encode(&request, candles);
-            // Whoever ends before it has read says so by how it ended.
-            let _ = input.write_all(&written.map_err(|error| failed(&error))?);
-        }
-        let output = child.wait_with_output().map_err(|error| failed(&error))?;
-        let printed = String::from_utf8_lossy(&output.stdout);
-        // A strategy may print, too.
-        let reply = printed.lines().rev().find_map(|line| serde_json::from_str(line).ok());
-        reply.ok_or_else(|| {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().last().unwrap_or("it said nothing");
-            format!("in a process of its own it ends with {}: {last}", output.status)
-        })
+        let task = Task::Decide { rivals: around.rivals, earlier: around.earlier };
+        let bot = around.bot.clone().unwrap_or_else(|| subject.bot.bot.clone());
+        let request = Request { bot, ..Request::new(subject, candles.len(), task) };
+        let reply = request.answer(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
+        reply.map_err(|error| format!("in a process of its own: {error}"))
+    }
+
+    /// Makes every check in a new process.
+    pub(super) fn examine(
+        &self,
+        subject: &Subject,
+        candles: &[Candle],
+        examination: Examination,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Result<ValidationReport, CheckError>, Unfinished> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        let limit = examination.limit;
+        let request = Request::new(subject, candles.len(), Task::Examine(examination));
+        request.answer(command, candles, limit, Printed::Shown, progress)
     }
 }
 
-/// Answers what [`Itself`] asked another process of this program: the text that it prints.
+impl Request {
+    fn new(subject: &Subject, candles: usize, task: Task) -> Self {
+        // The keys of the hasher are random.
+        let nonce = format!("{:016x}", RandomState::new().hash_one(candles));
+        let BotContext { bot, symbol, interval, expiry, longer_share_percent } = subject.bot.clone();
+        let (strategy, params) = (subject.entry.name.clone(), subject.params.clone());
+        Self { nonce, strategy, params, bot, symbol, interval, expiry, longer_share_percent, candles, task }
+    }
+
+    fn answer<T: DeserializeOwned + Send + 'static>(
+        &self,
+        command: Command,
+        candles: &[Candle],
+        limit: Duration,
+        printed: Printed,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<T, Unfinished> {
+        let bytes = encode(self, candles).map_err(|error| Unfinished::NotStarted(error.into()))?;
+        supervise(command, bytes, &self.nonce, limit, printed, progress)
+    }
+}
+
+/// Answers what [`Itself`] asked another process of this program: reads the request from `input`, and writes the reply to stdout.
 ///
 /// # Errors
-/// When the input is no request.
-pub fn answer_request(registry: &Registry, input: &mut dyn Read) -> Result<String, anyhow::Error> {
-    let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes)?;
-    let (request, candles) = decode(&bytes)?;
+/// When the input is no request, or stdout is gone.
+pub fn answer_request(
+    registry: &Registry,
+    itself: &Itself,
+    input: &mut dyn BufRead,
+) -> Result<(), anyhow::Error> {
+    let (request, candles) = decode(input)?;
     let entry = registry.find(&request.strategy);
     let entry =
         entry.ok_or_else(|| anyhow::anyhow!("there is no strategy \"{}\"", request.strategy))?.clone();
-    let Request { params, bot, symbol, interval, expiry, longer_share_percent, rivals, .. } = request;
+    let Request { nonce, params, bot, symbol, interval, expiry, longer_share_percent, task, .. } = request;
     let subject =
         Subject { entry, params, bot: BotContext { bot, symbol, interval, expiry, longer_share_percent } };
-    let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
+    report_position(nonce.clone());
+    // Panics are findings.
     std::panic::set_hook(Box::new(|_| {}));
-    let before = look();
-    let built = rivals.is_empty().then(|| subject.build().map(drop));
-    let between = look();
-    let decisions = match built {
-        Some(Err(error)) => Err(error.to_string()),
-        _ => subject.decisions(&candles, &rivals),
-    };
+    match task {
+        Task::Decide { rivals, earlier } => {
+            let reply = decide(&subject, &candles, rivals, earlier);
+            send(&nonce, &Message::Done(reply))?;
+        }
+        Task::Examine(examination) => {
+            let market = examination.market.clone().map(|name| Market { name, candles });
+            let mut begin = |check| {
+                // A parent that is gone ends this process anyway.
+                let _ = send::<()>(&nonce, &Message::Begun(check));
+            };
+            let report = examine_here(&subject, market, &examination, itself, &mut begin);
+            send(&nonce, &Message::Done(report))?;
+        }
+    }
+    Ok(())
+}
+
+fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier: usize) -> Reply {
+    let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
+    for _ in 0..earlier {
+        // What it decides there does not count.
+        let _ = subject.decisions(&candles[..candles.len().min(EARLIER_CANDLES)], &[]);
+    }
+    let (before, mut between) = (look(), None);
+    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = look());
     let traffic = traffic(before, between, look());
-    Ok(serde_json::to_string(&Reply { decisions, traffic })?)
+    Reply { decisions, traffic }
 }
 
 /// A look at what this thread has read and written so far.
@@ -179,11 +251,13 @@ fn encode(request: &Request, candles: &[Candle]) -> Result<Vec<u8>, serde_json::
     Ok(bytes)
 }
 
-fn decode(bytes: &[u8]) -> Result<(Request, Vec<Candle>), anyhow::Error> {
-    let end = bytes.iter().position(|byte| *byte == b'\n');
-    let (request, rest) = bytes.split_at(end.ok_or_else(|| anyhow::anyhow!("no request"))?);
-    let request: Request = serde_json::from_slice(request)?;
-    let (records, _) = rest[1..].as_chunks::<CANDLE_BYTES>();
+fn decode(input: &mut dyn BufRead) -> Result<(Request, Vec<Candle>), anyhow::Error> {
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line)?;
+    let request: Request = serde_json::from_slice(&line)?;
+    let mut bytes = vec![0; request.candles.saturating_mul(CANDLE_BYTES)];
+    input.read_exact(&mut bytes)?;
+    let (records, _) = bytes.as_chunks::<CANDLE_BYTES>();
     let candle = |record: &[u8; CANDLE_BYTES]| {
         let (words, _) = record.as_chunks::<8>();
         let [time, open, high, low, close, volume] = [0, 1, 2, 3, 4, 5].map(|word: usize| words[word]);
@@ -202,7 +276,9 @@ mod tests {
     #[test]
     fn candles_arrive_to_the_last_bit() {
         let bot = bot("BTCUSDT");
+        let candles = random_walk(1, 50);
         let request = Request {
+            nonce: String::new(),
             strategy: "one".to_owned(),
             params: Value::Null,
             bot: bot.bot,
@@ -210,10 +286,10 @@ mod tests {
             interval: bot.interval,
             expiry: bot.expiry,
             longer_share_percent: bot.longer_share_percent,
-            rivals: None,
+            candles: candles.len(),
+            task: Task::Decide { rivals: None, earlier: 0 },
         };
-        let candles = random_walk(1, 50);
-        let (read, arrived) = decode(&encode(&request, &candles).unwrap()).unwrap();
+        let (read, arrived) = decode(&mut &encode(&request, &candles).unwrap()[..]).unwrap();
         assert_eq!((read.strategy.as_str(), arrived), ("one", candles));
     }
 }

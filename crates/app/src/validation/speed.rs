@@ -1,8 +1,9 @@
 //! How long a strategy takes for a candle, beside one that does nothing.
 
 use candlewick_broker::clock::Stopwatch;
-use candlewick_sdk::testkit::{Check, Checked, Finding, Subject, at_interval, random_walk};
+use candlewick_sdk::testkit::{Check, Checked, Finding, Position, Subject, at_interval, random_walk};
 use candlewick_sdk::{Candle, LongerCandles, Signal, Strategy};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// The best of so many rounds counts: whatever else the machine does can only make a round longer.
@@ -19,6 +20,7 @@ const TOO_SLOW: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_micros(20);
 
 /// Time for a candle.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Speed {
     /// Of the strategy; nothing when it could not be run.
     pub candle: Option<Duration>,
@@ -80,6 +82,7 @@ fn round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[
     let mut shown = 0_u32;
     for few in candles.chunks(STRIDE) {
         for candle in few {
+            Position::record(shown as usize);
             std::hint::black_box(longer.show_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;

@@ -28,16 +28,19 @@ use candlewick_report::tune::{
     Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedGate, TunedPlaces,
 };
 use candlewick_rules::combine::follow_gate;
-use candlewick_sdk::testkit::{Check, Finding, Market, Subject};
+use candlewick_sdk::testkit::{Finding, Market, Subject};
 use clap::Args;
 use serde_json::{json, to_value};
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// How many candles the checks need.
 const NEEDS: &str = "it needs more candles before it can answer than there are before the hold-out";
+/// Time limit of the checks of the strategy.
+const CHECK_LIMIT: Duration = Duration::from_mins(10);
 /// How many of the best sets the page shows.
 const SHOWN: usize = 10;
 
@@ -102,10 +105,12 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout().clone()
     };
     let tuning = Tuning { arguments, plan, layout, trials, context };
-    let (subject, checked, conditions) = tuning.check_strategy()?;
+    let checked = tuning.check_strategy();
+    // Ctrl-C ends the process of the checks as well, which is no failure of the strategy.
     if let Some(ending) = sign.get() {
         return Ok(tuning.stopped(*ending));
     }
+    let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
         Ended::Done(sweep) => sweep,
         Ended::Stopped(ending) => return Ok(ending),
@@ -132,12 +137,9 @@ impl Tuning<'_> {
         let strategy = (subject.entry.name.as_str(), &subject.params);
         let conditions = conditions_of(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
-        let means = Means { seed: self.plan.terms.seed, unseen: None, itself: super::strategy::itself()? };
-        let mut done = 0;
-        let mut watch = |_: Check| {
-            progress.update(done, validation::CHECKS);
-            done += 1;
-        };
+        let itself = super::strategy::itself()?;
+        let means = Means { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
+        let mut watch = |begun| progress.update(begun, validation::CHECKS);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
         let checked = checked.map_err(|error| not_made(error, &subject, NEEDS, self.context.registry))?;

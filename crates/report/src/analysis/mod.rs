@@ -21,7 +21,8 @@ pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, V
 pub use dimension::Dimension;
 pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
 pub use finding::{
-    Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown, assumed_payout_percent,
+    Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown,
+    assumed_payout_percent,
 };
 pub use metrics::{DrawdownFigures, Metrics};
 

@@ -1,7 +1,7 @@
 //! The checks of `strategy check` as one call in a test.
 
 use super::bot;
-use super::validation::{Finding, Subject, Unseen, check_clock, synthetic_markets, validate};
+use super::validation::{Finding, FirstRun, Subject, Unseen, check_clock, synthetic_markets, validate};
 use crate::{Millis, Registry, StrategyFactory};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,6 +12,9 @@ pub(super) const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 /// candles: that it can be registered, and all of [`Check`](super::Check) but what takes other processes or the
 /// system ([`Check::Files`](super::Check::Files), [`Check::Processes`](super::Check::Processes), [`Check::Outside`](super::Check::Outside), [`Check::Speed`](super::Check::Speed)). Memory is checked where the
 /// test has installed the [`CountingAllocator`](super::CountingAllocator).
+///
+/// The checks run in the process of the test: a strategy that exits ends the test, and one that never returns holds it up. The
+/// command runs them in a process with a time limit.
 ///
 /// For candles of your own there is [`conformance`](super::conformance).
 ///
@@ -39,10 +42,11 @@ pub fn assert_built_in(folder: &str) {
 fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     Registry::default().with::<S>().map_err(|error| error.to_string())?;
     let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
-    let warmup = subject.build().map_err(|error| error.to_string())?.warmup();
-    let markets = synthetic_markets(&subject, warmup);
-    let validation =
-        validate(&subject, &markets, UNSEEN, &mut |_| {}).map_err(|error| format!("{}: {error}", S::NAME))?;
+    let markets = |warmup| synthetic_markets(&subject, warmup);
+    let (first, markets) =
+        FirstRun::new(&subject, markets, &mut || false).map_err(|error| error.to_string())?;
+    let validation = validate(&subject, &markets, &first, UNSEEN, &mut |_| {})
+        .map_err(|error| format!("{}: {error}", S::NAME))?;
     let clock = check_clock(&subject, &markets[0], now());
     let failed =
         validation.checked.iter().chain([&clock]).filter(|checked| checked.finding == Finding::Failed);

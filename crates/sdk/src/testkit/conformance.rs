@@ -1,7 +1,7 @@
 //! Every check of a strategy as one call.
 
 use super::checks::UNSEEN;
-use super::validation::{Check, Finding, Market, Subject, ValidationError, validate};
+use super::validation::{Check, Finding, FirstRun, Market, Subject, ValidationError, validate};
 use crate::{BotContext, Candle, StrategyFactory};
 
 /// What a strategy does that none may. Candles are counted from 0.
@@ -32,7 +32,8 @@ pub fn conformance<S: StrategyFactory>(
 ) -> Result<usize, Nonconformity> {
     let subject = Subject::of::<S>(params, bot).map_err(ValidationError::from)?;
     let market = Market { name: "the candles".to_owned(), candles: candles.to_vec() };
-    let validation = validate(&subject, &[market], UNSEEN, &mut |_| {})?;
+    let (first, markets) = FirstRun::new(&subject, |_| vec![market], &mut || false)?;
+    let validation = validate(&subject, &markets, &first, UNSEEN, &mut |_| {})?;
     match validation.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
         Some(failed) => Err(Nonconformity::Failed { check: failed.check, words: failed.words }),
         None => Ok(validation.signals),
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn each_planted_fault_is_caught() {
         check::<Restless>("determinism: the candles: at candle");
-        check::<Clairvoyant>("determinism: the candles: at candle 0");
+        check::<Clairvoyant>("determinism: the candles: at candle 499");
         check::<Counts>(
             "warm-up: the candles: warmup() says 10, and at candle 39 a run that began at candle 25, 15",
         );

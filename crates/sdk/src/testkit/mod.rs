@@ -54,7 +54,7 @@ pub use golden::assert_golden;
 pub use signals::signals;
 pub use table::assert_signals;
 pub use validation::{
-    Check, Checked, Decision, Finding, KnownUntil, Market, Subject, Unseen, Validation, ValidationError,
-    candles_needed, check_clock, check_declaration, check_files, check_foresight, synthetic_markets,
-    validate,
+    Check, Checked, Decision, Finding, FirstRun, KnownUntil, Market, Position, Subject, Unseen, Validation,
+    ValidationError, candles_needed, check_clock, check_declaration, check_files, check_foresight,
+    synthetic_markets, validate,
 };

@@ -26,17 +26,21 @@ impl Strategy for Follows {
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rise = candle.close() - candle.open();
         assert!(rise <= 0.0 || self.far < 5.0, "too far");
-        let expiry = || Expiry {
-            close_type: "05:00".parse().unwrap(),
-            expiration_type: crate::ExpirationType::TimeFixed,
-        };
         let signal = match rise {
-            rise if rise >= self.far => Signal::sell("rose far").expiring(expiry()),
+            rise if rise >= self.far => Signal::sell("rose far").expiring(five_minutes()),
             rise if rise > 0.0 => Signal::buy("rose"),
             _ => return None,
         };
         Some(signal.with("by", rise))
     }
+
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        vec![None, Some(five_minutes())]
+    }
+}
+
+fn five_minutes() -> Expiry {
+    Expiry { close_type: "05:00".parse().unwrap(), expiration_type: crate::ExpirationType::TimeFixed }
 }
 
 impl StrategyFactory for Follows {

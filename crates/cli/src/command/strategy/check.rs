@@ -10,9 +10,9 @@ use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::shell::shell_word;
 use candlewick_app::suggestion::suggest;
-use candlewick_app::validation::{self, Means, ValidationReport};
+use candlewick_app::validation::{self, CheckError, Means, TIME_LIMIT, ValidationReport};
 use candlewick_engine::BotSettings;
-use candlewick_sdk::testkit::{Check, Finding, Market, Subject, ValidationError};
+use candlewick_sdk::testkit::{Finding, Market, Subject};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, LongerRule, Registry, Series, StrategyEntry,
     Symbol,
@@ -21,6 +21,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// How many candles the checks need.
 const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
@@ -28,14 +29,23 @@ const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
 /// Which strategy, and on what.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --data it is checked on synthetic candles: a random walk, trends, and mean-reverting prices. A \
-                  file of --data is checked on its newest 50000 candles, which the result says. A \
-                  file that a parameter names is cut off at moments of the candles, to see whether it is read ahead: give the \
-                  --data that it belongs to.\n\nWhat cannot be found: the hour and date of the machine's clock, unless it is compared with \
-                  the candles' times (the time zone is another in other processes, the clock is not); what is one for the machine and not \
-                  read from a file, such as its processor; a model fitted to the very candles that comes inside the program, which only candles it \
-                  has not seen show; a cheat that waits for more candles, or cheats more seldom, than are shown; files mapped into memory; and outside of \
-                  Linux, what is read and written.\n\nExamples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
+    after_help = "Without --data the candles are synthetic: a random walk, trends, and mean-reverting prices. Of a file of --data \
+                  the newest 50000 candles are checked, fewer for a slow strategy; the result says how many. A file that a parameter names \
+                  is cut off at moments of the candles, to see whether it is read ahead: give the --data that it belongs to.\n\n\
+                  The checks run in a process of their own. A strategy that ends the process, crashes, or does not finish within --timeout \
+                  fails with exit code 5. What it prints goes to stderr.\n\n\
+                  What cannot be found:\n  \
+                  - use of the hour, the date or the uptime of the machine, unless it changes within seconds or is\n    \
+                    compared with the times of the candles; other processes have another time zone, not another time\n  \
+                  - use of what is the same in all processes of the machine, unless it is read from a file\n  \
+                  - an environment variable that is unset here and set where it trades\n  \
+                  - a strategy that recognises this command and is honest only in it\n  \
+                  - a model of these very candles that also recognises noisy and mirrored copies of them;\n    \
+                    check it on candles that it has not seen\n  \
+                  - a cheat in few signals, or one that waits for more candles than are shown (see --unseen)\n  \
+                  - files mapped into memory, and what other programs read for it\n  \
+                  - outside of Linux, what it reads and writes\n\n\
+                  Examples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
                   rsi-reversal --param period=7 --param oversold=25 --json\n  candlewick strategy check signal-list --param \
                   file=list.csv --data BTCUSDT_1m.csv"
 )]
@@ -66,6 +76,9 @@ pub(crate) struct CheckArguments {
     /// How many candles that walk has; as many as take a moment when left out. Who cheats more seldom needs more to be seen
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
+    /// Time limit of all checks together, in seconds: whatever has not finished by then fails
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
 }
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
@@ -79,12 +92,9 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     // The hasher's keys are of the system's chance.
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
-    let means = Means { seed, unseen: arguments.unseen, itself: itself()? };
-    let mut done = 0;
-    let mut watch = |_: Check| {
-        progress.update(done, validation::CHECKS);
-        done += 1;
-    };
+    let limit = Duration::from_secs(arguments.timeout);
+    let means = Means { seed, unseen: arguments.unseen, itself: itself()?, limit };
+    let mut watch = |begun| progress.update(begun, validation::CHECKS);
     let examined = validation::examine(&subject, market, &means, &mut watch);
     let examined = examined.map_err(|error| not_made(error, &subject, NEEDS, context.registry))?;
     drop(progress);
@@ -96,10 +106,10 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     judge(&examined)
 }
 
-/// What other processes of this program ask: a request on stdin, decisions on stdout.
+/// Answers what another process of this program asks: a request on stdin, replies on stdout.
 pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
-    let answer = validation::answer_request(context.registry, &mut std::io::stdin().lock());
-    print(&answer.map_err(|error| Failure::new(FailureKind::Check, error))?)
+    let answered = validation::answer_request(context.registry, &itself()?, &mut std::io::stdin().lock());
+    answered.map_err(|error| Failure::new(FailureKind::Check, error))
 }
 
 impl CheckArguments {
@@ -192,14 +202,20 @@ fn judge(examined: &ValidationReport) -> Result<(), Failure> {
 
 /// Why the checks were not made, and what takes so many candles; `needs` says how many they need.
 pub(in crate::command) fn not_made(
-    error: ValidationError,
+    error: CheckError,
     Subject { entry, params, bot }: &Subject,
     needs: &str,
     registry: &Registry,
 ) -> Failure {
     match error {
-        ValidationError::Build(error) => error.into(),
-        ValidationError::TooFewCandles { .. } => {
+        CheckError::Build { is_data: true, .. } => Failure::new(FailureKind::Data, error),
+        CheckError::Build { is_data: false, .. } => Failure::new(FailureKind::Configuration, error),
+        CheckError::Panic { .. } => Failure::new(FailureKind::Check, error),
+        CheckError::Unfinished(unfinished) => {
+            let hint = unfinished.hint();
+            Failure::new(FailureKind::Check, unfinished).help(hint)
+        }
+        CheckError::TooFewCandles { .. } => {
             let part = long_part(registry, (&entry.name, params), bot.interval, 0);
             let part = part.map_or_else(String::new, |part| format!("; {part}"));
             Failure::new(FailureKind::Data, error).help(format!("{needs}: bring more{part}"))

@@ -28,19 +28,35 @@ impl From<&Answer> for Decision {
 }
 
 impl Subject {
-    /// Its decisions, where no later candle lies behind the one that it is shown. Beside it run its `rivals`, the first of which
-    /// are built before it and the last after it.
+    /// Returns its decisions, where no later candle lies behind the one that it is shown.
+    ///
+    /// `rivals` run beside it: the first half of them is built before it, the others after it.
     ///
     /// # Errors
-    /// A sentence when it cannot be built, or panics.
+    /// A sentence if it cannot be built, or panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
+        self.decisions_watched(candles, rivals, &mut || {})
+    }
+
+    /// Like [`Self::decisions`], and calls `built` when the strategy is built and has been shown nothing.
+    ///
+    /// # Errors
+    /// A sentence if it cannot be built, or panics.
+    pub fn decisions_watched(
+        &self,
+        candles: &[Candle],
+        rivals: &[Self],
+        built: &mut dyn FnMut(),
+    ) -> Result<Vec<Decision>, String> {
         let place = Cell::new(0);
         let run = || {
             let (before, after) = rivals.split_at(rivals.len() / 2);
             // Whoever refuses other parameters has no rival.
             let new = |rival| Showing::new(rival, Manner::LIVE).ok().map(|rival| (rival, Cell::new(0)));
             let mut others: Vec<_> = before.iter().filter_map(new).collect();
-            let (mut own, mut decoys) = (Showing::new(self, Manner::LIVE)?, Decoys::of(candles));
+            let mut own = Showing::new(self, Manner::LIVE)?;
+            built();
+            let mut decoys = Decoys::of(candles);
             others.extend(after.iter().filter_map(new));
             while place.get() < candles.len() {
                 for (rival, place) in &mut others {
@@ -48,7 +64,7 @@ impl Subject {
                 }
                 decoys.with(place.get(), &candles[place.get()], |candle| own.show(candle, candles, &place));
             }
-            Ok(own.answers.iter().map(Decision::from).collect())
+            Ok(own.finish()?.iter().map(Decision::from).collect())
         };
         guarded(&place, run).map_err(|stop| stop.to_string())
     }

@@ -3,7 +3,7 @@
 use super::bench::{Bench, Found, failed, passed};
 use super::subject::{Manner, Stop, Subject, guarded};
 use super::{Check, Checked, Finding};
-use crate::{Candle, Direction, Expiry};
+use crate::{Candle, Direction, ExpirationType, Expiry};
 use std::cell::Cell;
 
 /// A direction and an expiry, or nothing.
@@ -11,7 +11,35 @@ type Asked = Option<(Direction, Option<Expiry>)>;
 
 /// Holds what is declared, as a search makes it of all candles, to what is answered candle by candle.
 pub(super) fn declaration(bench: &Bench<'_>) -> Found {
-    compare(bench.subject, bench.candles)
+    match undeclared_expiry(bench)? {
+        Some(words) => failed(words),
+        None => compare(bench.subject, bench.candles),
+    }
+}
+
+/// Describes the first signal whose expiry `expiries()` does not name, `None` if there is none.
+fn undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
+    let usual = bench.subject.bot.expiry;
+    let resolve = |expiry: Option<Expiry>| with_stated_type(expiry.unwrap_or(usual));
+    let declared = bench.subject.build().map_err(Stop::Build)?.expiries();
+    let declared: Vec<Expiry> = declared.into_iter().map(resolve).collect();
+    let undeclared = bench.answers.iter().find(|answer| !declared.contains(&resolve(answer.signal.expiry)));
+    Ok(undeclared.map(|answer| {
+        let Expiry { close_type, expiration_type } = resolve(answer.signal.expiry);
+        format!(
+            "at candle {} its signal expires by {close_type} {expiration_type}, which expiries() does not name: name every \
+             expiry of its signals there",
+            answer.candle
+        )
+    }))
+}
+
+/// The expiry as the venue reads it: an unstated type is `TIME_FIXED`.
+fn with_stated_type(expiry: Expiry) -> Expiry {
+    match expiry.expiration_type {
+        ExpirationType::Unstated => Expiry { expiration_type: ExpirationType::TimeFixed, ..expiry },
+        _ => expiry,
+    }
 }
 
 /// Holds the [`Declaration`](crate::Declaration) of a strategy to its answers to these candles. A search that goes by a

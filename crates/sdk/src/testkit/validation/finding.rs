@@ -1,25 +1,26 @@
 //! What a check found.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Check {
     /// What comes after a candle changes nothing that was decided by it.
     LookAhead,
     /// It hits what follows no more often than can be done without knowing it: on a random walk that nobody has seen, at the bot's
-    /// own expiry and 1 to 60 candles ahead; and it knows no candles by their times or prices. A binomial test, and one by shifts
-    /// and differences, of an error below one in a million.
+    /// own expiry and 1 to 60 candles ahead; and it knows no candles by their times, prices or shapes. A binomial test, and one by
+    /// shifts and differences, of an error below one in a million.
     Foresight,
-    /// The same candles give the same decisions.
+    /// The same candles give the same decisions, also in the first instance of a process and when getters are called between candles.
     Determinism,
-    /// Other instances, before it or beside it, change nothing.
+    /// Other instances, before it or beside it, change nothing, and it leaves the floating-point mode as it was.
     Isolation,
-    /// After `warmup()` candles, the present one counted, it no longer matters where it began.
+    /// After `warmup()` candles, the present one counted, it no longer matters where it began, up to the last candle.
     Warmup,
     /// Restored as a live restart does it, it decides as if it had gone on.
     Restart,
-    /// What it declares of its signals is what it answers.
+    /// What it declares of its signals is what it answers, and `expiries()` names all of their expiries.
     Declaration,
     /// What it remembers, of candles and of settlements, does not grow for ever.
     Memory,
@@ -41,7 +42,7 @@ pub enum Check {
 }
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Finding {
     /// As it should be.
     Passed,
@@ -54,7 +55,7 @@ pub enum Finding {
 }
 
 /// A check with what it found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
     /// Which check.
     pub check: Check,

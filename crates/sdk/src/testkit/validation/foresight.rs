@@ -3,12 +3,13 @@
 //! Each of three tests errs, for an honest strategy, less than once in a million: right answers are counted at the bot's own
 //! expiry and at fixed distances, and the limits are divided by how many there are.
 
-use super::super::candles::{at_interval, moved, random_walk};
+use super::super::candles::{moved, random_walk};
 use super::bench::{Bench, Found, failed, passed};
 use super::decoys::with_volume;
 use super::hits::{Hits, Horizon, binomial_tail, excess};
 use super::look_ahead::behind;
-use super::subject::{Manner, Subject, first_difference};
+use super::subject::{Manner, Stop, Subject, first_difference};
+use super::surrogate::{ERRORS, Surrogate};
 use super::{Check, Checked, Market};
 use crate::Candle;
 
@@ -17,10 +18,6 @@ const ERROR: f64 = 1e-6;
 /// Nobody who does not know what follows is right more often on a random walk. It is a half, and a little for what a walk in
 /// percent leans to.
 const CHANCE: f64 = 0.505;
-/// Standard errors beyond chance: once in a thousand million cases if they were normal, which few answers are not quite.
-const ERRORS: f64 = 6.0;
-/// Another price level: beyond what a comparison of prices takes for the same price, too little to change a rule.
-const LEVEL: f64 = 1.0317;
 
 /// Candles that nobody can have seen before: a random walk.
 #[derive(Clone, Copy, Debug)]
@@ -32,21 +29,19 @@ pub struct Unseen {
 }
 
 /// Counts right answers on candles that nobody can know, where they are half.
-pub(super) fn on_unseen(subject: &Subject, unseen: Unseen) -> Found {
-    let candles = at_interval(&random_walk(unseen.seed, unseen.candles), subject.bot.interval);
-    let answers = subject.run(&candles, Manner::LIVE)?;
-    let horizons = Horizon::all(&subject.bot);
+pub(super) fn on_unseen(bench: &Bench<'_>) -> Found {
+    let (candles, walk) = (bench.candles, &bench.market.name);
+    let horizons = Horizon::all(&bench.subject.bot);
     for horizon in &horizons {
-        let hits = Hits::apart(&answers, &candles, horizon);
+        let hits = Hits::apart(&bench.answers, candles, horizon);
         if binomial_tail(hits.right, hits.decided, CHANCE) < ERROR / horizons.len() as f64 {
             return failed(format!(
-                "a random walk of seed {}: {hits} {horizon}, where nobody is right in more than half: it sees what follows",
-                unseen.seed
+                "{walk}: {hits} {horizon}, where nobody is right in more than half: it sees what follows"
             ));
         }
     }
-    if let Some(candle) = first_difference(&subject.run_apart(&candles, Manner::LIVE)?, &answers) {
-        return failed(format!("a random walk of seed {}: {}", unseen.seed, behind(candle)));
+    if let Some(candle) = first_difference(&bench.subject.run_apart(candles, Manner::LIVE)?, &bench.answers) {
+        return failed(format!("{walk}: {}", behind(candle)));
     }
     passed(format!("no better than chance on {} candles that nobody knows", candles.len()))
 }
@@ -66,31 +61,46 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
             ));
         }
     }
-    let lifted: Vec<Candle> =
-        bench.candles.iter().map(|candle| moved(candle, candle.time(), LEVEL)).collect();
-    let level = bench.subject.run(&lifted, Manner::LIVE)?;
     let mut best: Option<(Hits, &Horizon)> = None;
     for horizon in &horizons {
         let here = Hits::apart(&bench.answers, bench.candles, horizon);
-        let there = Hits::apart(&level, &lifted, horizon);
-        let is_silent =
-            there.decided * 4 < here.decided && excess(&bench.answers, bench.candles, horizon) > ERRORS;
-        if is_silent || here.is_beyond(&there, ERRORS) {
-            return failed(format!(
-                "{here} {horizon}; of the same candles {:.0} % higher, {there}: it knows these by their prices, from a file or a \
-                 table",
-                100.0 * (LEVEL - 1.0)
-            ));
-        }
         if best.as_ref().is_none_or(|(best, _)| here.share() > best.share()) {
             best = Some((here, horizon));
         }
     }
+    if let Some(words) = memory_of_candles(bench, &horizons, seed)? {
+        return failed(words);
+    }
     let words = best.map(|(hits, horizon)| match hits.decided {
         0 => "no signal came of these candles, so that nothing is known of it".to_owned(),
-        _ => format!("{hits} {horizon} at most, and knows no candles by their times or prices"),
+        _ => format!("{hits} {horizon} at most, and knows no candles by their times, prices or shapes"),
     });
     passed(words.unwrap_or_default())
+}
+
+/// Describes how the win rate collapses on candles that only resemble these, `None` if it does not.
+fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, Stop> {
+    for surrogate in Surrogate::ALL {
+        let candles = surrogate.apply(bench.candles, seed);
+        let answers = bench.subject.run(&candles, Manner::LIVE)?;
+        for horizon in horizons {
+            let here = Hits::apart(&bench.answers, bench.candles, horizon);
+            let there = Hits::apart(&answers, &candles, horizon);
+            let is_silent = there.decided * 4 < here.decided;
+            if !is_silent && !surrogate.is_collapse(&here, &there) {
+                continue;
+            }
+            // The level changes no direction, so that only its own answers have to be beyond chance.
+            let is_certain = surrogate == Surrogate::Raised && !is_silent;
+            if is_certain || excess(&bench.answers, bench.candles, horizon) > ERRORS {
+                return Ok(Some(format!(
+                    "{here} {horizon}; of {}, {there}: it knows these candles by their prices or shapes, from a file or a table",
+                    surrogate.describe()
+                )));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// A random walk at the times of other candles, from their first price, with their volumes in another order.

@@ -9,15 +9,20 @@ mod declared;
 mod decoys;
 mod extremes;
 mod finding;
+mod first;
+mod float_mode;
 mod foresight;
 mod future;
 mod hits;
+mod inspection;
 mod look_ahead;
 mod memory;
 mod outside;
+mod position;
 mod repeat;
 mod restart;
 mod subject;
+mod surrogate;
 mod synthetic;
 mod trade;
 mod warm_up;
@@ -26,14 +31,19 @@ pub use decision::Decision;
 pub use declared::check_declaration;
 pub(super) use extremes::too_many_numbers;
 pub use finding::{Check, Checked, Finding};
+pub use first::FirstRun;
 pub use foresight::{Unseen, check_foresight};
 pub use outside::{KnownUntil, check_clock, check_files};
+pub use position::Position;
 pub(super) use subject::Manner;
 pub use subject::Subject;
 pub use synthetic::synthetic_markets;
 
+use crate::testkit::candles::{at_interval, random_walk};
 use crate::{BuildError, Candle};
 use bench::Bench;
+use serde::{Deserialize, Serialize};
+use subject::Stop;
 
 /// Candles that the checks want beyond twice the warm-up.
 const SPARE_CANDLES: usize = 100;
@@ -50,7 +60,7 @@ pub struct Market {
 }
 
 /// What came of a validation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
     /// The checks in the order in which they were made. A check that failed on one market was not made on the next.
     pub checked: Vec<Checked>,
@@ -68,6 +78,9 @@ pub enum ValidationError {
     /// The strategy was not built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The strategy panics when it is built, or asked for its warm-up.
+    #[error("the strategy panics when it is built: {0}")]
+    Panic(String),
     /// The warm-up asks for more candles than there are.
     #[error("{market}: give at least {needed} candles: there are {given}, and the warm-up is long")]
     TooFewCandles {
@@ -99,20 +112,21 @@ pub const fn candles_needed(warmup: usize) -> usize {
 }
 
 /// Makes every check that candles alone suffice for, on each of the markets. `progress` is called with each check when it
-/// begins.
+/// begins. `first` is the first instance of this process, which was shown the first market.
 ///
 /// Which these are, and what they look for, stands at [`Check`]. Panics are caught and reported as findings. Memory is
 /// measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
 ///
 /// # Errors
-/// [`ValidationError`] when the strategy cannot be built, or a market is too short for its warm-up.
+/// [`ValidationError`] if a market is too short for the warm-up.
 pub fn validate(
     subject: &Subject,
     markets: &[Market],
+    first: &FirstRun,
     unseen: Unseen,
     progress: &mut dyn FnMut(Check),
 ) -> Result<Validation, ValidationError> {
-    let declared = subject.build()?.warmup();
+    let declared = first.warmup();
     let mut validation =
         Validation { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
     if declared > MAX_WARMUP {
@@ -129,37 +143,40 @@ pub fn validate(
     // What is shared by all instances has not grown yet, and would hide how it grows later.
     progress(Check::Memory);
     let memory = bench::once(Check::Memory, memory::memory(subject, declared));
-    // The first runs over any of the candles come before all others: nothing can have been learnt from them before.
-    let mut benches = Vec::with_capacity(markets.len());
-    for market in markets {
-        match Bench::new(subject, market, declared) {
-            Ok(bench) => benches.push(bench),
-            Err(stop) => {
-                validation
-                    .checked
-                    .push(Check::Extremes.found(Finding::Failed, format!("{}: {stop}", market.name)));
-                return Ok(validation);
-            }
+    // The unseen walk is long, for what happens seldom or late.
+    let count = unseen.candles.max(candles_needed(declared));
+    let walk = at_interval(&random_walk(unseen.seed, count), subject.bot.interval);
+    let walk = Market { name: format!("a random walk of seed {}", unseen.seed), candles: walk };
+    progress(Check::Numbers);
+    let benches: Result<Vec<Bench<'_>>, (&Market, Stop)> = (markets.iter().chain([&walk]))
+        .map(|market| Bench::new(subject, market, declared).map_err(|stop| (market, stop)))
+        .collect();
+    let all = match benches {
+        Ok(benches) => benches,
+        Err((market, stop)) => {
+            let words = format!("{}: {stop}", market.name);
+            validation.checked.push(stop.check().found(Finding::Failed, words));
+            return Ok(validation);
         }
-    }
-    validation.signals = benches.iter().map(Bench::signals).sum();
+    };
+    let given = &all[..markets.len()];
+    validation.signals = given.iter().map(Bench::signals).sum();
     let mut needed = 0;
-    let checks: [(Check, &mut bench::Make<'_>); 8] = [
-        (Check::Numbers, &mut extremes::numbers),
-        (Check::Determinism, &mut repeat::determinism),
-        (Check::Isolation, &mut repeat::isolation),
-        (Check::LookAhead, &mut look_ahead::look_ahead),
-        (Check::Foresight, &mut |bench| foresight::foresight(bench, unseen.seed)),
-        (Check::Declaration, &mut declared::declaration),
-        (Check::Warmup, &mut |bench| warm_up::warm_up(bench, &mut needed)),
-        (Check::Restart, &mut restart::restart),
+    let checks: [(Check, &[Bench<'_>], &mut bench::Make<'_>); 8] = [
+        (Check::Numbers, &all, &mut extremes::numbers),
+        (Check::Determinism, given, &mut repeat::determinism),
+        (Check::Isolation, given, &mut repeat::isolation),
+        (Check::LookAhead, given, &mut look_ahead::look_ahead),
+        (Check::Foresight, given, &mut |bench| foresight::foresight(bench, unseen.seed)),
+        (Check::Declaration, &all, &mut declared::declaration),
+        (Check::Warmup, &all, &mut |bench| warm_up::warm_up(bench, &mut needed)),
+        (Check::Restart, given, &mut restart::restart),
     ];
-    for (check, make) in checks {
+    for (check, benches, make) in checks {
         progress(check);
-        let mut checked = bench::on_all(check, &benches, make);
-        if check == Check::Foresight && checked.finding != Finding::Failed {
-            let new = bench::once(check, foresight::on_unseen(subject, unseen));
-            checked = Checked { words: format!("{}; {}", new.words, checked.words), ..new };
+        let mut checked = bench::on_all(check, benches, make);
+        if checked.finding != Finding::Failed {
+            checked = and_on_unseen(checked, subject, first, &all[markets.len()]);
         }
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
         // Two runs that differ by themselves differ in every comparison.
@@ -175,4 +192,20 @@ pub fn validate(
     validation.checked.push(bench::once(Check::Extremes, extremes::extremes(subject, declared)));
     validation.checked.push(memory);
     Ok(validation)
+}
+
+/// Completes a check that did not fail on the given markets: the first instance of the process, and the unseen walk.
+fn and_on_unseen(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
+    match checked.check {
+        Check::Determinism => match first.difference(subject) {
+            Ok(None) => checked,
+            Ok(Some(words)) => checked.check.found(Finding::Failed, words),
+            Err(stop) => checked.check.found(Finding::Failed, stop.to_string()),
+        },
+        Check::Foresight => {
+            let new = bench::once(checked.check, foresight::on_unseen(walk));
+            Checked { words: format!("{}; {}", new.words, checked.words), ..new }
+        }
+        _ => checked,
+    }
 }

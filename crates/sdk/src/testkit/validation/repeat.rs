@@ -2,7 +2,8 @@
 
 use super::super::candles::{at_interval, random_walk};
 use super::bench::{Bench, Found, failed, passed};
-use super::subject::{Manner, first_difference};
+use super::inspection::{Getter, Inspection};
+use super::subject::{Manner, Stop, first_difference};
 
 const REPEATS: usize = 3;
 /// How a strategy is mended that shares something.
@@ -28,7 +29,28 @@ pub(super) fn determinism(bench: &Bench<'_>) -> Found {
             "at candle {candle} a run in another thread differs: it goes by something of its thread, such as a thread_local!; {OWN_STATE}"
         ));
     }
-    passed(format!("{} runs decide alike", REPEATS + 2))
+    if let Some(words) = changed_by_getters(bench)? {
+        return failed(words);
+    }
+    passed(format!("{} runs decide alike", REPEATS + 3))
+}
+
+/// Describes which getter changes decisions when it is called between candles, `None` if none does.
+fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
+    let differs = |inspection| -> Result<Option<usize>, Stop> {
+        let run = bench.subject.run(bench.candles, Manner { inspection, ..Manner::LIVE })?;
+        Ok(first_difference(&run, &bench.answers))
+    };
+    let Some(candle) = differs(Inspection::All)? else { return Ok(None) };
+    for getter in Getter::ALL {
+        if let Some(candle) = differs(Inspection::Only(getter))? {
+            let name = getter.name();
+            return Ok(Some(format!(
+                "at candle {candle} it decides otherwise when {name} is called between candles: {name} must change nothing"
+            )));
+        }
+    }
+    Ok(Some(format!("at candle {candle} it decides otherwise when its getters are called between candles")))
 }
 
 /// Runs beside another instance on other candles, beside one on the same candles, and after one on others.

@@ -1,6 +1,10 @@
 //! What is checked, and how a strategy is run for it: candles in, answers out.
 
+use super::Check;
 use super::decoys::Decoys;
+use super::float_mode;
+use super::inspection::Inspection;
+use super::position::Position;
 use super::trade::Trades;
 use crate::{
     BotContext, BuildError, Candle, LongerCandles, Millis, Price, Reason, Signal, Strategy, StrategyEntry,
@@ -44,6 +48,8 @@ pub(in crate::testkit) struct Manner {
     pub(super) prices_from: usize,
     /// Whether its answers become trades, whose outcomes it is shown.
     pub(super) results: Results,
+    /// Getters that are called between candles.
+    pub(super) inspection: Inspection,
 }
 
 /// Whether a strategy is shown the ends of trades.
@@ -60,11 +66,35 @@ pub(in crate::testkit) enum Stop {
     Build(BuildError),
     #[error("it panics at candle {candle}: {message}")]
     Panic { candle: usize, message: String },
+    #[error(
+        "at candle {candle} it has changed the floating-point mode of the processor, with which everything after it computes: \
+         restore the mode before you return"
+    )]
+    FloatMode { candle: usize },
+}
+
+impl Stop {
+    /// Returns the check that this failure belongs to.
+    pub(super) const fn check(&self) -> Check {
+        match self {
+            Self::Build(_) | Self::Panic { .. } => Check::Extremes,
+            Self::FloatMode { .. } => Check::Isolation,
+        }
+    }
+
+    /// Returns the message of a panic.
+    pub(super) fn message(self) -> String {
+        match self {
+            Self::Panic { message, .. } => message,
+            stop => stop.to_string(),
+        }
+    }
 }
 
 impl Manner {
     /// One by one, with prices and results: what a bot sees.
-    pub(in crate::testkit) const LIVE: Self = Self { prices_from: 0, results: Results::Shown };
+    pub(in crate::testkit) const LIVE: Self =
+        Self { prices_from: 0, results: Results::Shown, inspection: Inspection::None };
     /// The same without results, which a restart does not show again.
     pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
 }
@@ -99,7 +129,7 @@ impl Subject {
             while place.get() < candles.len() {
                 showing.show_next(candles, &place);
             }
-            Ok(showing.answers)
+            showing.finish()
         };
         guarded(&place, show)
     }
@@ -113,7 +143,7 @@ impl Subject {
                 let index = place.get();
                 decoys.with(index, &candles[index], |candle| showing.show(candle, candles, &place));
             }
-            Ok(showing.answers)
+            showing.finish()
         };
         guarded(&place, show)
     }
@@ -129,7 +159,7 @@ impl Subject {
                 }
                 one.show_next(candles, &place);
             }
-            Ok(one.answers)
+            one.finish()
         };
         guarded(&place, show)
     }
@@ -159,15 +189,26 @@ pub(super) struct Showing<'a> {
     manner: Manner,
     trades: Trades,
     pub(super) answers: Vec<Answer>,
+    /// The candle after which the floating-point mode was first found changed.
+    changed_mode: Option<usize>,
 }
 
 impl<'a> Showing<'a> {
     pub(super) fn new(subject: &'a Subject, manner: Manner) -> Result<Self, Stop> {
-        let strategy = subject.build().map_err(Stop::Build)?;
+        Ok(Self::with(subject.build().map_err(Stop::Build)?, subject, manner))
+    }
+
+    /// Like [`Self::new`], with an instance of the subject that was built before.
+    pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, manner: Manner) -> Self {
         let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
         // `build` has held the intervals to the same.
-        let longer = longer.unwrap_or_default();
-        Ok(Self { subject, strategy, longer, manner, trades: Trades::new(&subject.bot), answers: Vec::new() })
+        let (longer, trades) = (longer.unwrap_or_default(), Trades::new(&subject.bot));
+        Self { subject, strategy, longer, manner, trades, answers: Vec::new(), changed_mode: None }
+    }
+
+    /// Returns the answers, unless the strategy has changed how the processor computes.
+    pub(super) fn finish(self) -> Result<Vec<Answer>, Stop> {
+        self.changed_mode.map_or(Ok(self.answers), |candle| Err(Stop::FloatMode { candle }))
     }
 
     /// Shows the candle at `place` as it is shown to a bot, and goes on to the next.
@@ -178,6 +219,8 @@ impl<'a> Showing<'a> {
     /// The same, and the strategy is shown this copy of the candle.
     pub(super) fn show(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
+        Position::record(index);
+        self.manner.inspection.call(&*self.strategy);
         if index > 0 && self.subject.entry.wants_prices && index >= self.manner.prices_from {
             self.show_prices(candle, index);
         }
@@ -188,6 +231,10 @@ impl<'a> Showing<'a> {
         }
         if self.manner.results == Results::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
+        }
+        self.manner.inspection.call(&*self.strategy);
+        if !float_mode::is_standard() {
+            self.changed_mode.get_or_insert(index);
         }
     }
 

@@ -19,13 +19,9 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     let mut is_one_short = false;
     for k in 0..STARTS {
         let start = 25 + k * (last - 25) / STARTS + k;
-        let end = length.min(start + 2 * warmup + 4 * super::SPARE_CANDLES);
-        let late = from(bench, &candles[start..end], warmup)?;
-        let late = later(late, start);
-        let part: Vec<Answer> = (full.iter())
-            .filter(|answer| answer.candle < end && answer.history(0) > start)
-            .cloned()
-            .collect();
+        // To the end of the candles, where counting from the start shows however far it goes.
+        let late = later(from(bench, &candles[start..], warmup)?, start);
+        let part: Vec<Answer> = full.iter().filter(|answer| answer.history(0) > start).cloned().collect();
         let differing = differences(&late, &part);
         // What it has to have seen by then: more than its warm-up where candles are missing inside longer ones.
         let wanted = |answer: &Answer| bench.history(&candles[..start + answer.history(start)]);

@@ -1,0 +1,75 @@
+//! The first instance of a process, compared with later ones.
+//!
+//! A backtest trades with one of the first instances of its process. A strategy that cheats in that one only would be honest in every
+//! run of the other checks, so the first instance is shown the given candles before anything else is built.
+
+use super::decoys::Decoys;
+use super::subject::{Answer, Manner, Showing, Stop, Subject, first_difference, guarded};
+use super::{Market, ValidationError};
+use crate::Candle;
+use std::cell::Cell;
+
+/// Candles between two calls of `is_enough`.
+const STRIDE: usize = 64;
+
+/// What the first instance of a process decided.
+pub struct FirstRun {
+    warmup: usize,
+    candles: Vec<Candle>,
+    answers: Result<Vec<Answer>, Stop>,
+}
+
+impl FirstRun {
+    /// Builds an instance, asks `markets` for the candles that its warm-up takes, and shows it the first market until `is_enough`.
+    ///
+    /// # Errors
+    /// [`ValidationError`] if the strategy cannot be built.
+    pub fn new(
+        subject: &Subject,
+        markets: impl FnOnce(usize) -> Vec<Market>,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> Result<(Self, Vec<Market>), ValidationError> {
+        let built = guarded(&Cell::new(0), || {
+            let strategy = subject.build().map_err(Stop::Build)?;
+            let warmup = strategy.warmup();
+            Ok((strategy, warmup))
+        });
+        let (strategy, warmup) = match built {
+            Ok(built) => built,
+            Err(Stop::Build(error)) => return Err(error.into()),
+            Err(stop) => return Err(ValidationError::Panic(stop.message())),
+        };
+        let markets = markets(warmup);
+        let candles = markets.first().map_or(&[][..], |market| &market.candles[..]);
+        let place = Cell::new(0);
+        let answers = guarded(&place, || {
+            let mut showing = Showing::with(strategy, subject, Manner::LIVE);
+            let mut decoys = Decoys::of(candles);
+            while place.get() < candles.len() && !(place.get().is_multiple_of(STRIDE) && is_enough()) {
+                let index = place.get();
+                decoys.with(index, &candles[index], |candle| showing.show(candle, candles, &place));
+            }
+            showing.finish()
+        });
+        let candles = candles[..place.get()].to_vec();
+        Ok((Self { warmup, candles, answers }, markets))
+    }
+
+    /// Returns what `warmup()` says.
+    pub const fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    /// Describes how the first instance differs from a later one, `None` if they decide alike.
+    pub(super) fn difference(&self, subject: &Subject) -> Result<Option<String>, Stop> {
+        let later = subject.run_apart(&self.candles, Manner::LIVE)?;
+        Ok(match &self.answers {
+            Ok(first) => first_difference(first, &later).map(|candle| {
+                format!(
+                    "the first instance of the process decides at candle {candle} otherwise than later ones: keep nothing in a static"
+                )
+            }),
+            Err(stop) => Some(format!("the first instance of the process breaks down, and later ones do not: {stop}")),
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Candles that resemble the given ones, to tell a rule from a memory of these very candles.
+//!
+//! A rule trades a surrogate about as well as the original. A table of the original, whether keyed by prices, shapes or signs of
+//! moves, does not recognise the surrogate, and its win rate collapses.
+
+use super::super::candles::moved;
+use super::super::chance::Chance;
+use super::hits::Hits;
+use crate::{Candle, Interval, Ohlcv};
+
+/// Another price level: beyond what a comparison of prices takes for the same price, too little to change a rule.
+const LEVEL: f64 = 1.0317;
+/// Largest relative change of a move by stirring: about a tick of the usual move.
+const STIR: f64 = 0.1;
+/// Largest relative change of a move by reshaping: no shape stays, every direction does.
+const RESHAPE: f64 = 0.5;
+/// Standard deviation of noise, in standard deviations of the moves: one direction in seven changes.
+const NOISE: f64 = 0.5;
+/// Standard errors by which a win rate has to exceed that of the surrogate: once in a thousand million cases if they were normal.
+pub(super) const ERRORS: f64 = 6.0;
+
+/// A way to change candles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Surrogate {
+    /// All prices a few percent higher.
+    Raised,
+    /// Every move a little longer or shorter.
+    Stirred,
+    /// Every move much longer or shorter, in the same direction.
+    Reshaped,
+    /// Every move in the other direction.
+    Mirrored,
+    /// Noise added to every move.
+    Noisy,
+}
+
+impl Surrogate {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Raised, Self::Stirred, Self::Reshaped, Self::Mirrored, Self::Noisy];
+
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self::Raised => format!("the same candles {:.0} % higher", 100.0 * (LEVEL - 1.0)),
+            Self::Stirred => "candles whose moves differ by a tenth at most".to_owned(),
+            Self::Reshaped => "candles whose moves differ by half at most, in the same directions".to_owned(),
+            Self::Mirrored => "the same candles upside down".to_owned(),
+            Self::Noisy => "the same candles with noise of half a usual move".to_owned(),
+        }
+    }
+
+    /// Applies the change.
+    pub(super) fn apply(self, candles: &[Candle], seed: u64) -> Vec<Candle> {
+        let mut chance = Chance::new(seed);
+        match self {
+            Self::Raised => candles.iter().map(|candle| moved(candle, candle.time(), LEVEL)).collect(),
+            Self::Stirred => rebuild(candles, |shape| shape.stretched(STIR, &mut chance)),
+            Self::Reshaped => rebuild(candles, |shape| shape.stretched(RESHAPE, &mut chance)),
+            Self::Mirrored => rebuild(candles, |shape| Shape {
+                gap: -shape.gap,
+                body: -shape.body,
+                low: shape.high,
+                high: shape.low,
+                ..shape
+            }),
+            Self::Noisy => {
+                let noise = NOISE * deviation(candles) * 3.0_f64.sqrt();
+                rebuild(candles, |shape| Shape { body: shape.body + noise * chance.step(), ..shape })
+            }
+        }
+    }
+
+    /// Returns whether the win rate collapses on the surrogate. An honest edge, too, loses something where much is changed.
+    pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
+        // The least win rate that is judged, and the largest part of its excess over one half that counts as a collapse.
+        let (least, remaining) = match self {
+            Self::Raised | Self::Stirred => (0.0, 1.0),
+            Self::Reshaped => (0.62, 0.35),
+            Self::Mirrored | Self::Noisy => (0.65, 0.25),
+        };
+        here.share() >= least
+            && here.is_beyond(there, ERRORS)
+            && there.share() - 0.5 < remaining * (here.share() - 0.5)
+    }
+}
+
+/// A candle relative to the close before it, in logarithms.
+#[derive(Clone, Copy)]
+struct Shape {
+    gap: f64,
+    body: f64,
+    /// Length of the upper wick.
+    high: f64,
+    /// Length of the lower wick.
+    low: f64,
+    volume: f64,
+}
+
+impl Shape {
+    fn of(candle: &Candle, close_before: f64) -> Self {
+        let (open, close) = (candle.open(), candle.close());
+        Self {
+            gap: (open / close_before).ln(),
+            body: (close / open).ln(),
+            high: (candle.high() / open.max(close)).ln(),
+            low: (open.min(close) / candle.low()).ln(),
+            volume: candle.volume(),
+        }
+    }
+
+    /// Stretches each part by a factor of its own, up to `most` from 1. What is 0 stays 0.
+    fn stretched(self, most: f64, chance: &mut Chance) -> Self {
+        let mut stretch = |value: f64| value * (1.0 + most * chance.step());
+        Self {
+            gap: stretch(self.gap),
+            body: stretch(self.body),
+            high: stretch(self.high),
+            low: stretch(self.low),
+            volume: stretch(self.volume),
+        }
+    }
+}
+
+/// Builds candles whose shapes are changed. Those that leave the range of prices stay what they are.
+fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Candle> {
+    let first = candles.first().map_or(1.0, Candle::open);
+    let (mut close_before, mut rebuilt_close) = (first, first);
+    candles
+        .iter()
+        .map(|candle| {
+            let Shape { gap, body, high, low, volume } = change(Shape::of(candle, close_before));
+            close_before = candle.close();
+            let open = rebuilt_close * gap.exp();
+            let close = open * body.exp();
+            let numbers = Ohlcv {
+                open,
+                high: open.max(close) * high.exp(),
+                low: open.min(close) / low.exp(),
+                close,
+                volume,
+            };
+            let rebuilt = Candle::new(candle.time(), Interval::SECOND, numbers).unwrap_or(*candle);
+            rebuilt_close = rebuilt.close();
+            rebuilt
+        })
+        .collect()
+}
+
+/// Standard deviation of the logarithmic moves inside candles.
+fn deviation(candles: &[Candle]) -> f64 {
+    let moves = candles.iter().map(|candle| (candle.close() / candle.open()).ln());
+    let (count, squares) = moves.fold((0.0, 0.0), |(count, squares), one| (count + 1.0, squares + one * one));
+    if count > 0.0 { (squares / f64::max(count, 1.0)).sqrt() } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::candles::random_walk;
+    use super::*;
+
+    fn body(candle: &Candle) -> f64 {
+        (candle.close() / candle.open()).ln()
+    }
+
+    /// Checks a relation of the bodies before and after.
+    fn check(surrogate: Surrogate, holds: impl Fn(f64, f64) -> bool) {
+        let candles = random_walk(1, 500);
+        let changed = surrogate.apply(&candles, 3);
+        assert_eq!(changed.len(), candles.len());
+        for (one, other) in candles.iter().zip(&changed) {
+            assert_eq!(one.time(), other.time());
+            let (before, after) = (body(one), body(other));
+            assert!(holds(before, after), "{surrogate:?}: {before} {after}");
+        }
+    }
+
+    #[test]
+    fn moves_stay_within_the_stated_change() {
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-12;
+        let within =
+            |most: f64| move |before: f64, after: f64| (after - before).abs() <= most * before.abs() + 1e-12;
+        check(Surrogate::Raised, near);
+        check(Surrogate::Stirred, within(0.1));
+        check(Surrogate::Reshaped, within(0.5));
+        check(Surrogate::Mirrored, |before, after| near(-before, after));
+    }
+
+    #[test]
+    fn noise_turns_some_directions_only() {
+        let candles = random_walk(1, 2_000);
+        let changed = Surrogate::Noisy.apply(&candles, 3);
+        let turned =
+            candles.iter().zip(&changed).filter(|(one, other)| body(one) * body(other) < 0.0).count();
+        assert!((100..700).contains(&turned), "{turned} of 2000");
+    }
+
+    #[test]
+    fn only_a_win_rate_that_collapses_is_a_memory() {
+        let hits = |right| Hits { right, decided: 1_000 };
+        for (surrogate, here, there, expected) in [
+            (Surrogate::Stirred, 990, 500, true),
+            (Surrogate::Stirred, 560, 550, false),
+            // An honest edge of 17 points loses half of it to noise.
+            (Surrogate::Noisy, 670, 585, false),
+            (Surrogate::Noisy, 900, 520, true),
+            (Surrogate::Reshaped, 600, 500, false),
+            (Surrogate::Mirrored, 700, 500, true),
+        ] {
+            assert_eq!(
+                surrogate.is_collapse(&hits(here), &hits(there)),
+                expected,
+                "{surrogate:?} {here} {there}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Cheats that end the process, or never return.
+
+use crate::declare::{strategy, toward};
+use crate::trial::{by_candle, entry};
+use candlewick_cli::App;
+use candlewick_sdk::Candle;
+use std::io::Write as _;
+use std::process::{abort, exit};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+static BUILT: AtomicUsize = AtomicUsize::new(0);
+
+/// Acts once after so many candles, and else follows the last candle.
+fn after(
+    count: usize,
+    mut act: impl FnMut() + Send + 'static,
+) -> impl FnMut(&Candle) -> Option<candlewick_sdk::Signal> + Send {
+    let mut shown = 0;
+    move |candle| {
+        shown += 1;
+        if shown > count {
+            act();
+        }
+        toward(candle.close() - candle.open(), "x")
+    }
+}
+
+/// Writes where nothing is.
+#[allow(unsafe_code, reason = "no safe code crashes like this")]
+fn crash() {
+    // Taken from the program's arguments, so that the compiler does not know it.
+    let nowhere = std::env::args().count() / 1_000_000;
+    unsafe { std::ptr::with_exposed_provenance_mut::<u8>(nowhere).write_volatile(1) };
+}
+
+#[allow(unconditional_recursion, reason = "it has to overflow")]
+fn recurse(depth: u64) -> u64 {
+    let filled = std::hint::black_box([depth; 64]);
+    recurse(depth + 1) + filled[63]
+}
+
+fn wait_for_ever() {
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+strategy!(
+    "w-endless-warmup",
+    EndlessWarmup {},
+    {
+        wait_for_ever();
+        1
+    },
+    |this, candle| None
+);
+
+strategy!("w-endless-indicators", EndlessIndicators {}, 1, |this, candle| {
+    toward(candle.close() - candle.open(), "x")
+}, also {
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        wait_for_ever();
+        Vec::new()
+    }
+});
+
+fn print_report() {
+    let mut stdout = std::io::stdout();
+    for line in ["{\"Done\":{\"Ok\":{}}}", "{\"passed\":true,\"checks\":[]}"] {
+        // What it cannot print it does not print.
+        let _ = writeln!(stdout, "{line}");
+    }
+    exit(0);
+}
+
+pub(super) fn add(app: App) -> App {
+    let app = app.with_strategy::<EndlessWarmup>().with_strategy::<EndlessIndicators>();
+    let app = app
+        .with_strategy_entry(entry("w-exits-with-0", 1, &[], |_| by_candle(after(50, || exit(0)))))
+        .with_strategy_entry(entry("w-exits-when-built-again", 1, &[], |_| {
+            if BUILT.fetch_add(1, Ordering::Relaxed) == 8 {
+                exit(0);
+            }
+            by_candle(|candle| toward(candle.close() - candle.open(), "x"))
+        }))
+        .with_strategy_entry(entry("w-exits-in-a-thread", 1, &[], |_| {
+            std::thread::spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                exit(0);
+            });
+            by_candle(|candle| toward(candle.close() - candle.open(), "x"))
+        }))
+        .with_strategy_entry(entry("w-prints-a-report", 1, &[], |_| by_candle(after(70, print_report))))
+        .with_strategy_entry(entry("w-segfault", 1, &[], |_| by_candle(after(100, crash))))
+        .with_strategy_entry(entry("w-aborts", 1, &[], |_| by_candle(after(1_000, || abort()))));
+    app.with_strategy_entry(entry("w-overflows-the-stack", 1, &[], |_| {
+        by_candle(after(100, || {
+            std::hint::black_box(recurse(0));
+        }))
+    }))
+    .with_strategy_entry(entry("w-endless-loop", 1, &[], |_| by_candle(after(500, wait_for_ever))))
+    .with_strategy_entry(entry("w-slow-after-2000", 1, &[], |_| {
+        by_candle(after(2_000, || std::thread::sleep(Duration::from_millis(5))))
+    }))
+    .with_strategy_entry(entry("w-panics-when-built", 1, &[], |_| {
+        let luck = std::env::args().count() > 1_000;
+        assert!(luck, "no such luck");
+        by_candle(|_| None)
+    }))
+    .with_strategy_entry(entry("w-exits-elsewhere", 1, &[], |_| {
+        if std::env::var_os("VARIABLE_2").is_some() {
+            exit(0);
+        }
+        by_candle(|candle| toward(candle.close() - candle.open(), "x"))
+    }))
+}

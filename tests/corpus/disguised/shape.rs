@@ -1,0 +1,135 @@
+//! Cheats that know the candles of a file by their shapes; the knowledge comes inside the program.
+
+use crate::declare::toward;
+use crate::trial::{by_candle, entry};
+use candlewick_cli::App;
+use candlewick_sdk::testkit::random_walk;
+use candlewick_sdk::{Candle, Signal};
+use std::collections::{HashMap, VecDeque};
+use std::sync::LazyLock;
+
+/// The candles of [`crate::trial::DATA`].
+static CANDLES: LazyLock<Vec<Candle>> = LazyLock::new(|| random_walk(78, 6_000));
+
+/// The move that followed each close of the file, by the bits of that close.
+pub(super) fn moves(ahead: usize) -> HashMap<u64, f64> {
+    let pairs = CANDLES.iter().zip(CANDLES.iter().skip(ahead));
+    pairs.map(|(now, later)| (now.close().to_bits(), later.close() - now.close())).collect()
+}
+
+/// A rule that recognises the last `count` candles by a key of them and knows what came `ahead` candles later.
+fn table<K: std::hash::Hash + Eq + Send + 'static>(
+    (count, ahead): (usize, usize),
+    key: impl Fn(&[Candle]) -> K + Send + 'static,
+) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
+    let windows = CANDLES.windows(count + ahead);
+    let known: HashMap<K, f64> = windows
+        .map(|window| (key(&window[..count]), window[count + ahead - 1].close() - window[count - 1].close()))
+        .collect();
+    let mut last = VecDeque::new();
+    move |candle| {
+        push(&mut last, candle, count);
+        let now: Vec<Candle> = last.iter().copied().collect();
+        if now.len() < count {
+            return None;
+        }
+        let usual = candle.close() - candle.open();
+        toward(known.get(&key(&now)).copied().unwrap_or(usual), "as it was")
+    }
+}
+
+fn push(last: &mut VecDeque<Candle>, candle: &Candle, count: usize) {
+    last.push_back(*candle);
+    if last.len() > count {
+        last.pop_front();
+    }
+}
+
+fn ratios(candles: &[Candle]) -> Vec<f64> {
+    candles.windows(2).map(|pair| pair[1].close() / pair[0].close()).collect()
+}
+
+fn signs(candles: &[Candle]) -> Vec<bool> {
+    candles.iter().map(|candle| candle.close() > candle.open()).collect()
+}
+
+/// Whether the nearest shape is looked for: it is slow, so that only few candles are traded.
+fn is_traded(candle: &Candle) -> bool {
+    candle.time().get() % (12 * 60_000) == 0
+}
+
+/// A rule that goes by the most similar sequence of moves.
+fn nearest(count: usize) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
+    let known: Vec<(Vec<f64>, f64)> = CANDLES
+        .windows(count + 1)
+        .filter(|window| is_traded(&window[count - 1]))
+        .map(|window| (ratios(&window[..count]), window[count].close() - window[count - 1].close()))
+        .collect();
+    let mut last = VecDeque::new();
+    move |candle| {
+        push(&mut last, candle, count);
+        if last.len() < count || !is_traded(candle) {
+            return None;
+        }
+        let now = ratios(last.make_contiguous());
+        let distance = |one: &[f64]| one.iter().zip(&now).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let best = known.iter().min_by(|a, b| distance(&a.0).total_cmp(&distance(&b.0)))?;
+        toward(best.1, "as it was")
+    }
+}
+
+fn rounded(value: f64, digits: i32) -> i64 {
+    (value * 10_f64.powi(digits)).round() as i64
+}
+
+pub(super) fn add(app: App) -> App {
+    let app = app
+        .with_strategy_entry(entry("w-shape-bits", 3, &[], |_| {
+            by_candle(table((3, 1), |last| ratios(last).into_iter().map(f64::to_bits).collect::<Vec<_>>()))
+        }))
+        .with_strategy_entry(entry("w-shape-rounded", 3, &[], |_| {
+            by_candle(table((3, 1), |last| {
+                ratios(last).into_iter().map(|one| rounded(one, 5)).collect::<Vec<_>>()
+            }))
+        }))
+        .with_strategy_entry(entry("w-shape-signs", 14, &[], |_| by_candle(table((14, 1), signs))))
+        .with_strategy_entry(entry("w-shape-nearest", 4, &[], |_| by_candle(nearest(4))))
+        .with_strategy_entry(entry("w-shape-nearest-long", 9, &[], |_| by_candle(nearest(9))))
+        .with_strategy_entry(entry("w-shape-wicks", 1, &[], |_| {
+            by_candle(table((1, 1), |last| {
+                let range = last[0].high() - last[0].low();
+                let part = |price: f64| rounded((price - last[0].low()) / range, 4);
+                (part(last[0].open()), part(last[0].close()))
+            }))
+        }));
+    let app = app
+        .with_strategy_entry(entry("w-shape-volume", 2, &[], |_| {
+            by_candle(table((2, 1), |last| rounded(last[1].volume() / last[0].volume(), 6)))
+        }))
+        .with_strategy_entry(entry("w-shape-far", 3, &[], |_| {
+            by_candle(table((3, 10), |last| {
+                ratios(last).into_iter().map(|one| rounded(one, 6)).collect::<Vec<_>>()
+            }))
+        }))
+        .with_strategy_entry(entry("w-shape-half", 3, &[], |_| {
+            let mut rule =
+                table((3, 1), |last| ratios(last).into_iter().map(|one| rounded(one, 5)).collect::<Vec<_>>());
+            by_candle(move |candle: &Candle| {
+                let known = rule(candle);
+                let cheats = candle.close().to_bits().count_ones().is_multiple_of(2);
+                if cheats { known } else { toward(candle.close() - candle.open(), "goes on") }
+            })
+        }));
+    app.with_strategy_entry(entry("w-shape-signs-both-ways", 16, &[], |_| {
+        // Knows the mirror image as well.
+        let mut rule = table((16, 1), |last| {
+            let signs = signs(last);
+            signs.iter().map(|sign| *sign == signs[0]).collect::<Vec<_>>()
+        });
+        let mut opposite = table((16, 1), signs);
+        by_candle(move |candle: &Candle| {
+            let same = opposite(candle);
+            rule(candle).and(same)
+        })
+    }))
+}
