@@ -5,7 +5,8 @@ mod parts;
 
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{
-    Finding, Market, Subject, Unseen, bot, candles_needed, from_closes, random_walk, trending, validate,
+    Finding, FirstRun, Market, Subject, Unseen, bot, candles_needed, from_closes, random_walk, trending,
+    validate,
 };
 use candlewick_sdk::{
     Candle, Direction, Expiry, LongerCandles, Parameter, Registry, Signal, Strategy, StrategyEntry,
@@ -558,11 +559,13 @@ fn a_combination_passes_what_every_strategy_must() {
         }),
     ] {
         let subject = Subject { entry: combine::entry(registry()), params, bot: bot("BTCUSDT") };
-        let warmup = subject.build().unwrap().warmup();
-        let candles = random_walk(2, candles_needed(warmup) + 3_000);
-        let market = Market { name: "the candles".to_owned(), candles };
+        let markets = |warmup| {
+            let candles = random_walk(2, candles_needed(warmup) + 3_000);
+            vec![Market { name: "the candles".to_owned(), candles }]
+        };
+        let (first, markets) = FirstRun::new(&subject, markets, &mut || false).unwrap();
         let validation =
-            validate(&subject, &[market], Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
+            validate(&subject, &markets, &first, Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
         for checked in &validation.checked {
             assert_ne!(checked.finding, Finding::Failed, "{}: {}", checked.check, checked.words);
         }

@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_sdk::testkit::{
-    Finding, Market, Subject, Unseen, bot, candles_needed, random_walk, reverting, trending, validate,
+    Finding, FirstRun, Market, Subject, Unseen, bot, candles_needed, random_walk, reverting, trending,
+    validate,
 };
 use candlewick_sdk::{Candle, Direction, LongerCandles, Strategy, StrategyEntry, StrategyFactory};
 use serde_json::{Value, json};
@@ -77,13 +78,13 @@ fn every_file_passes_what_every_strategy_must() {
     for file in files {
         let params = json!({ "file": file.to_str() });
         let subject = Subject { entry: candlewick_rules::entry(), params, bot: bot("BTCUSDT") };
-        let warmup = subject.build().unwrap().warmup();
-        let market = Market {
-            name: "the candles".to_owned(),
-            candles: random_walk(2, candles_needed(warmup) + 3_000),
+        let markets = |warmup| {
+            let candles = random_walk(2, candles_needed(warmup) + 3_000);
+            vec![Market { name: "the candles".to_owned(), candles }]
         };
+        let (first, markets) = FirstRun::new(&subject, markets, &mut || false).unwrap();
         let validation =
-            validate(&subject, &[market], Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
+            validate(&subject, &markets, &first, Unseen { seed: 7, candles: 2_000 }, &mut |_| {}).unwrap();
         for checked in &validation.checked {
             assert_ne!(
                 checked.finding,

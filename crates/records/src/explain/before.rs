@@ -187,6 +187,7 @@ mod tests {
             series: crate::run::series_of(&settings),
             settings,
             has_earlier_verdict_rule: false,
+            is_replay: false,
             simulation: SimulationSettings::default(),
             trading: None,
             strategies: Vec::new(),

@@ -294,6 +294,7 @@ mod tests {
         RecordedRun {
             series: series_of(&settings),
             has_earlier_verdict_rule: false,
+            is_replay: false,
             number: 2,
             seq: 10,
             began: Millis::ZERO,
