@@ -29,8 +29,8 @@ pub(crate) struct Lines {
     pub candles: BTreeMap<u64, u64>,
     /// The last line, whatever it is.
     pub last: Option<StoredLine>,
-    /// Start of the run that was read last.
-    began: Millis,
+    /// Arrival of the first event of the run that was read last.
+    began: Option<Millis>,
 }
 
 /// Reads a journal to its present end, verifies each line, and shows it on the way, in one walk.
@@ -76,11 +76,14 @@ impl Lines {
             self.last = Some(last.clone());
         }
         for stored in page {
-            if stored.line.kind == LineKind::Run {
-                self.began = stored.line.at;
+            match stored.line.kind {
+                LineKind::Run => self.began = None,
+                LineKind::Event => self.began = self.began.or(Some(stored.line.received)),
+                LineKind::Action | LineKind::Note => {}
             }
             if is_candle(&stored) {
-                let is_warm_up = stored.line.at <= self.began && stored.line.body.contains(BACKFILL);
+                let is_earlier = self.began.is_none_or(|began| stored.line.at <= began);
+                let is_warm_up = is_earlier && stored.line.body.contains(BACKFILL);
                 *self.candles.entry(stored.line.run).or_default() += u64::from(!is_warm_up);
                 if which == Which::WithoutCandles {
                     continue;

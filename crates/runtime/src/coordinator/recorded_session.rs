@@ -29,8 +29,8 @@ pub(crate) struct RecordedSession {
     /// The halt in force, by an operator or by an audit.
     halt: Option<Halt>,
     actions: Vec<Action>,
-    /// Start of the run, in venue time.
-    began: Millis,
+    /// Arrival of the first event of the run.
+    began: Option<Millis>,
     /// Candles that closed during the run.
     candles: u64,
     /// Events that were handed to the Session, without candles.
@@ -93,7 +93,7 @@ impl RecordedSession {
             account,
             halt,
             actions: Vec::with_capacity(64),
-            began: Millis::ZERO,
+            began: None,
             candles: 0,
             news: 0,
             expiring: BTreeMap::new(),
@@ -103,7 +103,7 @@ impl RecordedSession {
 
     /// Records the header of a run, and lets the Session begin it.
     pub(crate) fn begin(&mut self, header: &Header, step: &mut Step<'_>) {
-        self.began = step.now;
+        self.began = None;
         self.journal.record(Entry::Header(header), step);
         self.session.begin_run(header);
         for bot in (0..self.session.bots().len()).filter_map(BotId::new) {
@@ -113,7 +113,8 @@ impl RecordedSession {
 
     /// Returns whether the event is a candle of the warm-up: one that closed before the run.
     fn is_warm_up(&self, at: Millis, kind: &EventKind) -> bool {
-        matches!(kind, EventKind::Candle { origin: Origin::Backfill, .. }) && at <= self.began
+        matches!(kind, EventKind::Candle { origin: Origin::Backfill, .. })
+            && self.began.is_none_or(|began| at <= began)
     }
 
     /// What is known of a bot's edge now.
@@ -126,6 +127,7 @@ impl RecordedSession {
     /// Hands one event to the Session.
     pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> Handled {
         let event = Event { at, received: step.now, kind };
+        self.began = self.began.or(Some(step.now));
         let is_candle = matches!(kind, EventKind::Candle { .. });
         self.candles += u64::from(is_candle && !self.is_warm_up(at, &kind));
         self.news += u64::from(!is_candle);
