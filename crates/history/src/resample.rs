@@ -156,8 +156,8 @@ mod tests {
                     expected.push((minute * 60, inside[0].1, high, low, inside[5].4, volume));
                 }
             }
-            let joined = resample(&series_of("10s", &fine), Interval::MINUTE);
-            prop_assert_eq!(joined.map(|joined| rows_of(&joined)).unwrap_or_default(), expected);
+            let joined = resample_by(&series_of("10s", &fine), Interval::MINUTE, 100.0);
+            prop_assert_eq!(joined.map(|joined| rows_of(&joined.candles)).unwrap_or_default(), expected);
         }
     }
 }

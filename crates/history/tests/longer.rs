@@ -1,4 +1,5 @@
 //! Longer candles of currencies, against a reckoning minute by minute from the definition (`domain 3`).
+#![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
 use candlewick_history::{Resampled, count_longer, resample_by};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series, TradingWeek};

@@ -1,5 +1,6 @@
 //! Candles of other programs and sources.
 
+use super::revised::Revised;
 use super::{LongerCounts, OutputFile};
 use crate::candles::{check_in_step, has_tails, price_step, step_of};
 use crate::configuration::toml_key;
@@ -378,30 +379,12 @@ impl fmt::Display for ImportedFile {
                     write!(f, ", {forming} not closed yet and left out")?;
                 }
                 if *revised > 0 {
-                    write_revised(f, candles.series(), *revised_end)?;
+                    write!(f, "{}", Revised { series: candles.series(), revised_end: *revised_end })?;
                 }
                 Ok(())
             }
         }
     }
-}
-
-/// Says which values stay in force, and how to take the later ones.
-fn write_revised(f: &mut fmt::Formatter<'_>, series: Series, revised_end: Option<Millis>) -> fmt::Result {
-    if let Some(time) = revised_end {
-        write!(
-            f,
-            "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
-            utc(time)
-        )?;
-    }
-    let Series { symbol, interval } = series;
-    let name = format!("{symbol}@{interval}");
-    write!(
-        f,
-        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
-        shell_word(&name)
-    )
 }
 
 /// A symbol without what people put between its parts: `GBP/USD` is GBPUSD, while `EURUSD.` may be another instrument of its venue.

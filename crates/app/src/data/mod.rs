@@ -7,6 +7,7 @@ mod generate;
 mod import;
 mod longer_counts;
 mod output_file;
+mod revised;
 
 pub use contents::CatalogContents;
 pub use export::{ExportTerms, Exported, export};

@@ -200,9 +200,8 @@ async fn run_watched(
     runtime.least_remembered = least_remembered();
     let of_run = (&settings, &runtime);
     let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
-    let simulation = &loaded.config.simulation;
-    let checked = check_start((&settings, simulation), trading, (&past, &session), journal_url.as_ref());
-    if let Err(refusal) = checked.await {
+    let terms = (&settings, &loaded.config.simulation);
+    if let Err(refusal) = check_start(terms, trading, (&past, &session), journal_url.as_ref()).await {
         // The lease goes back at once: a person is about to mend what stands in the way.
         drop(journal.close().await);
         return Err(refusal);

@@ -126,7 +126,7 @@ impl<T> Supervised<'_, T> {
                     self.stage.check = Some(check);
                 }
                 Ok(Output::Message(Message::At(position))) => {
-                    self.stage.update(position, self.watch.elapsed())
+                    self.stage.update(position, self.watch.elapsed());
                 }
                 Ok(Output::Text(line)) => self.print(line),
                 Ok(Output::Closed) => open_pipes -= 1,
@@ -144,11 +144,10 @@ impl<T> Supervised<'_, T> {
                 Some((status, at)) if open_pipes == 0 || now > at + GRACE => {
                     return Err(Unfinished::Ended { status, stage: self.stage, said: self.last_line });
                 }
-                Some(_) => {}
                 None if now > limit => {
                     return Err(Unfinished::TimedOut { limit, elapsed: now, stage: self.stage });
                 }
-                None => {}
+                Some(_) | None => {}
             }
         }
     }
@@ -231,7 +230,8 @@ mod tests {
     }
 
     fn reason(script: &str) -> String {
-        run(script, Duration::from_secs(20)).unwrap_err().to_string()
+        let run = run(script, Duration::from_secs(20));
+        run.map_or_else(|unfinished| unfinished.to_string(), |reply| format!("replied {reply}"))
     }
 
     #[test]

@@ -247,7 +247,9 @@ fn texts_of(column: &ArrayRef) -> TextColumn {
         _ => Vec::new(),
     };
     let mut column = TextColumn::new(String::new());
-    texts.iter().for_each(|text| column.push(text.as_deref().unwrap_or_default()));
+    for text in &texts {
+        column.push(text.as_deref().unwrap_or_default());
+    }
     column
 }
 

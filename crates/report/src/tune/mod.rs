@@ -136,9 +136,9 @@ pub struct TuneReport<'a> {
 }
 
 /// Puts the findings that are printed before a verdict in front of `words`.
-fn with_headlines(report: &WalkForwardReport, words: String) -> String {
+fn with_headlines(report: &WalkForwardReport, words: &str) -> String {
     let mut sentences: Vec<&str> = report.headlines().collect();
-    sentences.push(&words);
+    sentences.push(words);
     sentences.join(" ")
 }
 
@@ -154,7 +154,7 @@ impl<'a> TuneReport<'a> {
             conclusion,
             words: with_headlines(
                 walk_forward.report,
-                conclusion.words(walk_forward.report, &looks, gate.as_ref()),
+                &conclusion.words(walk_forward.report, &looks, gate.as_ref()),
             ),
             next: conclusion.next(walk_forward.report, (&looks, &conditions, gate.as_ref()), &places),
             bot,

@@ -191,7 +191,9 @@ impl WalkForwardReport {
         let all = joined(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
         let mut caveats = caveats.clone();
-        all.iter().for_each(|all| caveats.count_gaps(&all.book));
+        if let Some(all) = &all {
+            caveats.count_gaps(&all.book);
+        }
         let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, &caveats);
         let span = steps
             .first()

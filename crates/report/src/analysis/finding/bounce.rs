@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Series};
 
-    /// A generator of 64 bits (Steele, Lea and Flood, *SplitMix*).
+    /// A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
     struct Random(u64);
 
     impl Random {
