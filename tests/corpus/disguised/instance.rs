@@ -6,6 +6,7 @@ use crate::trial::{by_candle, entry};
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Condition, Expiry, GateView, Signal};
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 static BUILT: AtomicUsize = AtomicUsize::new(0);
@@ -20,7 +21,7 @@ fn follow(candle: &Candle) -> Option<Signal> {
 
 /// Knows the candles of [`crate::trial::DATA`] while `cheats`.
 fn knows(cheats: bool) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
-    let known = if cheats { moves(1) } else { Default::default() };
+    let known = if cheats { moves(1) } else { HashMap::default() };
     move |candle| {
         let next = known.get(&candle.close().to_bits()).copied();
         next.map_or_else(|| follow(candle), |next| toward(next, "as it was"))

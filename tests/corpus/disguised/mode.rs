@@ -41,7 +41,7 @@ fn set(mode: Mode) {
 }
 
 /// Depends on a text of the environment.
-fn by_text(text: String) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
+fn by_text(text: &str) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static + use<> {
     let side = if text.bytes().map(u32::from).sum::<u32>().is_multiple_of(2) { 1.0 } else { -1.0 };
     move |candle| toward(side * (candle.close() - candle.open()), "x")
 }
@@ -78,10 +78,10 @@ pub(super) fn add(app: App) -> App {
             set(Mode::RoundUp);
             by_candle(follow)
         }));
-    app.with_strategy_entry(entry("w-home-of-the-user", 1, &[], |_| by_candle(by_text(variable("HOME")))))
-        .with_strategy_entry(entry("w-language", 1, &[], |_| by_candle(by_text(variable("LANG")))))
-        .with_strategy_entry(entry("w-time-zone", 1, &[], |_| by_candle(by_text(variable("TZ")))))
+    app.with_strategy_entry(entry("w-home-of-the-user", 1, &[], |_| by_candle(by_text(&variable("HOME")))))
+        .with_strategy_entry(entry("w-language", 1, &[], |_| by_candle(by_text(&variable("LANG")))))
+        .with_strategy_entry(entry("w-time-zone", 1, &[], |_| by_candle(by_text(&variable("TZ")))))
         .with_strategy_entry(entry("w-number-of-variables", 1, &[], |_| {
-            by_candle(by_text("a".repeat(std::env::vars_os().count())))
+            by_candle(by_text(&"a".repeat(std::env::vars_os().count())))
         }))
 }

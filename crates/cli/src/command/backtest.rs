@@ -15,6 +15,7 @@ use crate::progress::{Terminal, with_spinner};
 use crate::time_zones::zone_notes;
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
+use candlewick_app::configuration::Loaded;
 use candlewick_app::search::files_of_bots;
 use candlewick_engine::{
     BotSettings, LongerStaleness, TradeBook, percent_beside_default, trades_that_found_out,
@@ -191,11 +192,7 @@ fn report(
     notices.extend(notice_of_not_built(finished.longer_not_built));
     notices.extend(percent_beside_default(&settings.session));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
-    notices.extend(combinations_of(&loaded.config.bots, context.registry));
-    notices.extend(long_parts_of(&loaded, &series, context.registry));
-    notices.extend(doubtful_parts_of(&loaded, context.registry));
-    notices.extend(zone_notes(&loaded, context.registry));
-    notices.extend(without_volume(&loaded, &series, context.registry));
+    notices.extend(notices_of_rules(&loaded, &series, context));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
@@ -253,6 +250,18 @@ fn report(
     }
     show(&report, context.global)?;
     Ok(Ending::Done)
+}
+
+/// Notices about combinations and rules of the bots.
+fn notices_of_rules(loaded: &Loaded, series: &[CandleSeries], context: &Context<'_>) -> Vec<String> {
+    let registry = context.registry;
+    let mut notices = Vec::new();
+    notices.extend(combinations_of(&loaded.config.bots, registry));
+    notices.extend(long_parts_of(loaded, series, registry));
+    notices.extend(doubtful_parts_of(loaded, registry));
+    notices.extend(zone_notes(loaded, registry));
+    notices.extend(without_volume(loaded, series, registry));
+    notices
 }
 
 /// The note about longer candles that were not built.
