@@ -48,9 +48,9 @@ pub struct Finished {
     pub final_balance: Money,
     /// Stakes of trades that the data never ends.
     pub unsettled_stakes: Money,
-    /// Longer candles that strategies asked for and did not see, because too many shorter ones inside them are missing.
+    /// Number of longer candles that strategies did not see because too many shorter ones are missing.
     pub longer_not_built: u64,
-    /// Of each bot the longer candles that were out of date most often, in the bots' order ([`Session::longer_staleness`]).
+    /// Staleness of each bot's longer candles, in the bots' order ([`Session::longer_staleness`]).
     pub longer_staleness: Vec<LongerStaleness>,
     /// The wallet's scale.
     pub money_scale: MoneyScale,

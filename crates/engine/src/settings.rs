@@ -58,8 +58,8 @@ pub struct SessionSettings {
     pub risk: RiskSettings,
     /// The bots, in their order.
     pub bots: Vec<BotSettings>,
-    /// Minimum share of a longer candle's open-market time that a bot's candles cover, in percent; `None`, as in earlier journals: all of
-    /// the candle's time.
+    /// Minimum share of a longer candle's open-market time that a bot's candles must cover, in percent. `None`, as in earlier journals: all
+    /// of the candle's length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }
@@ -70,7 +70,7 @@ impl SessionSettings {
         percent.map_or(Ok(()), |percent| {
             Err(EngineError::setting(
                 "data.longer_share_percent",
-                format!("{percent} is not a share: use a number above 0, at most 100"),
+                format!("{percent} is not a share; use a number above 0 and at most 100"),
             ))
         })
     }
@@ -160,7 +160,7 @@ impl BotSettings {
         Series { symbol: self.symbol, interval: self.interval }
     }
 
-    /// What its strategy is built with.
+    /// Returns the context that its strategy is built with.
     pub fn context(&self, longer_share_percent: Option<f64>) -> BotContext {
         BotContext {
             bot: self.name.clone(),

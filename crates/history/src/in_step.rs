@@ -1,7 +1,7 @@
-//! Two series of one symbol, held against each other: the finer candles must join to the coarser ones.
+//! Comparison of two series of one symbol: the finer candles must add up to the coarser ones.
 //!
-//! The closes are compared at the moments at which a candle of both ends. Where they differ, the finer series is shifted by every
-//! [`lag`](lags) until it fits. Long series are sampled in stretches, so that a part that is out of step is found as well.
+//! Closes are compared at moments at which candles of both series end. If they differ, the finer series is shifted by every
+//! [`lag`](lags), and the best fit is tested. Long series are sampled in stretches, so that a part that is out of step is found, too.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
@@ -11,25 +11,25 @@ use std::ops::Range;
 const MAX_STRETCHES: usize = 128;
 /// Coarser candles of a stretch.
 const STRETCH: usize = 64;
-/// Minimum number of common closes that say anything.
+/// Minimum number of common closes for a comparison.
 const MIN_CLOSES: usize = 30;
 /// Share of differing closes that is tolerated, as after revisions.
 const TOLERATED_SHARE: f64 = 0.02;
 /// Share of differing closes above which a stretch is out of step by itself.
 const STRETCH_SHARE: f64 = 0.25;
-/// Relative difference of two prices that are the same.
+/// Relative difference up to which two prices are equal.
 const SAME_PRICE: f64 = 1e-9;
-/// Closes that are compared at every lag.
+/// Maximum number of closes that are compared at every lag.
 const MAX_SEARCHED: usize = 512;
-/// Maximum number of finer candles by which lags are tried one by one, in either direction.
+/// Maximum lag in finer candles up to which every lag is tried, in either direction.
 const MAX_NEAR_LAGS: i64 = 1_200;
-/// Lags beyond those are those of clocks: a multiple of this, up to [`MAX_CLOCK_LAG`].
+/// Step of longer lags, which come from time zones, up to [`MAX_CLOCK_LAG`].
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// A lag fits if it leaves less than this share of the deviation without one, and that by so many standard errors.
+/// A lag fits if it leaves less than this share of the unshifted deviation, and the gain exceeds [`LAG_STANDARD_ERRORS`].
 const LAG_FITS: f64 = 0.9;
 const LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Share of the usual move from one coarser close to the next up to which differences are not worth a word.
+/// Share of the usual move between coarser closes up to which differences are negligible.
 const NEGLIGIBLE: f64 = 0.02;
 
 /// Two series of a symbol that contradict each other.
@@ -41,24 +41,24 @@ pub struct SeriesMismatch {
     pub fine: Interval,
     /// The interval of the coarser series.
     pub coarse: Interval,
-    /// Where they contradict each other, as far as sampled.
+    /// Sampled time span of the contradiction.
     pub span: Range<Millis>,
-    /// Whether that is everywhere.
+    /// Whether `span` is the whole common time.
     pub is_whole: bool,
-    /// Share of the compared closes there that differ, from 0 to 1.
+    /// Share of differing closes in `span`, from 0 to 1.
     pub share: f64,
-    /// What is wrong.
+    /// Kind of the contradiction.
     pub kind: MismatchKind,
 }
 
-/// How two series of a symbol contradict each other.
+/// Kind of contradiction between two series of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MismatchKind {
     /// The finer series fits when shifted by this lag; positive if it runs behind.
     Shifted(Millis),
-    /// They fit best unshifted, with differences below a usual move of the coarser closes, as between bid and mid prices. The mean difference.
+    /// The series fit best unshifted, with this mean difference, below a usual move of the coarser closes: bid and mid prices, for example.
     OtherPrices(f64),
-    /// No lag makes them fit. The mean difference.
+    /// The series fit at no lag, with this mean difference.
     Unrelated(f64),
 }
 
@@ -68,26 +68,26 @@ struct CommonClose {
     moment: Millis,
     coarse: f64,
     fine: f64,
-    /// Absolute move from the coarser close before; `None` of the first.
+    /// Absolute move from the previous coarser close; `None` for the first.
     usual_move: Option<f64>,
 }
 
-/// Closes of a series, by the moment.
+/// Lookup of closes by the end of their candles.
 struct Closes<'a> {
     candles: &'a [Candle],
     interval: Millis,
-    /// Index of the candle that was found last.
+    /// Index of the last candle found.
     last: usize,
 }
 
 impl SeriesMismatch {
-    /// Returns whether the two cannot be used together.
+    /// Returns whether the two series cannot be used together.
     pub const fn is_fatal(&self) -> bool {
         !matches!(self.kind, MismatchKind::OtherPrices(_))
     }
 }
 
-/// Compares every two series of one symbol. Those with fewer than 30 common closes are taken to be in step.
+/// Compares every two series of one symbol. Two with fewer than 30 common closes count as in step.
 pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
     let finer_than = |coarse: &CandleSeries, fine: &CandleSeries| {
         fine.symbol() == coarse.symbol() && fine.interval() < coarse.interval()
@@ -128,7 +128,7 @@ fn mismatch_of(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMisma
     })
 }
 
-/// How the closes contradict each other; `None` if they only are rounded in another way.
+/// Classifies the contradiction; `None` if the closes differ by rounding only.
 fn kind_of(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<MismatchKind> {
     if let Some(lag) = best_lag(suspects, fine, coarse) {
         return Some(MismatchKind::Shifted(lag));
@@ -146,7 +146,7 @@ fn kind_of(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> O
     Some(if size <= usual_move { MismatchKind::OtherPrices(size) } else { MismatchKind::Unrelated(size) })
 }
 
-/// Closes of both series at common moments, in up to [`MAX_STRETCHES`] stretches.
+/// Returns closes of both series at common moments, in up to [`MAX_STRETCHES`] stretches.
 fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonClose>> {
     let length = coarse.interval().length();
     let candles = coarse.candles();
@@ -169,7 +169,7 @@ fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonCl
     (0..stretches).map(&mut stretch_from).collect()
 }
 
-/// The lag at which the finer closes fit clearly better than unshifted.
+/// Returns the lag at which the finer closes fit clearly better than unshifted.
 fn best_lag(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<Millis> {
     let step = suspects.len().div_ceil(MAX_SEARCHED);
     let searched: Vec<CommonClose> = suspects.iter().copied().step_by(step).collect();
@@ -207,7 +207,7 @@ fn fits_better(suspects: &[CommonClose], closes: &mut Closes<'_>, lag: Millis) -
     is_clear && mean(shifted.into_iter()) < mean(unshifted.into_iter()) * LAG_FITS
 }
 
-/// Lags other than zero, the smallest first: all within two coarser candles, then those of clocks.
+/// Returns lags other than zero, smallest first: all within two coarser candles, then those of time zones.
 fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     let near = (coarse.get() * 2 / fine.get()).min(MAX_NEAR_LAGS);
     let clock = (1..=MAX_CLOCK_LAG.get() / CLOCK_LAG_STEP.get()).map(|steps| CLOCK_LAG_STEP * steps);
@@ -215,7 +215,7 @@ fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
 }
 
-/// Absolute deviations from the median: a constant offset is no deviation.
+/// Returns absolute deviations from the median, so that a constant offset does not count.
 fn deviations(differences: &[f64]) -> Vec<f64> {
     let mut sorted = differences.to_vec();
     let middle = sorted.len() / 2;
@@ -233,7 +233,7 @@ fn differing_share(closes: &[CommonClose]) -> f64 {
     closes.iter().filter(differs).count() as f64 / closes.len().max(1) as f64
 }
 
-/// The larger price step of the two series; zero if one has none.
+/// Returns the larger price step of the two series, or zero if there is none.
 fn coarser_tick(closes: &[CommonClose]) -> f64 {
     let has_decimals = |prices: fn(&CommonClose) -> f64, decimals: i32| {
         let scale = 10_f64.powi(decimals);
@@ -257,7 +257,7 @@ impl<'a> Closes<'a> {
     /// Returns the close of the candle that ends at `moment`.
     fn at(&mut self, moment: Millis) -> Option<f64> {
         let open = moment - self.interval;
-        // Without gaps its place is known.
+        // Without gaps the index follows from the time.
         let steps = (open - self.candles[self.last].time()).get() / self.interval.get();
         let guess = self.last.checked_add_signed(isize::try_from(steps).ok()?);
         let is_there = |place: &usize| self.candles.get(*place).is_some_and(|candle| candle.time() == open);
@@ -304,7 +304,7 @@ fn lag_text(lag: Millis) -> String {
     format!("{} {name}", lag.get() / unit.get())
 }
 
-/// Two significant digits.
+/// Rounds to two significant digits.
 fn short(number: f64) -> String {
     format!("{number:.1e}").parse::<f64>().unwrap_or(number).to_string()
 }

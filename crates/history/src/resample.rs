@@ -3,16 +3,16 @@
 use crate::HistoryError;
 use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, ResampleCounts, Resampler, Series};
 
-/// A series in longer candles, and what became of them.
+/// A series in longer candles, with its counts.
 #[derive(Clone, Debug)]
 pub struct Resampled {
     /// The longer candles.
     pub candles: CandleSeries,
-    /// How many were built and how many were not.
+    /// Numbers of longer candles that were built and not built.
     pub counts: ResampleCounts,
 }
 
-/// Intervals whose candles are counted for a series of shorter ones.
+/// Intervals for which [`count_longer`] counts.
 const USUAL_INTERVALS: [Millis; 5] = [
     Millis::new(5 * Millis::MINUTE.get()),
     Millis::new(15 * Millis::MINUTE.get()),
@@ -21,8 +21,8 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// The series in longer candles, by the [usual share](LongerRule::USUAL_PERCENT): first open, highest high, lowest low, last close, sum
-/// of volumes.
+/// Joins a series to longer candles by the [default share](LongerRule::USUAL_PERCENT): first open, highest high, lowest low, last close,
+/// sum of volumes.
 ///
 /// # Errors
 /// As [`resample_by`].
@@ -30,8 +30,7 @@ pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSerie
     Ok(resample_by(series, interval, LongerRule::USUAL_PERCENT)?.candles)
 }
 
-/// Like [`resample`]: a longer candle is built if the shorter ones cover this share of its open-market time, in percent
-/// ([`LongerRule::Share`]).
+/// Like [`resample`], with the share of open-market time that the shorter candles must cover, in percent ([`LongerRule::Share`]).
 ///
 /// # Errors
 /// [`HistoryError::InvalidSetting`] when `interval` is not a multiple of the series' own,
@@ -57,7 +56,7 @@ pub fn resample_by(
     Ok(Resampled { candles, counts: resampler.counts() })
 }
 
-/// Counts the longer candles of the usual intervals that a series makes up by this share, in percent.
+/// Counts the longer candles of usual intervals that a series builds by a share in percent.
 pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
     let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
     let resampler = |length: Millis| {

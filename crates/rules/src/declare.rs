@@ -107,7 +107,7 @@ impl Declaring<'_> {
         if let Some(place) = self.places.get(&of) {
             return *place;
         }
-        let mut alone = Alone::of(self.graph, of, self.longer);
+        let mut alone = Alone::new(self.graph, of, self.longer);
         let name = self.graph.node(of).name.clone();
         let place = self.declaration.series(name, &[], move |candle| alone.take(candle));
         self.places.insert(of, place);
@@ -123,7 +123,7 @@ struct Alone {
 }
 
 impl Alone {
-    fn of(graph: &Graph, of: Id, rule: LongerRule) -> Self {
+    fn new(graph: &Graph, of: Id, rule: LongerRule) -> Self {
         let (program, places) = Program::of(graph, &[of]);
         let own = graph.intervals()[0];
         let resampler = |to: Interval| Some(Resampler::new(own, to).ok()?.with_rule(rule));

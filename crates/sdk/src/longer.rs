@@ -14,7 +14,7 @@ pub struct LongerCandles {
 }
 
 impl LongerCandles {
-    /// Of a strategy whose bot has candles of the length `own`; every one of them is needed.
+    /// Joins candles of the interval `own` by [`LongerRule::Whole`].
     ///
     /// # Errors
     /// [`ResampleError`] for an interval that is not a multiple of `own`, or not longer.
@@ -22,7 +22,7 @@ impl LongerCandles {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
 
-    /// Of a strategy of this bot, by the bot's rule.
+    /// Joins the candles of a bot by its rule.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -30,7 +30,7 @@ impl LongerCandles {
         Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
     }
 
-    /// Like [`new`](Self::new), by another rule.
+    /// Like [`new`](Self::new), with another rule.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -51,7 +51,7 @@ impl LongerCandles {
         self.resamplers.is_empty()
     }
 
-    /// Shows a strategy the bot's next candle, and the longer ones that ended before it and with it; its answer to the bot's own.
+    /// Shows a strategy the bot's next candle and the longer ones that ended before or with it. Returns its signal.
     #[inline]
     pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
         self.show_ended(candle, strategy);
@@ -60,7 +60,7 @@ impl LongerCandles {
         signal
     }
 
-    /// Shows the strategy, before it sees the bot's next candle, the longer ones that ended before that: shorter ones first.
+    /// Shows a strategy the longer candles that ended before the bot's next one, shorter intervals first.
     #[inline]
     pub fn show_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -93,12 +93,12 @@ impl LongerCandles {
             .try_fold(0, |most, own| own.map(|own| most.max(own)))
     }
 
-    /// How many longer candles were not built because too many of the bot's own inside them are missing.
+    /// Returns the number of longer candles that were not built because too many of the bot's own are missing.
     pub fn not_built(&self) -> u64 {
         self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
     }
 
-    /// The interval whose last candle was out of date most often, and how often; `None` if all always were up to date.
+    /// Returns the interval whose last candle was out of date most often, with its staleness; `None` if none ever was.
     pub fn staleness(&self) -> Option<(Interval, Staleness)> {
         let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));
         all.filter(|(_, staleness)| staleness.stale > 0).max_by_key(|(_, staleness)| staleness.stale)

@@ -28,7 +28,7 @@ pub struct Resampler {
     from: Interval,
     to: Interval,
     rule: LongerRule,
-    /// The long candle at hand; `None` before the first and after one that ended with its last short candle.
+    /// The long candle in progress; `None` before the first and after one that ended with its last short candle.
     slot: Option<Slot>,
     /// Close time of the last short candle.
     last_end: Option<Millis>,
@@ -36,59 +36,59 @@ pub struct Resampler {
     staleness: Staleness,
     /// Close time of the last long candle that was built.
     last_built: Option<Millis>,
-    /// Whether a long candle has ended since that was not built.
+    /// Whether a later long candle has ended and was not built.
     is_behind: bool,
 }
 
-/// Which long candles are built.
+/// Rule by which long candles are built.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LongerRule {
-    /// Those of which every short candle is there.
+    /// Only long candles with every short candle.
     #[default]
     Whole,
-    /// Those of which the short candles cover a share of the time in which the market traded. A long candle of which the market
-    /// traded for less than a quarter does not exist, such as that of a Sunday.
+    /// Long candles whose short candles cover a share of their open-market time. A long candle that is less than a quarter open does
+    /// not exist, such as that of a Sunday.
     Share {
-        /// When the market trades.
+        /// Trading hours of the market.
         week: TradingWeek,
-        /// The share in percent, above 0, at most 100.
+        /// Minimum share in percent, in `(0, 100]`.
         percent: f64,
     },
 }
 
-/// What became of long candles.
+/// Numbers of long candles that were built and not built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResampleCounts {
-    /// Built, those in parts included.
+    /// Long candles that were built, with or without gaps.
     pub built: u64,
-    /// Built although short candles are missing.
+    /// Long candles that were built although short ones are missing.
     pub in_parts: u64,
-    /// Begun and not built, because too many short candles are missing.
+    /// Long candles that were not built because too many short ones are missing.
     pub not_built: u64,
 }
 
-/// How often a long candle was out of date because a later one was not built.
+/// Frequency and age of a long candle that was out of date because a later one was not built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
-    /// Short candles since the first long one.
+    /// Number of short candles since the first long one.
     pub candles: u64,
-    /// Those of them at which it was out of date.
+    /// Number of those at which the last long candle was out of date.
     pub stale: u64,
-    /// The longest time since its close.
+    /// Maximum time since the close of the last long candle while it was out of date.
     pub oldest: Millis,
 }
 
-/// The part of a long candle that has passed by.
+/// A long candle in progress.
 #[derive(Clone, Debug)]
 struct Slot {
     open_time: Millis,
     numbers: Ohlcv,
     short_candles: i64,
-    /// Whether the candles began inside it, so that its beginning is not known.
+    /// Whether the first short candle of all lies inside it, so that its open is unknown.
     is_cut_off: bool,
 }
 
-/// A long candle is expected if the market trades for one part in so many of its time.
+/// A long candle exists if the market is open for at least one part in so many of its length.
 const LEAST_OPEN_PART: i64 = 4;
 
 /// Why short candles do not add up to long ones.
@@ -113,28 +113,28 @@ pub enum ResampleError {
 }
 
 impl LongerRule {
-    /// The share that is used unless configured, in percent.
+    /// Default share in percent.
     pub const USUAL_PERCENT: f64 = 50.0;
 
-    /// Returns the rule for a symbol, from its share in percent; without one every short candle is needed.
+    /// Returns the rule for a symbol and a share in percent; [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
     }
 
-    /// How long the market trades of a long candle, and whether there is such a candle at all.
+    /// Returns the open-market time of a long candle, and whether such a candle exists.
     fn expectation(self, slot: &Range<Millis>) -> (Millis, bool) {
         let length = slot.end - slot.start;
         match self {
             Self::Whole => (length, true),
             Self::Share { week, .. } => match week.open_time(slot) {
-                // Candles there contradict the week: all that is known is the slot.
+                // Candles outside of the trading week: fall back to the length of the long candle.
                 Millis::ZERO => (length, true),
                 open => (open, open * LEAST_OPEN_PART >= length),
             },
         }
     }
 
-    /// Returns whether the market traded at no time in a range.
+    /// Returns whether the market is closed throughout a range.
     fn is_closed(self, range: &Range<Millis>) -> bool {
         match self {
             Self::Whole => range.is_empty(),
@@ -176,8 +176,8 @@ impl Resampler {
         self.to
     }
 
-    /// Returns the long candle that ended before a short one of this open time, if it was not complete without it. To be called
-    /// before that is [pushed](Self::push).
+    /// Ends the long candle in progress if a short candle with this open time lies beyond it, and returns it if it is built.
+    /// Call this before the short candle is [pushed](Self::push).
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
         let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= time)?;
@@ -200,7 +200,7 @@ impl Resampler {
         built
     }
 
-    /// Returns the long candle at the end of the candles, if the market trades no more before its end.
+    /// Returns the long candle in progress after the last short candle, if the market is closed until its end.
     pub fn finish(&mut self) -> Option<Candle> {
         let (slot, end) = (self.slot.take()?, self.last_end?);
         let is_over = self.rule.is_closed(&(end..slot.open_time + self.to.length()));
@@ -212,7 +212,7 @@ impl Resampler {
         let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
         let long = (wanted.saturating_add(1) / each).saturating_sub(1);
         let mut resampler = Self::new(self.from, self.to).ok()?.with_rule(self.rule);
-        // Of each long candle that is built, the place of the first short one.
+        // Index of the first short candle of each long one.
         let (mut begins, mut begin) = (Vec::new(), 0);
         for (place, candle) in candles.iter().enumerate() {
             begins.extend(resampler.end_before(candle.time()).map(|_| begin));
@@ -223,17 +223,17 @@ impl Resampler {
         }
         let since = begins.len().checked_sub(long)?;
         let Some(begin) = begins.get(since).copied() else { return Some(0) };
-        // One that the candles seem to begin in would not be built: one more shows that they do not.
+        // A long candle that the history begins inside of is not built: one more short candle shows its start.
         let is_at_its_start = candles[begin].time().is_aligned_to(self.to.length());
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// How many long candles were built and how many were not. One that the candles begin in the middle of does not count.
+    /// Returns the numbers of long candles that were built and not built. One that the candles begin inside of does not count.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
 
-    /// How often the last long candle was out of date.
+    /// Returns how often the last long candle was out of date.
     pub const fn staleness(&self) -> Staleness {
         self.staleness
     }
@@ -247,7 +247,7 @@ impl Resampler {
         self.slot = Some(Slot { open_time, numbers, short_candles: 1, is_cut_off });
     }
 
-    /// The long candle that has ended, if the rule lets it be built.
+    /// Builds a long candle that has ended, if the rule allows it.
     fn build(&mut self, slot: &Slot) -> Option<Candle> {
         let end = slot.open_time + self.to.length();
         let present = self.from.length() * slot.short_candles;

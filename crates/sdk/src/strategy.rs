@@ -145,7 +145,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// The expiry that its trades have unless a signal names another.
     pub expiry: Expiry,
-    /// Minimum share of a longer candle's open-market time that the bot's candles cover, in percent; `None`: all of the candle's time.
+    /// Minimum share of a longer candle's open-market time that the bot's candles must cover, in percent; all of its length if `None`.
     pub longer_share_percent: Option<f64>,
 }
 

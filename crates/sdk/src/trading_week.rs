@@ -3,12 +3,12 @@
 use crate::{Millis, Symbol};
 use std::ops::Range;
 
-/// How names of pairs end that are priced all week: the venue's own way, and those of others.
+/// Suffixes of pairs that are priced all week, as venues and other sources write them.
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs rest at the weekend. What a journal replays to depends on this list, so it never grows.
+/// Currencies whose pairs are closed at the weekend. Replays of journals depend on this list, so it never grows.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
-/// When a market trades.
+/// Trading hours of a market.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TradingWeek {
     /// All week.
@@ -19,7 +19,7 @@ pub enum TradingWeek {
 }
 
 impl TradingWeek {
-    /// Returns the week of a symbol: pairs of [`CURRENCIES`] rest at the weekend, unless they are priced over the counter.
+    /// Returns the trading week of a symbol: pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
     pub fn of_symbol(symbol: Symbol) -> Self {
         let name = symbol.as_str();
         let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
@@ -27,7 +27,7 @@ impl TradingWeek {
         if is_pair { Self::Currencies } else { Self::Always }
     }
 
-    /// Returns for how long the market trades between two moments.
+    /// Returns the open-market time between two moments.
     ///
     /// ```
     /// use candlewick_sdk::{Millis, TradingWeek};
@@ -43,7 +43,7 @@ impl TradingWeek {
             return length;
         }
         let day = |moment: Millis| moment.get().div_euclid(Millis::DAY.get());
-        // The Friday before, whose weekend may reach into the range.
+        // The previous Friday: its weekend may extend into the range.
         let first = day(range.start) - (day(range.start) - FRIDAY).rem_euclid(7);
         let weekends = (first..=day(range.end)).step_by(7);
         weekends.fold(length, |open, friday| {
@@ -57,7 +57,7 @@ impl TradingWeek {
 /// 1970-01-02, in days since 1970-01-01.
 const FRIDAY: i64 = 1;
 
-/// Returns when a day of currencies ends, of a day since 1970-01-01.
+/// Returns the end of the currencies' trading day, for a day since 1970-01-01.
 fn five_in_new_york(day: i64) -> Millis {
     let hour = if is_summer_in_new_york(day) { 21 } else { 22 };
     Millis::DAY * day + Millis::HOUR * hour

@@ -1,4 +1,4 @@
-//! Series of one symbol that are used together must be in step.
+//! Check that series of one symbol are in step.
 
 use crate::error::AppError;
 use candlewick_history::{HashedSeries, MismatchKind, SeriesMismatch, series_mismatches};
@@ -17,13 +17,13 @@ pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<St
     Ok(found.iter().map(describe).collect())
 }
 
-/// Like [`check_in_step`], of hashed series.
+/// Like [`check_in_step`], for hashed series.
 pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>, AppError> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
     check_in_step(&candles, place)
 }
 
-/// The mismatch, with its time where it is not everywhere.
+/// Describes a mismatch, with its time unless it is everywhere.
 fn describe(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, is_whole, .. } = mismatch;
     if *is_whole {
@@ -37,12 +37,12 @@ fn hint(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
     let cause = match kind {
         MismatchKind::Shifted(_) => {
-            "Import the one with wrong times again: --timezone and --stamped say how its times are meant."
+            "Import the series with the wrong times again, with --timezone or --stamped."
         }
         MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles of one source.",
     };
     format!(
-        "prices inside of a {coarse} candle would come from another time or market. {cause} Or leave {symbol} {fine} out. \
+        "prices inside of a {coarse} candle would come from another time or market. {cause} Or omit {symbol} {fine}. \
          `candlewick data check` compares files and series."
     )
 }

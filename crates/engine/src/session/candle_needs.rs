@@ -4,7 +4,7 @@ use super::Session;
 use crate::SeriesId;
 use candlewick_sdk::{Candle, Interval, Staleness};
 
-/// The longer candles of a bot that were out of date most often; `None` if none ever was.
+/// The interval of a bot whose longer candles were out of date most often; `None` if none ever was.
 pub type LongerStaleness = Option<(Interval, Staleness)>;
 
 impl Session {
@@ -16,12 +16,12 @@ impl Session {
         order
     }
 
-    /// How many longer candles strategies did not see because too many shorter ones inside them are missing.
+    /// Returns the number of longer candles that strategies did not see because too many shorter ones are missing.
     pub fn longer_not_built(&self) -> u64 {
         self.bots.iter().map(|bot| bot.longer().not_built()).sum()
     }
 
-    /// Of each bot how often its longer candles were out of date, in the bots' order.
+    /// Returns the staleness of each bot's longer candles, in the bots' order.
     pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
         self.bots.iter().map(|bot| bot.longer().staleness()).collect()
     }
