@@ -19,6 +19,8 @@ const RECOVERED_AFTER_MS: i64 = 10_000 + 5_000;
 const POLL_PAUSE: Duration = Duration::from_millis(1500);
 /// Two readings of the wallet, of which the second confirms the first 10 s later, and the time they take.
 const REPORTED_AFTER_MS: i64 = 3_000 + 10_000 + 4_000;
+/// Time in which a stake may rest on a balance from before a movement: until its report, and the second in which an order goes out.
+const UNKNOWN_FOR_MS: i64 = REPORTED_AFTER_MS + 1_000;
 /// Stakes of the bots in thousandths of the free money: small beside the movements.
 const SHARE_PERMILLE: i64 = 2;
 /// Seconds before the end after which no money moves any more.
@@ -223,14 +225,18 @@ fn movement_faults(world: &World, shown: &Shown) -> Vec<String> {
     for order in &world.orders {
         // The bot knows what its trades brought, and not yet of what has just left. A reading after a movement, taken while trades
         // were being paid, does not tell which of them it holds.
-        let first = order.at - REPORTED_AFTER_MS;
-        let times = || (0..REPORTED_AFTER_MS / 100).map(|step| order.at - step * 100);
+        let first = order.at - UNKNOWN_FOR_MS;
+        let times = || (0..UNKNOWN_FOR_MS / 100).map(|step| order.at - step * 100);
         let of_trades = times().map(|at| world.wallet(at) - moved(at)).max().unwrap_or_default();
         let has_moved = world.movements.iter().any(|(at, _)| (first..=order.at).contains(at));
         let paid = if has_moved { world.paid(first, order.at) } else { 0 };
         let known = of_trades + times().map(moved).max().unwrap_or_default() + paid;
         if order.cents > known * SHARE_PERMILLE / 1000 + 1 {
-            faults.push(format!("a stake of {} cents is above 0.2 % of {known}", order.cents));
+            let last = world.movements.iter().rfind(|(at, _)| *at <= order.at).map(|(at, _)| order.at - at);
+            faults.push(format!(
+                "a stake of {} cents is above 0.2 % of {known}, {last:?} ms after the last movement",
+                order.cents
+            ));
         }
     }
     faults
