@@ -51,6 +51,16 @@ pub(super) enum Ended<T> {
     Stopped(Ending),
 }
 
+impl<T> Ended<T> {
+    /// Converts what finished work returned.
+    pub(super) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Ended<U> {
+        match self {
+            Self::Done(done) => Ended::Done(convert(done)),
+            Self::Stopped(ending) => Ended::Stopped(ending),
+        }
+    }
+}
+
 /// How trials ended that somebody watched.
 pub(super) enum Watched {
     Done(Vec<TrialRow>),

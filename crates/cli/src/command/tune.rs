@@ -170,10 +170,7 @@ impl Tuning<'_> {
         let place = (ResultFolder::open(&self.trials.join("sweep"))?, SHOWN);
         let end =
             with_sweep((&terms, &prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
-        Ok(match end {
-            Ended::Done(report) => Ended::Done(Some(report)),
-            Ended::Stopped(ending) => Ended::Stopped(ending),
-        })
+        Ok(end.map(Some))
     }
 
     /// Walks forward with the hold-out locked, opens it where that is asked for and there is something to confirm, and reports.
