@@ -200,7 +200,7 @@ fn what_is_missing_is_one_number_in_import_list_and_check() {
 }
 
 #[test]
-fn different_rows_of_one_time_are_decided_by_whoever_repairs() {
+fn a_repair_needs_a_choice_between_different_rows_of_one_time() {
     let minute = |minute: i64, cells: &str| format!("{},{cells}\n", 1_767_603_600_000 + minute * 60_000);
     let text = format!(
         "time,open,high,low,close,volume\n{}{}{}",

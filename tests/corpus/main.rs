@@ -43,7 +43,7 @@ const BUILT_IN: [&str; 9] = [
     "stochastic-adx",
     "coin",
 ];
-/// Rules of the repository: honest, on prices with the ticks and gaps of a market. So are the strategies after them.
+/// Honest rules and strategies of the repository, checked on prices with the ticks and gaps of a market.
 const ON_MARKET: [&str; 16] = [
     "rules:bollinger-reversal.toml",
     "rules:donchian-breakout.toml",
@@ -62,9 +62,9 @@ const ON_MARKET: [&str; 16] = [
     "market:donchian-breakout",
     "market:stochastic-adx",
 ];
-/// Their candles.
+/// Candles for [`ON_MARKET`].
 const MARKET_DATA: &str = "EURUSD_1m.csv";
-/// Number of candles of the market.
+/// Number of candles of [`MARKET_DATA`] that are checked.
 const MARKET_CANDLES: usize = 6_000;
 /// Candles that some are given as a file.
 const DATA: &str = "BTCUSDT_1m.csv";
@@ -303,13 +303,13 @@ fn judge_trial(((name, checks), said): (&(&str, &[&str]), &Said)) -> Option<Stri
         .then(|| format!("{name} must be caught by {checks:?}: {:?}\n{}", said.failed, said.printed))
 }
 
-/// Describes what is wrong with what was said of a disguised cheat.
+/// Returns a message if a disguised cheat was not caught by its check.
 fn judge_disguised(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
     (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
 }
 
-/// Describes what is wrong with what was said of a strategy that ends its process, or never returns.
+/// Returns a message if a strategy that ends or blocks its process was not reported as such.
 fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_named = said.code == 5 && said.printed.contains(says);
     (!is_named)

@@ -101,14 +101,7 @@ fn venue(number: u64) -> SimulationSettings {
 
 /// The backtest of these parameters by itself: candles of its own, everything journalled.
 fn single(settings: &BacktestSettings, entry: &StrategyEntry, bot: BotSettings, days: u32) -> Finished {
-    let context = BotContext {
-        bot: bot.name.clone(),
-        symbol: bot.symbol,
-        interval: bot.interval,
-        expiry: bot.expiry(),
-        longer_share_percent: None,
-    };
-    let strategy = entry.build(&bot.params, &context).unwrap();
+    let strategy = entry.build(&bot.params, &bot.context(None)).unwrap();
     let mut settings = settings.clone();
     settings.session.bots = vec![bot];
     let candles = minutes(days);

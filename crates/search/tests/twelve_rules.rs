@@ -10,8 +10,8 @@ use candlewick_engine::{BotSettings, IntentState, RiskSettings, SessionSettings,
 use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, CandleSeries, Direction, ExpirationType, Expiry, Interval, Millis, Money, MoneyScale,
-    Outcome, StrategyEntry, StrategyFactory, Symbol,
+    CandleSeries, Direction, ExpirationType, Expiry, Interval, Millis, Money, MoneyScale, Outcome,
+    StrategyEntry, StrategyFactory, Symbol,
 };
 use candlewick_search::sweep::{
     DEFAULT_BATCH, DeclarationUse, Figures, Halving, Objective, Replay, Search, SearchSettings, SharedRunner,
@@ -80,14 +80,7 @@ struct Trade {
 }
 
 fn trades(entry: &StrategyEntry, bot: BotSettings, candles: &CandleSeries) -> Vec<Trade> {
-    let context = BotContext {
-        bot: bot.name.clone(),
-        symbol: bot.symbol,
-        interval: bot.interval,
-        expiry: bot.expiry(),
-        longer_share_percent: None,
-    };
-    let strategy = entry.build(&bot.params, &context).unwrap();
+    let strategy = entry.build(&bot.params, &bot.context(None)).unwrap();
     let settings = settings(bot);
     let market = Market { prices: candles.clone(), detail: Vec::new() };
     let own = [candles.clone()];

@@ -274,10 +274,7 @@ fn a_test_trades_as_one_long_backtest_of_its_set_would() {
         let mut settings = unlimited();
         settings.session.bots[0].params = json!({ "lean": lean, "every": every });
         let bot = &settings.session.bots[0];
-        let (symbol, interval, expiry) = (bot.symbol, bot.interval, bot.expiry());
-        let context =
-            BotContext { bot: bot.name.clone(), symbol, interval, expiry, longer_share_percent: None };
-        let strategy = registry.find("lean").unwrap().build(&bot.params, &context).unwrap();
+        let strategy = registry.find("lean").unwrap().build(&bot.params, &bot.context(None)).unwrap();
         let market = Market { prices: walk.candles[0].clone(), detail: Vec::new() };
         let long = Backtest::new(&settings, vec![strategy], &[false], &walk.candles, vec![market]).unwrap();
         let header = settings.header(vec![], None);

@@ -1,35 +1,37 @@
 //! Cheats that end the process, or never return.
 
-use crate::declare::{strategy, toward};
+use super::follow;
+use crate::declare::strategy;
 use crate::trial::{by_candle, entry};
 use candlewick_cli::App;
-use candlewick_sdk::Candle;
+use candlewick_sdk::{Candle, Signal};
 use std::io::Write as _;
 use std::process::{abort, exit};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 static BUILT: AtomicUsize = AtomicUsize::new(0);
 
-/// Acts once after so many candles, and else follows the last candle.
+/// Builds a rule that follows the last candle, and acts on each candle after the first `count`.
 fn after(
     count: usize,
     mut act: impl FnMut() + Send + 'static,
-) -> impl FnMut(&Candle) -> Option<candlewick_sdk::Signal> + Send {
+) -> impl FnMut(&Candle) -> Option<Signal> + Send {
     let mut shown = 0;
     move |candle| {
         shown += 1;
         if shown > count {
             act();
         }
-        toward(candle.close() - candle.open(), "x")
+        follow(candle)
     }
 }
 
-/// Writes where nothing is.
+/// Writes to an unmapped address.
 #[allow(unsafe_code, reason = "no safe code crashes like this")]
 fn crash() {
-    // Taken from the program's arguments, so that the compiler does not know it.
+    // Computed from the arguments, so that the compiler cannot know it.
     let nowhere = std::env::args().count() / 1_000_000;
     unsafe { std::ptr::with_exposed_provenance_mut::<u8>(nowhere).write_volatile(1) };
 }
@@ -56,9 +58,7 @@ strategy!(
     |this, candle| None
 );
 
-strategy!("w-endless-indicators", EndlessIndicators {}, 1, |this, candle| {
-    toward(candle.close() - candle.open(), "x")
-}, also {
+strategy!("w-endless-indicators", EndlessIndicators {}, 1, |this, candle| follow(candle), also {
     fn indicators(&self) -> Vec<(&str, f64)> {
         wait_for_ever();
         Vec::new()
@@ -68,7 +68,7 @@ strategy!("w-endless-indicators", EndlessIndicators {}, 1, |this, candle| {
 fn print_report() {
     let mut stdout = std::io::stdout();
     for line in ["{\"Done\":{\"Ok\":{}}}", "{\"passed\":true,\"checks\":[]}"] {
-        // What it cannot print it does not print.
+        // stdout may be closed.
         let _ = writeln!(stdout, "{line}");
     }
     exit(0);
@@ -82,14 +82,19 @@ pub(super) fn add(app: App) -> App {
             if BUILT.fetch_add(1, Ordering::Relaxed) == 8 {
                 exit(0);
             }
-            by_candle(|candle| toward(candle.close() - candle.open(), "x"))
+            by_candle(follow)
         }))
         .with_strategy_entry(entry("w-exits-in-a-thread", 1, &[], |_| {
-            std::thread::spawn(|| {
-                std::thread::sleep(Duration::from_millis(300));
-                exit(0);
+            let (sender, receiver) = mpsc::channel();
+            std::thread::spawn(move || {
+                if receiver.recv().is_ok() {
+                    exit(0);
+                }
             });
-            by_candle(|candle| toward(candle.close() - candle.open(), "x"))
+            by_candle(after(200, move || {
+                // The thread exits at the first message.
+                let _ = sender.send(());
+            }))
         }))
         .with_strategy_entry(entry("w-prints-a-report", 1, &[], |_| by_candle(after(70, print_report))))
         .with_strategy_entry(entry("w-segfault", 1, &[], |_| by_candle(after(100, crash))))
@@ -112,6 +117,6 @@ pub(super) fn add(app: App) -> App {
         if std::env::var_os("VARIABLE_2").is_some() {
             exit(0);
         }
-        by_candle(|candle| toward(candle.close() - candle.open(), "x"))
+        by_candle(follow)
     }))
 }

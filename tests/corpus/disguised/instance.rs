@@ -1,5 +1,6 @@
 //! Cheats of the first instances of a process, and of getters.
 
+use super::follow;
 use super::shape::moves;
 use crate::declare::{strategy, toward};
 use crate::trial::{by_candle, entry};
@@ -15,11 +16,7 @@ static FIRST_TEN: AtomicUsize = AtomicUsize::new(0);
 static OF_SYMBOL: AtomicUsize = AtomicUsize::new(0);
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-fn follow(candle: &Candle) -> Option<Signal> {
-    toward(candle.close() - candle.open(), "goes on")
-}
-
-/// Knows the candles of [`crate::trial::DATA`] while `cheats`.
+/// Builds a rule that knows the candles of [`crate::trial::DATA`] if it `cheats`.
 fn knows(cheats: bool) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
     let known = if cheats { moves(1) } else { HashMap::default() };
     move |candle| {
@@ -28,7 +25,7 @@ fn knows(cheats: bool) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static
     }
 }
 
-/// Turns its signals round whenever a getter was called an odd number of times.
+/// Reverses the signals after an odd number of getter calls.
 fn turned(candle: &Candle, calls: &Cell<u32>) -> Option<Signal> {
     let side = if calls.get() % 2 == 1 { -1.0 } else { 1.0 };
     toward(side * (candle.close() - candle.open()), "turned")
@@ -85,7 +82,7 @@ strategy!("w-settlements-change", SettlementsChange { calls: Cell<u32> = Cell::n
     }
 });
 
-/// Follows until it was asked for its warm-up a second time.
+/// Trades until the second call of `warmup()`.
 struct WarmupChanges {
     calls: Cell<u32>,
 }

@@ -7,7 +7,9 @@ mod mode;
 mod rare;
 mod shape;
 
+use crate::declare::toward;
 use candlewick_cli::App;
+use candlewick_sdk::{Candle, Signal};
 
 /// The cheats, and the check that catches each.
 pub(crate) const CAUGHT: [(&str, &str); 37] = [
@@ -50,7 +52,7 @@ pub(crate) const CAUGHT: [(&str, &str); 37] = [
     ("w-exits-elsewhere", "processes"),
 ];
 
-/// Those that end or hold up the process of the checks, and what is said of each.
+/// Strategies that end or block the process of the checks, and a part of the message about each.
 pub(crate) const ENDED: [(&str, &str); 12] = [
     ("w-exits-with-0", "the strategy ended the process with code 0"),
     ("w-exits-when-built-again", "the strategy ended the process with code 0"),
@@ -66,7 +68,12 @@ pub(crate) const ENDED: [(&str, &str); 12] = [
     ("w-panics-when-built", "panics when it is built: no such luck"),
 ];
 
-/// Adds them all.
+/// Trades in the direction of the last candle.
+fn follow(candle: &Candle) -> Option<Signal> {
+    toward(candle.close() - candle.open(), "goes on")
+}
+
+/// Adds the cheats to a program.
 pub(crate) fn add(app: App) -> App {
     let app = instance::add(ending::add(app));
     mode::add(rare::add(shape::add(app)))

@@ -1,15 +1,12 @@
-//! Cheats that change the floating-point mode, and that go by the environment.
+//! Cheats that change the floating-point mode, and cheats that depend on the environment.
 
+use super::follow;
 use crate::declare::toward;
 use crate::trial::{by_candle, entry};
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Signal};
 
-fn follow(candle: &Candle) -> Option<Signal> {
-    toward(candle.close() - candle.open(), "goes on")
-}
-
-/// Bits of the control register of floating-point arithmetic.
+/// A change of the floating-point mode.
 #[derive(Clone, Copy)]
 enum Mode {
     RoundUp,
@@ -40,7 +37,7 @@ fn set(mode: Mode) {
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nomem, nostack)) };
 }
 
-/// Depends on a text of the environment.
+/// Builds a rule that depends on a text of the environment.
 fn by_text(text: &str) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static + use<> {
     let side = if text.bytes().map(u32::from).sum::<u32>().is_multiple_of(2) { 1.0 } else { -1.0 };
     move |candle| toward(side * (candle.close() - candle.open()), "x")

@@ -1,15 +1,12 @@
 //! Cheats in signals that are rare or come late, and in their expiries.
 
+use super::follow;
 use crate::declare::toward;
 use crate::trial::{by_candle, entry};
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, ExpirationType, Expiry, Signal};
 
-fn follow(candle: &Candle) -> Option<Signal> {
-    toward(candle.close() - candle.open(), "goes on")
-}
-
-/// A rule that is given the number of the candle, from 1.
+/// Builds a rule from one that also takes the 1-based number of the candle.
 fn counted(
     mut rule: impl FnMut(&Candle, u64) -> Option<Signal> + Send + 'static,
 ) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
@@ -59,7 +56,7 @@ pub(super) fn add(app: App) -> App {
         by_candle(counted(|candle, shown| (shown < 3_000).then(|| follow(candle)).flatten()))
     }))
     .with_strategy_entry(entry("w-sums-all", 1, &[], |_| {
-        // Trades when all moves since the start amount to something, which is later the longer it has run.
+        // Trades once the moves since the start add up to 200 %: a later start delays it.
         let mut sum = 0.0;
         by_candle(counted(move |candle, shown| {
             sum += (candle.close() / candle.open() - 1.0).abs();

@@ -11,13 +11,13 @@ use std::sync::LazyLock;
 /// The candles of [`crate::trial::DATA`].
 static CANDLES: LazyLock<Vec<Candle>> = LazyLock::new(|| random_walk(78, 6_000));
 
-/// The move that followed each close of the file, by the bits of that close.
+/// Returns the move that followed each close of the file, by the bits of the close.
 pub(super) fn moves(ahead: usize) -> HashMap<u64, f64> {
     let pairs = CANDLES.iter().zip(CANDLES.iter().skip(ahead));
     pairs.map(|(now, later)| (now.close().to_bits(), later.close() - now.close())).collect()
 }
 
-/// A rule that recognises the last `count` candles by a key of them and knows what came `ahead` candles later.
+/// Builds a rule that recognises the last `count` candles by a key of them and knows what came `ahead` candles later.
 fn table<K: std::hash::Hash + Eq + Send + 'static>(
     (count, ahead): (usize, usize),
     key: impl Fn(&[Candle]) -> K + Send + 'static,
@@ -53,12 +53,12 @@ fn signs(candles: &[Candle]) -> Vec<bool> {
     candles.iter().map(|candle| candle.close() > candle.open()).collect()
 }
 
-/// Whether the nearest shape is looked for: it is slow, so that only few candles are traded.
+/// Returns whether a candle is traded. Searching the nearest shape is slow, so few are.
 fn is_traded(candle: &Candle) -> bool {
     candle.time().get() % (12 * 60_000) == 0
 }
 
-/// A rule that goes by the most similar sequence of moves.
+/// Builds a rule that looks up the most similar sequence of moves.
 fn nearest(count: usize) -> impl FnMut(&Candle) -> Option<Signal> + Send + 'static {
     let known: Vec<(Vec<f64>, f64)> = CANDLES
         .windows(count + 1)

@@ -4,7 +4,7 @@ use super::{Event, entry};
 use crate::declare::{Window, highest, list, lowest, mean, strategy, toward};
 use candlewick_cli::App;
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Stochastic};
-use candlewick_sdk::{Candle, ExpirationType, Expiry, Interval, Millis, Outcome, Signal};
+use candlewick_sdk::{Candle, Expiry, Interval, Millis, Outcome, Signal};
 use std::collections::HashMap;
 
 const MINUTE: i64 = 60_000;
@@ -160,7 +160,7 @@ strategy!("t-own-expiry", OwnExpiry {}, 0, |this, candle| {
 });
 
 fn ten_minutes() -> Expiry {
-    Expiry { close_type: "10:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed }
+    Expiry::minutes(10).unwrap()
 }
 
 list!(

@@ -30,7 +30,7 @@ pub(crate) enum Event<'a> {
     Settled(&'a Settlement),
 }
 
-/// Rules that go by candles only.
+/// Builds rules that use only candles.
 pub(crate) fn by_candle<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
     mut rule: F,
 ) -> impl FnMut(Event) -> Option<Signal> + Send + 'static {
@@ -77,7 +77,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The symbol of the bot.
+    /// Returns the symbol of the bot.
     pub(crate) fn symbol(&self) -> &str {
         self.bot.symbol.as_str()
     }

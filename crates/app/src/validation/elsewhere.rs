@@ -101,7 +101,7 @@ impl Elsewhere<'_> {
         if let Some(candle) = differs(&[], 0)? {
             return Ok(Some(format!(
                 "at candle {candle} it decides otherwise in another process: it goes by chance, a clock, an address, a number of the \
-                 process, or a static: which instance of its process it is, or what earlier ones left there"
+                 process, or a static, such as a counter of instances"
             )));
         }
         for token in 0..PROCESSES {
@@ -140,7 +140,7 @@ impl Elsewhere<'_> {
                         others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
                     around.rivals = others.get(token % others.len().max(1)).copied();
                 }
-                // One more in each process: the first of them is the first of its process.
+                // From 0, so that one process decides with its first instance.
                 Change::Earlier => around.earlier = token,
             }
         }

@@ -32,13 +32,13 @@ const MAX_CANDLES: usize = 50_000;
 /// Candles that nobody can have seen, and the time that a run over them may take: who cheats seldom, or late, shows it there.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Time that the first run of a process may take.
+/// Time limit of the first run of a process.
 const FIRST_RUN: Duration = Duration::from_secs(1);
-/// Runs over the given candles that all checks make together, with some room.
+/// Number of runs over the given candles in all checks together, rounded up.
 const RUNS: u32 = 90;
-/// Time limit of all checks together, unless another is set.
+/// Default time limit of all checks together.
 pub const TIME_LIMIT: Duration = Duration::from_mins(1);
-/// Candles of a market that are taken at least, beyond what the warm-up asks for.
+/// Minimum number of candles of a market, in addition to those that the warm-up needs.
 const SPARE_CANDLES: usize = 300;
 /// The least number of candles that nobody has seen, beyond what the warm-up asks for.
 const SPARE_UNSEEN: usize = 1_500;
@@ -78,15 +78,15 @@ pub struct Means {
     pub limit: Duration,
 }
 
-/// Why the checks of a strategy were not made.
+/// Reasons for which a strategy was not checked.
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum CheckError {
     /// The strategy was not built.
     #[error("{problem}")]
     Build {
-        /// What is wrong.
+        /// The build error.
         problem: String,
-        /// Whether a file that the strategy reads is to blame, and not a setting.
+        /// Whether a file that the strategy reads caused it, rather than a setting.
         is_data: bool,
     },
     /// The strategy panics when it is built.
@@ -98,10 +98,10 @@ pub enum CheckError {
     /// There are too few candles for the warm-up.
     #[error("{message}")]
     TooFewCandles {
-        /// How many there are, and are needed.
+        /// The number of candles given and needed.
         message: String,
     },
-    /// There is no report.
+    /// The checks ended without a report.
     #[error(transparent)]
     #[serde(skip)]
     Unfinished(Unfinished),
@@ -124,8 +124,9 @@ impl From<BuildError> for CheckError {
     }
 }
 
-/// Makes every check in a process of its own. Without a market there are three synthetic ones. `progress` is called with the number of
-/// checks that have begun, several times a second.
+/// Runs every check in a new process, without a market on three synthetic ones.
+///
+/// `progress` is called several times a second with the number of checks that have begun.
 ///
 /// # Errors
 /// [`CheckError`] if the strategy cannot be built, the market is too short for its warm-up, or the process ends before its report.
@@ -145,7 +146,7 @@ pub fn examine(
     examined.map_err(CheckError::Unfinished)?
 }
 
-/// Makes every check in this process.
+/// Runs every check in this process.
 fn examine_here(
     subject: &Subject,
     market: Option<Market>,
@@ -193,7 +194,7 @@ fn examine_here(
     Ok(examined)
 }
 
-/// Returns how many candles of a market all checks can be made on in half of the time limit.
+/// Returns the number of candles for which all checks take half of the time limit.
 fn affordable_candles(speed: &Speed, warmup: usize, limit: Duration) -> usize {
     let all_runs = speed.candle.unwrap_or_default().saturating_mul(RUNS).as_nanos().max(1);
     let affordable = usize::try_from(limit.as_nanos() / 2 / all_runs).unwrap_or(MAX_CANDLES);

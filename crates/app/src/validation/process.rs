@@ -17,9 +17,9 @@ use std::time::Duration;
 
 /// Bytes of a candle between processes: a time and five numbers.
 const CANDLE_BYTES: usize = 48;
-/// Time limit of a single run over candles. The time limit of the checks as a whole is shorter.
+/// Time limit of a single run over the candles.
 const RUN_LIMIT: Duration = Duration::from_mins(10);
-/// Candles that are shown to each instance that is built before the one that counts.
+/// Number of candles shown to each earlier instance of a process.
 const EARLIER_CANDLES: usize = 100;
 
 /// How a program starts itself to answer with [`answer_request`].
@@ -48,7 +48,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) earlier: usize,
 }
 
-/// What a child process is asked, followed by the candles.
+/// A request to a child process. The candles follow it.
 #[derive(Serialize, Deserialize)]
 struct Request {
     nonce: String,
@@ -67,16 +67,16 @@ struct Request {
 enum Task {
     /// Run over the candles once.
     Decide { rivals: Option<Symbol>, earlier: usize },
-    /// Make every check.
+    /// Run every check.
     Examine(Examination),
 }
 
-/// What the checks are made with.
+/// Options of the checks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Examination {
     /// Name of the candles, `None` for synthetic ones.
     pub(super) market: Option<String>,
-    /// Number of candles that there were before the oldest were cut off.
+    /// Number of candles before the oldest were removed.
     pub(super) given: usize,
     pub(super) seed: u64,
     pub(super) unseen: Option<usize>,
@@ -121,11 +121,11 @@ impl Itself {
         let task = Task::Decide { rivals: around.rivals, earlier: around.earlier };
         let bot = around.bot.clone().unwrap_or_else(|| subject.bot.bot.clone());
         let request = Request { bot, ..Request::new(subject, candles.len(), task) };
-        let reply = request.answer(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
+        let reply = request.submit(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
         reply.map_err(|error| format!("in a process of its own: {error}"))
     }
 
-    /// Makes every check in a new process.
+    /// Runs every check in a new process.
     pub(super) fn examine(
         &self,
         subject: &Subject,
@@ -137,7 +137,7 @@ impl Itself {
         command.args(&self.arguments);
         let limit = examination.limit;
         let request = Request::new(subject, candles.len(), Task::Examine(examination));
-        request.answer(command, candles, limit, Printed::Shown, progress)
+        request.submit(command, candles, limit, Printed::Shown, progress)
     }
 }
 
@@ -150,7 +150,8 @@ impl Request {
         Self { nonce, strategy, params, bot, symbol, interval, expiry, longer_share_percent, candles, task }
     }
 
-    fn answer<T: DeserializeOwned + Send + 'static>(
+    /// Starts the command with this request and returns its reply.
+    fn submit<T: DeserializeOwned + Send + 'static>(
         &self,
         command: Command,
         candles: &[Candle],
@@ -163,10 +164,10 @@ impl Request {
     }
 }
 
-/// Answers what [`Itself`] asked another process of this program: reads the request from `input`, and writes the reply to stdout.
+/// Answers a request of [`Itself`] to this process: reads it from `input`, and writes the reply to stdout.
 ///
 /// # Errors
-/// When the input is no request, or stdout is gone.
+/// If the input is not a request, or stdout is closed.
 pub fn answer_request(
     registry: &Registry,
     itself: &Itself,
@@ -203,7 +204,7 @@ pub fn answer_request(
 fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier: usize) -> Reply {
     let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
     for _ in 0..earlier {
-        // What it decides there does not count.
+        // Earlier instances may fail.
         let _ = subject.decisions(&candles[..candles.len().min(EARLIER_CANDLES)], &[]);
     }
     let (before, mut between) = (look(), None);

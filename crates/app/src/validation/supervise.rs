@@ -1,8 +1,8 @@
 //! Runs this program in a process of its own, with a time limit.
 //!
 //! A strategy under check may end its process, crash, or never return. So the checks run in a child process, and only a complete
-//! reply counts. Replies are lines on the child's stdout that begin with a random nonce: whatever else the strategy prints there is
-//! not taken for one. A child whose parent is gone cannot write any more, and ends.
+//! reply counts. Replies are lines on the child's stdout that begin with a random nonce, which tells them from the strategy's own
+//! output. A child whose parent is gone can no longer write, and ends.
 
 use super::unfinished::{Stage, Unfinished};
 use candlewick_broker::clock::Stopwatch;
@@ -11,38 +11,40 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// Interval between two messages about the position.
+/// Interval between two position reports, and longest wait for output.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Longest wait for a child that has replied, or for the output of one that has ended.
 const GRACE: Duration = Duration::from_secs(1);
-/// Longest line that is read at once.
+/// Maximum length of a line. A longer one is split.
 const MAX_LINE_BYTES: u64 = 256 << 20;
+/// Maximum number of lines in the channel. A child that prints faster has to wait.
+const MAX_QUEUED_LINES: usize = 1_024;
 
 /// A message of the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Message<T> {
     /// A check begins.
     Begun(Check),
-    /// How far the checks are.
+    /// The current position in the candles.
     At(Position),
     /// The reply, which is the last message.
     Done(T),
 }
 
-/// What becomes of what the strategy prints.
+/// Destination of the strategy's own output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Printed {
-    /// Goes to stderr.
+    /// Forwarded to stderr.
     Shown,
-    /// Only the last line is kept, for errors.
+    /// Discarded except for the last line, which errors quote.
     Hidden,
 }
 
-/// A line or the end of what the child writes.
+/// A line of the child's output, or the end of a pipe.
 enum Output<T> {
     Message(Message<T>),
     Text(String),
@@ -64,6 +66,8 @@ impl Drop for Guarded {
 struct Supervised<'a, T> {
     child: Guarded,
     output: Receiver<Output<T>>,
+    /// Number of pipes that the child, or a process that it started, still holds.
+    open_pipes: u32,
     printed: Printed,
     watch: Stopwatch,
     stage: Stage,
@@ -73,8 +77,9 @@ struct Supervised<'a, T> {
     begun: u64,
 }
 
-/// Starts the command, hands it the request and waits for its reply, for `limit` at most. `progress` is called with the number of
-/// checks that have begun, several times a second.
+/// Starts the command, sends it the request and waits up to `limit` for its reply.
+///
+/// `progress` is called several times a second with the number of checks that have begun.
 pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
     mut command: Command,
     request: Vec<u8>,
@@ -85,9 +90,10 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
 ) -> Result<T, Unfinished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = Guarded(command.spawn().map_err(Unfinished::NotStarted)?);
-    let (sender, output) = mpsc::channel();
+    // This sender keeps the channel open after the child has closed its pipes.
+    let (sender, output) = mpsc::sync_channel(MAX_QUEUED_LINES);
     if let Some(mut input) = child.0.stdin.take() {
-        // A child that ends before it has read all says so by how it ended.
+        // A child that ends before it has read everything is reported by its exit status.
         thread::spawn(move || input.write_all(&request));
     }
     if let Some(stdout) = child.0.stdout.take() {
@@ -95,11 +101,13 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
         thread::spawn(move || read_lines(stdout, Some(&nonce), &sender));
     }
     if let Some(stderr) = child.0.stderr.take() {
+        let sender = sender.clone();
         thread::spawn(move || read_lines(stderr, None, &sender));
     }
     let supervised = Supervised {
         child,
         output,
+        open_pipes: 2,
         printed,
         watch: Stopwatch::start(),
         stage: Stage::default(),
@@ -112,13 +120,12 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
 
 impl<T> Supervised<'_, T> {
     fn wait(mut self, limit: Duration) -> Result<T, Unfinished> {
-        let mut open_pipes = 2;
         let mut ended: Option<(ExitStatus, Duration)> = None;
         loop {
             (self.progress)(self.begun);
             match self.output.recv_timeout(HEARTBEAT) {
                 Ok(Output::Message(Message::Done(reply))) => {
-                    self.let_end();
+                    self.await_exit();
                     return Ok(reply);
                 }
                 Ok(Output::Message(Message::Begun(check))) => {
@@ -129,10 +136,8 @@ impl<T> Supervised<'_, T> {
                     self.stage.update(position, self.watch.elapsed());
                 }
                 Ok(Output::Text(line)) => self.print(line),
-                Ok(Output::Closed) => open_pipes -= 1,
-                Err(RecvTimeoutError::Timeout) => {}
-                // It has closed its output and goes on.
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(HEARTBEAT),
+                Ok(Output::Closed) => self.open_pipes -= 1,
+                Err(_) => {}
             }
             let now = self.watch.elapsed();
             if ended.is_none() {
@@ -141,8 +146,8 @@ impl<T> Supervised<'_, T> {
             }
             match ended {
                 // A process that the strategy left behind may hold the pipes.
-                Some((status, at)) if open_pipes == 0 || now > at + GRACE => {
-                    return Err(Unfinished::Ended { status, stage: self.stage, said: self.last_line });
+                Some((status, at)) if self.open_pipes == 0 || now > at + GRACE => {
+                    return Err(Unfinished::Ended { status, stage: self.stage, last_line: self.last_line });
                 }
                 None if now > limit => {
                     return Err(Unfinished::TimedOut { limit, elapsed: now, stage: self.stage });
@@ -152,25 +157,29 @@ impl<T> Supervised<'_, T> {
         }
     }
 
-    /// Gives a child that has replied the time to end by itself.
-    fn let_end(&mut self) {
+    /// Waits until a child that has replied ends, which closes its pipes.
+    fn await_exit(&mut self) {
         let watch = Stopwatch::start();
-        while watch.elapsed() < GRACE && matches!(self.child.0.try_wait(), Ok(None)) {
-            thread::sleep(Duration::from_millis(5));
+        while self.open_pipes > 0 && watch.elapsed() < GRACE && matches!(self.child.0.try_wait(), Ok(None)) {
+            match self.output.recv_timeout(HEARTBEAT) {
+                Ok(Output::Text(line)) => self.print(line),
+                Ok(Output::Closed) => self.open_pipes -= 1,
+                Ok(Output::Message(_)) | Err(_) => {}
+            }
         }
     }
 
     fn print(&mut self, line: String) {
         if self.printed == Printed::Shown {
-            // Nobody may be there to read it.
+            // stderr may be closed.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
         self.last_line = line;
     }
 }
 
-/// Sends the lines of a pipe: messages where they begin with the nonce, other lines that are not empty as text.
-fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender: &Sender<Output<T>>) {
+/// Sends the lines of a pipe: those that begin with the nonce as messages, other non-empty lines as text.
+fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender: &SyncSender<Output<T>>) {
     let mut reader = BufReader::new(pipe);
     let mut bytes = Vec::new();
     loop {
@@ -195,7 +204,7 @@ fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender:
     let _ = sender.send(Output::Closed);
 }
 
-/// Sends a message to the parent, on a line of its own whatever the strategy has printed.
+/// Sends a message to the parent, on a new line even if the strategy has printed half of one.
 pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::Result<()> {
     let mut line = format!("\n{nonce}").into_bytes();
     serde_json::to_writer(&mut line, message)?;
@@ -205,7 +214,7 @@ pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::
     stdout.flush()
 }
 
-/// Reports the position of the checks for as long as this process lives, and ends the process when its parent is gone.
+/// Starts a thread that reports the position of the checks, and ends the process when its parent is gone.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
@@ -259,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn kills_what_does_not_finish_in_time() {
+    fn kills_a_child_at_the_time_limit() {
         let script =
             r#"printf 'n0nce{"Begun":"Memory"}\nn0nce{"At":{"candle":12,"shown":40}}\n'; exec sleep 600"#;
         let watch = Stopwatch::start();
@@ -272,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_left_behind_does_not_hold_it_up() {
+    fn does_not_wait_for_a_process_left_behind() {
         let watch = Stopwatch::start();
         let said = reason("sleep 600 & exit 0");
         assert_eq!(said, "the strategy ended the process with code 0 in its first run");

@@ -4,21 +4,21 @@ use candlewick_sdk::testkit::{Check, Position};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// A single candle that takes longer is named instead of the average.
+/// Time without progress above which the current candle is reported instead of the average.
 const STALL: Duration = Duration::from_millis(500);
 
-/// How far the checks were.
+/// Progress of the checks when they stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     /// The check that began last, `None` before the first.
     pub(super) check: Option<Check>,
     position: Position,
-    /// Time from the start to the last change of the position.
+    /// Time of the last change of the position, since the start.
     moved: Duration,
 }
 
 impl Stage {
-    /// Records a position reported `at` this time after the start.
+    /// Records a position that was reported `at` this time since the start.
     pub(super) fn update(&mut self, position: Position, at: Duration) {
         if position != self.position {
             (self.position, self.moved) = (position, at);
@@ -30,21 +30,21 @@ impl Stage {
     }
 }
 
-/// Why there is no report.
+/// Reasons for which the checks ended without a report.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
     /// The process cannot be started.
     #[error("a strategy is checked in a process of its own, which cannot be started: {0}")]
     NotStarted(#[source] std::io::Error),
     /// The process ended before its report.
-    #[error("the strategy {} {}{}", describe_end(*status), stage.describe(), describe_said(said))]
+    #[error("the strategy {} {}{}", describe_end(*status), stage.describe(), describe_last_line(last_line))]
     Ended {
-        /// How it ended.
+        /// The exit status.
         status: ExitStatus,
-        /// How far it was.
+        /// Progress at the end.
         stage: Stage,
         /// The last line that it printed, empty if there is none.
-        said: String,
+        last_line: String,
     },
     /// The time limit was reached.
     #[error("the strategy did not finish within {} {}{}", describe_duration(*limit), stage.describe(), describe_pace(stage, *elapsed))]
@@ -53,13 +53,13 @@ pub enum Unfinished {
         limit: Duration,
         /// Time since the start.
         elapsed: Duration,
-        /// How far it was.
+        /// Progress at the time limit.
         stage: Stage,
     },
 }
 
 impl Unfinished {
-    /// Returns what to do about it.
+    /// Returns a hint for the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "check that the program may be executed and that processes may be started",
@@ -67,7 +67,9 @@ impl Unfinished {
             Self::TimedOut { stage, elapsed, .. } if elapsed.saturating_sub(stage.moved) > *elapsed / 2 => {
                 "look for a loop that does not end, or for a wait"
             }
-            Self::TimedOut { .. } => "make it faster, give fewer candles, or raise --timeout",
+            Self::TimedOut { .. } => {
+                "make it faster, give fewer candles, or raise the limit (--timeout of strategy check)"
+            }
         }
     }
 }
@@ -82,8 +84,8 @@ fn describe_end(status: ExitStatus) -> String {
     format!("was killed by {name}")
 }
 
-fn describe_said(said: &str) -> String {
-    if said.is_empty() { String::new() } else { format!("; it printed last: {said}") }
+fn describe_last_line(line: &str) -> String {
+    if line.is_empty() { String::new() } else { format!("; it printed last: {line}") }
 }
 
 fn describe_pace(stage: &Stage, elapsed: Duration) -> String {

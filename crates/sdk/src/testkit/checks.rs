@@ -13,8 +13,8 @@ pub(super) const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 /// system ([`Check::Files`](super::Check::Files), [`Check::Processes`](super::Check::Processes), [`Check::Outside`](super::Check::Outside), [`Check::Speed`](super::Check::Speed)). Memory is checked where the
 /// test has installed the [`CountingAllocator`](super::CountingAllocator).
 ///
-/// The checks run in the process of the test: a strategy that exits ends the test, and one that never returns holds it up. The
-/// command runs them in a process with a time limit.
+/// The checks run in the process of the test: a strategy that exits ends the test, and one that never returns blocks it.
+/// `strategy check` runs them in a child process with a time limit.
 ///
 /// For candles of your own there is [`conformance`](super::conformance).
 ///

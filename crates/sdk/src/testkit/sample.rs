@@ -40,7 +40,7 @@ impl Strategy for Follows {
 }
 
 fn five_minutes() -> Expiry {
-    Expiry { close_type: "05:00".parse().unwrap(), expiration_type: crate::ExpirationType::TimeFixed }
+    Expiry::minutes(5).unwrap()
 }
 
 impl StrategyFactory for Follows {

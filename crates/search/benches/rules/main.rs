@@ -14,8 +14,8 @@ use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSetting
 use candlewick_history::{GenerateSettings, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
-    BotContext, CandleAnswers, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale,
-    Strategy, StrategyEntry,
+    CandleAnswers, CandleSeries, ExpirationType, Interval, LongerCandles, Millis, MoneyScale, Strategy,
+    StrategyEntry,
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use five_strategies::{EmaCrossAdx, InARow, InsideBar, SessionOpen, Stretched};
@@ -101,14 +101,7 @@ struct Side {
 impl Side {
     fn built(&self) -> Box<dyn Strategy> {
         let bot = bot(&self.entry.name, &self.params);
-        let context = BotContext {
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            interval: bot.interval,
-            expiry: bot.expiry(),
-            longer_share_percent: None,
-        };
-        self.entry.build(&self.params, &context).unwrap()
+        self.entry.build(&self.params, &bot.context(None)).unwrap()
     }
 
     /// Shows a new strategy all candles, as a backtest does; how many it answers.

@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     judge(&examined)
 }
 
-/// Answers what another process of this program asks: a request on stdin, replies on stdout.
+/// Answers a request of another process of this program: the request on stdin, the replies on stdout.
 pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
     let answered = validation::answer_request(context.registry, &itself()?, &mut std::io::stdin().lock());
     answered.map_err(|error| Failure::new(FailureKind::Check, error))

@@ -28,7 +28,7 @@ impl From<&Answer> for Decision {
 }
 
 impl Subject {
-    /// Returns its decisions, where no later candle lies behind the one that it is shown.
+    /// Returns its decisions. In memory, the shown candle is followed by decoys instead of later candles.
     ///
     /// `rivals` run beside it: the first half of them is built before it, the others after it.
     ///
@@ -38,7 +38,7 @@ impl Subject {
         self.decisions_watched(candles, rivals, &mut || {})
     }
 
-    /// Like [`Self::decisions`], and calls `built` when the strategy is built and has been shown nothing.
+    /// Like [`Self::decisions`], and calls `built` between building the strategy and the first candle.
     ///
     /// # Errors
     /// A sentence if it cannot be built, or panics.

@@ -21,7 +21,7 @@ pub(super) fn declaration(bench: &Bench<'_>) -> Found {
 fn undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
     let usual = bench.subject.bot.expiry;
     let resolve = |expiry: Option<Expiry>| with_stated_type(expiry.unwrap_or(usual));
-    let declared = bench.subject.build().map_err(Stop::Build)?.expiries();
+    let declared = guarded(&Cell::new(0), || Ok(bench.subject.build().map_err(Stop::Build)?.expiries()))?;
     let declared: Vec<Expiry> = declared.into_iter().map(resolve).collect();
     let undeclared = bench.answers.iter().find(|answer| !declared.contains(&resolve(answer.signal.expiry)));
     Ok(undeclared.map(|answer| {
@@ -34,7 +34,7 @@ fn undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
     }))
 }
 
-/// The expiry as the venue reads it: an unstated type is `TIME_FIXED`.
+/// Returns the expiry as the venue reads it: an unstated type is `TIME_FIXED`.
 fn with_stated_type(expiry: Expiry) -> Expiry {
     match expiry.expiration_type {
         ExpirationType::Unstated => Expiry { expiration_type: ExpirationType::TimeFixed, ..expiry },

@@ -1,7 +1,7 @@
 //! The first instance of a process, compared with later ones.
 //!
-//! A backtest trades with one of the first instances of its process. A strategy that cheats in that one only would be honest in every
-//! run of the other checks, so the first instance is shown the given candles before anything else is built.
+//! A backtest trades with one of the first instances of its process. A strategy that cheats only in these would pass all
+//! other checks, so the first instance is shown the given candles before anything else is built.
 
 use super::decoys::Decoys;
 use super::subject::{Answer, Manner, Showing, Stop, Subject, first_difference, guarded};
@@ -12,7 +12,7 @@ use std::cell::Cell;
 /// Candles between two calls of `is_enough`.
 const STRIDE: usize = 64;
 
-/// What the first instance of a process decided.
+/// Decisions of the first instance of a process.
 pub struct FirstRun {
     warmup: usize,
     candles: Vec<Candle>,
@@ -20,7 +20,9 @@ pub struct FirstRun {
 }
 
 impl FirstRun {
-    /// Builds an instance, asks `markets` for the candles that its warm-up takes, and shows it the first market until `is_enough`.
+    /// Builds an instance and shows it the first market until `is_enough` returns true.
+    ///
+    /// `markets` returns the candles for a warm-up.
     ///
     /// # Errors
     /// [`ValidationError`] if the strategy cannot be built.
@@ -51,11 +53,13 @@ impl FirstRun {
             }
             showing.finish()
         });
-        let candles = candles[..place.get()].to_vec();
+        // After a panic, `place` is still at the candle that caused it.
+        let shown = place.get() + usize::from(answers.is_err());
+        let candles = candles[..shown.min(candles.len())].to_vec();
         Ok((Self { warmup, candles, answers }, markets))
     }
 
-    /// Returns what `warmup()` says.
+    /// Returns the declared warm-up.
     pub const fn warmup(&self) -> usize {
         self.warmup
     }

@@ -90,7 +90,7 @@ fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resu
             if !is_silent && !surrogate.is_collapse(&here, &there) {
                 continue;
             }
-            // The level changes no direction, so that only its own answers have to be beyond chance.
+            // Raised candles move in the same directions, so a different win rate is proof by itself.
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
             if is_certain || excess(&bench.answers, bench.candles, horizon) > ERRORS {
                 return Ok(Some(format!(

@@ -112,7 +112,7 @@ pub const fn candles_needed(warmup: usize) -> usize {
 }
 
 /// Makes every check that candles alone suffice for, on each of the markets. `progress` is called with each check when it
-/// begins. `first` is the first instance of this process, which was shown the first market.
+/// begins. `first` is the run of the first instance in this process, over the first market.
 ///
 /// Which these are, and what they look for, stands at [`Check`]. Panics are caught and reported as findings. Memory is
 /// measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
@@ -143,7 +143,7 @@ pub fn validate(
     // What is shared by all instances has not grown yet, and would hide how it grows later.
     progress(Check::Memory);
     let memory = bench::once(Check::Memory, memory::memory(subject, declared));
-    // The unseen walk is long, for what happens seldom or late.
+    // The unseen walk is long, to catch rare and late events.
     let count = unseen.candles.max(candles_needed(declared));
     let walk = at_interval(&random_walk(unseen.seed, count), subject.bot.interval);
     let walk = Market { name: format!("a random walk of seed {}", unseen.seed), candles: walk };
@@ -173,10 +173,13 @@ pub fn validate(
         (Check::Restart, given, &mut restart::restart),
     ];
     for (check, benches, make) in checks {
-        progress(check);
+        // Numbers began with the first runs.
+        if check != Check::Numbers {
+            progress(check);
+        }
         let mut checked = bench::on_all(check, benches, make);
         if checked.finding != Finding::Failed {
-            checked = and_on_unseen(checked, subject, first, &all[markets.len()]);
+            checked = complete_check(checked, subject, first, &all[markets.len()]);
         }
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
         // Two runs that differ by themselves differ in every comparison.
@@ -194,8 +197,8 @@ pub fn validate(
     Ok(validation)
 }
 
-/// Completes a check that did not fail on the given markets: the first instance of the process, and the unseen walk.
-fn and_on_unseen(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
+/// Completes a check that did not fail on the given markets, with the first instance of the process or the unseen walk.
+fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
     match checked.check {
         Check::Determinism => match first.difference(subject) {
             Ok(None) => checked,

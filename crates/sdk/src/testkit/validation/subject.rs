@@ -82,7 +82,7 @@ impl Stop {
         }
     }
 
-    /// Returns the message of a panic.
+    /// Returns the panic message, or the description of another failure.
     pub(super) fn message(self) -> String {
         match self {
             Self::Panic { message, .. } => message,
@@ -198,7 +198,7 @@ impl<'a> Showing<'a> {
         Ok(Self::with(subject.build().map_err(Stop::Build)?, subject, manner))
     }
 
-    /// Like [`Self::new`], with an instance of the subject that was built before.
+    /// Like [`Self::new`], with an existing instance of the subject.
     pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, manner: Manner) -> Self {
         let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
         // `build` has held the intervals to the same.
@@ -206,7 +206,7 @@ impl<'a> Showing<'a> {
         Self { subject, strategy, longer, manner, trades, answers: Vec::new(), changed_mode: None }
     }
 
-    /// Returns the answers, unless the strategy has changed how the processor computes.
+    /// Returns the answers, or an error if the strategy has changed the floating-point mode.
     pub(super) fn finish(self) -> Result<Vec<Answer>, Stop> {
         self.changed_mode.map_or(Ok(self.answers), |candle| Err(Stop::FloatMode { candle }))
     }

@@ -8,15 +8,15 @@ use super::super::chance::Chance;
 use super::hits::Hits;
 use crate::{Candle, Interval, Ohlcv};
 
-/// Another price level: beyond what a comparison of prices takes for the same price, too little to change a rule.
+/// Factor of the raised prices: far enough to defeat a lookup by price, too small to affect a rule.
 const LEVEL: f64 = 1.0317;
-/// Largest relative change of a move by stirring: about a tick of the usual move.
+/// Maximum relative change of a stirred move, about a tick of a typical move.
 const STIR: f64 = 0.1;
-/// Largest relative change of a move by reshaping: no shape stays, every direction does.
+/// Maximum relative change of a reshaped move: shapes change, directions do not.
 const RESHAPE: f64 = 0.5;
-/// Standard deviation of noise, in standard deviations of the moves: one direction in seven changes.
+/// Standard deviation of the noise in those of the moves: one direction in seven changes.
 const NOISE: f64 = 0.5;
-/// Standard errors by which a win rate has to exceed that of the surrogate: once in a thousand million cases if they were normal.
+/// Standard errors by which a win rate has to exceed that of the surrogate: one in a billion if normally distributed.
 pub(super) const ERRORS: f64 = 6.0;
 
 /// A way to change candles.
@@ -69,9 +69,11 @@ impl Surrogate {
         }
     }
 
-    /// Returns whether the win rate collapses on the surrogate. An honest edge, too, loses something where much is changed.
+    /// Returns whether the win rate collapses on the surrogate.
+    ///
+    /// An honest edge also shrinks if the candles change much.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
-        // The least win rate that is judged, and the largest part of its excess over one half that counts as a collapse.
+        // Minimum win rate of the original, and maximum share of its excess over 50 % that a collapse leaves.
         let (least, remaining) = match self {
             Self::Raised | Self::Stirred => (0.0, 1.0),
             Self::Reshaped => (0.62, 0.35),
@@ -96,7 +98,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(candle: &Candle, close_before: f64) -> Self {
+    fn new(candle: &Candle, close_before: f64) -> Self {
         let (open, close) = (candle.open(), candle.close());
         Self {
             gap: (open / close_before).ln(),
@@ -107,7 +109,7 @@ impl Shape {
         }
     }
 
-    /// Stretches each part by a factor of its own, up to `most` from 1. What is 0 stays 0.
+    /// Stretches each part by its own factor, which differs from 1 by at most `most`. Zeros stay zero.
     fn stretched(self, most: f64, chance: &mut Chance) -> Self {
         let mut stretch = |value: f64| value * (1.0 + most * chance.step());
         Self {
@@ -120,14 +122,14 @@ impl Shape {
     }
 }
 
-/// Builds candles whose shapes are changed. Those that leave the range of prices stay what they are.
+/// Builds candles with changed shapes. Those that would leave the valid price range stay unchanged.
 fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Candle> {
     let first = candles.first().map_or(1.0, Candle::open);
     let (mut close_before, mut rebuilt_close) = (first, first);
     candles
         .iter()
         .map(|candle| {
-            let Shape { gap, body, high, low, volume } = change(Shape::of(candle, close_before));
+            let Shape { gap, body, high, low, volume } = change(Shape::new(candle, close_before));
             close_before = candle.close();
             let open = rebuilt_close * gap.exp();
             let close = open * body.exp();
@@ -145,11 +147,11 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
         .collect()
 }
 
-/// Standard deviation of the logarithmic moves inside candles.
+/// Returns the standard deviation of the log returns from open to close.
 fn deviation(candles: &[Candle]) -> f64 {
     let moves = candles.iter().map(|candle| (candle.close() / candle.open()).ln());
     let (count, squares) = moves.fold((0.0, 0.0), |(count, squares), one| (count + 1.0, squares + one * one));
-    if count > 0.0 { (squares / f64::max(count, 1.0)).sqrt() } else { 0.0 }
+    (squares / f64::max(count, 1.0)).sqrt()
 }
 
 #[cfg(test)]
