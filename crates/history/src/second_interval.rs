@@ -1,11 +1,11 @@
-//! Two intervals in one series of times.
+//! Detection of a second interval in one series of times.
 
 use candlewick_sdk::{Interval, Millis};
 use std::ops::Range;
 
-/// Shortest run of such distances that is taken for another interval.
+/// Minimum number of consecutive longer distances that count as another interval.
 const MIN_RUN: usize = 8;
-/// Expected number of such runs by chance, in candles with gaps, above which a run proves nothing.
+/// Maximum expected number of such runs by chance, in candles with gaps.
 const MAX_EXPECTED: f64 = 1e-6;
 
 /// A stretch of times that are further apart than the interval of the others.
@@ -27,7 +27,7 @@ pub(crate) struct SecondInterval {
 /// where they are missing in one part of the file only.
 ///
 /// `time` returns the time of an index below `len`; times ascend.
-pub(crate) fn second_interval(
+pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,
     interval: Interval,
@@ -39,7 +39,7 @@ pub(crate) fn second_interval(
     while start < total {
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
-        // Weekends lie between days, and holes between longer candles.
+        // Longer candles have gaps, too: weekends and missing candles.
         let is_multiple =
             |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
         let end = if is_longer {
@@ -63,7 +63,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
     let around = (before..run.start).chain(run.end..after);
     let (multiples, all) = around
         .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
-    // Without anything around, the run is the file.
+    // Without any distance around it, the run is the file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
     total as f64 * share.powi(exponent) > MAX_EXPECTED
@@ -73,7 +73,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
 mod tests {
     use super::*;
 
-    /// Minutes as random as those of a linear congruential generator.
+    /// Minutes without a random share, by a linear congruential generator.
     fn thinned(count: i64, missing_percent: u64, seed: u64) -> Vec<Millis> {
         let mut state = seed;
         let mut draw = || {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn check(times: &[Millis], interval: &str, expected: Option<(i64, usize, usize)>) {
-        let found = second_interval(times.len(), |index| times[index], interval.parse().unwrap());
+        let found = find_second_interval(times.len(), |index| times[index], interval.parse().unwrap());
         let found = found.map(|found| (found.distance.get() / 60_000, found.count, found.start));
         assert_eq!(found, expected);
     }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_candles_and_weekends_are_no_interval() {
+    fn missing_candles_and_weekends_are_not_an_interval() {
         for missing in [0, 4, 20, 50] {
             for seed in 0..40 {
                 check(&thinned(30_000, missing, seed), "1m", None);

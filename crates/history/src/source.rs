@@ -1,6 +1,6 @@
 //! What `--data` takes: a file, and the series that it holds.
 
-use crate::second_interval::{SecondInterval, second_interval};
+use crate::second_interval::{SecondInterval, find_second_interval};
 use crate::{CandleFormat, HistoryError, Progress};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Series, Symbol};
 use std::fmt;
@@ -67,7 +67,8 @@ impl CandleFile {
 
     fn check_one_interval(&self, candles: &[Candle]) -> Result<(), HistoryError> {
         let interval = self.series.interval;
-        let Some(second) = second_interval(candles.len(), |index| candles[index].time(), interval) else {
+        let Some(second) = find_second_interval(candles.len(), |index| candles[index].time(), interval)
+        else {
             return Ok(());
         };
         let SecondInterval { distance, count, start } = second;

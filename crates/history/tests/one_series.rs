@@ -198,7 +198,7 @@ fn a_stretch_of_another_interval_is_refused_in_every_format() {
 }
 
 #[test]
-fn gaps_are_no_other_interval() {
+fn gaps_are_not_another_interval() {
     let mut state = 7_u64;
     let mut draw = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -365,7 +365,7 @@ fn checked(text: &str) -> Checked {
 }
 
 #[test]
-fn of_a_candle_and_its_stub_the_candle_is_kept_and_other_doubles_are_asked_for() {
+fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() {
     let with = |rows: &str| {
         let sound = ours(every(MINUTE, NINE, 4));
         let mut lines: Vec<&str> = sound.lines().collect();

@@ -49,12 +49,12 @@ pub fn export(
 }
 
 impl ExportTerms {
-    /// The shorter series that the catalog has in the place of the named one, and what became of the longer candles.
+    /// Returns the shorter stored series that the named one is resampled from, and the counts of longer candles.
     fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>, AppError> {
         let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
         let (interval, share) = (self.name.series().interval, store.longer_share_percent);
         let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
-        Ok(Some((shorter, LongerCounts::of_interval(interval, counts, share))))
+        Ok(Some((shorter, LongerCounts::from_counts(interval, counts, share))))
     }
 
     fn read(&self, store: &CandleStore) -> Result<HashedSeries, AppError> {

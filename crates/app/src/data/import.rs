@@ -88,13 +88,30 @@ pub fn read_for_catalog(
     if terms.mixing == Mixing::Refused {
         all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
     }
+    let stored = stored_in_other_intervals(&all, catalog)?;
     for index in 0..all.len() {
         let (earlier, rest) = all.split_at_mut(index);
         if let Some(file) = rest.first_mut() {
-            file.notices = file.check_in_step(earlier, catalog)?;
+            file.notices = file.check_in_step(earlier, &stored)?;
         }
     }
     Ok(all)
+}
+
+/// Reads the stored series that share a symbol with a file, but not the interval.
+fn stored_in_other_intervals(all: &[ReadFile], catalog: &Catalog) -> Result<Vec<CandleSeries>, AppError> {
+    let mut stored = Vec::new();
+    for series in catalog.series()? {
+        if all.iter().any(|file| is_other_interval(file.imported.candles.series(), series)) {
+            stored.push(catalog.read(series)?.into_candles());
+        }
+    }
+    Ok(stored)
+}
+
+/// Returns whether two series are of one symbol, but of different intervals.
+fn is_other_interval(one: Series, other: Series) -> bool {
+    one.symbol == other.symbol && one.interval != other.interval
 }
 
 impl ReadFile {
@@ -110,7 +127,7 @@ impl ReadFile {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::here(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
-        let longer = LongerCounts::of_series(&imported.candles, longer_share_percent);
+        let longer = LongerCounts::from_series(&imported.candles, longer_share_percent);
         Ok(Self { file: file.to_owned(), imported, notices: Vec::new(), longer })
     }
 
@@ -163,21 +180,16 @@ impl ReadFile {
         Ok(())
     }
 
-    /// Refuses candles that are out of step with others of their symbol, in the catalog or in the files before; returns
+    /// Refuses candles that are out of step with others of their symbol, in the catalog or in earlier files; returns
     /// notices about slightly different prices.
-    fn check_in_step(&self, earlier: &[Self], catalog: &Catalog) -> Result<Vec<String>, AppError> {
-        let own = self.imported.candles.series();
-        let is_other = |series: &Series| series.symbol == own.symbol && series.interval != own.interval;
-        let mut others: Vec<CandleSeries> = Vec::new();
-        for series in catalog.series()?.into_iter().filter(is_other) {
-            others.push(catalog.read(series)?.into_candles());
-        }
-        let before = earlier.iter().map(|file| &file.imported.candles);
-        others.extend(before.filter(|candles| is_other(&candles.series())).cloned());
+    fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>, AppError> {
+        let (own, place) = (&self.imported.candles, self.file.display().to_string());
+        let earlier = earlier.iter().map(|file| &file.imported.candles);
         let mut notices = Vec::new();
-        for other in &others {
-            notices
-                .extend(check_in_step(&[&self.imported.candles, other], &self.file.display().to_string())?);
+        for other in stored.iter().chain(earlier) {
+            if is_other_interval(own.series(), other.series()) {
+                notices.extend(check_in_step(&[own, other], &place)?);
+            }
         }
         Ok(notices)
     }

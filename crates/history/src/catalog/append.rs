@@ -143,7 +143,7 @@ impl Catalog {
         })
     }
 
-    /// Makes a change of a series. A failed one leaves no files behind, which would keep a full disk full.
+    /// Runs a change of a series. Deletes the files of a failed one: they would keep a full disk full.
     fn change<T>(
         &self,
         folder: &SeriesFolder,

@@ -74,7 +74,7 @@ fn a_crash_at_any_step_leaves_one_of_two_states() {
     check(&[(1, 10), (2, 20)], &[(2, 21), (3, 30), (february, 40)]);
 }
 
-/// A disk with room for so many writes.
+/// A disk with room for a limited number of writes.
 struct FullDisk {
     writes: AtomicU32,
 }
@@ -108,7 +108,7 @@ impl Disk for FullDisk {
 }
 
 #[test]
-fn a_full_disk_keeps_no_files_of_an_append_that_failed() {
+fn a_failed_append_leaves_no_files_on_a_full_disk() {
     // Two months, each a file.
     let (january, both) = ([(1, 10)], [(1, 10), (31 * 24 * 60, 40)]);
     let files = |folder: &Path| -> Vec<String> {

@@ -22,9 +22,9 @@ pub enum FindingKind {
     Misaligned,
     /// A row that comes after a later one.
     Unsorted,
-    /// A moment that is there again, with the same values or with those of an unfinished candle.
+    /// A repeated time, with the same values or with those of an unfinished candle.
     Duplicate,
-    /// A moment that is there again, with other values.
+    /// A repeated time with other values.
     Conflict,
     /// Missing candles while the market was open.
     Gap,
@@ -49,7 +49,7 @@ pub enum Remedy {
     Always,
     /// The candles are left out when that is asked for: they may be right.
     LeaveOut,
-    /// One of the candles of a moment is kept, once it is said which.
+    /// One of the candles of a time is retained, by a rule that the operator names.
     Choose,
     /// The value that came last takes the place of the first when that is asked for.
     TakeLatest,

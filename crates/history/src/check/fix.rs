@@ -26,14 +26,14 @@ impl Fixed {
     }
 }
 
-/// Which of the different candles of a moment is kept.
+/// Rule that selects one of the conflicting candles of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictChoice {
-    /// The one that comes first in the file.
+    /// First in the file.
     First,
-    /// The one that comes last.
+    /// Last in the file.
     Last,
-    /// The one with the larger volume, then the larger range; the first of those that are alike.
+    /// Larger volume, then larger range; the first of equal ones.
     Larger,
 }
 
@@ -73,12 +73,12 @@ impl ConflictChoice {
 }
 
 impl Checked {
-    /// Number of moments with different candles, of which one has to be chosen.
+    /// Number of times with conflicting candles.
     pub const fn conflicts(&self) -> usize {
         self.conflicts.len()
     }
 
-    /// Resolves all conflicts.
+    /// Resolves all conflicts by one rule.
     #[must_use]
     pub fn choose(&self, choice: ConflictChoice) -> Self {
         let mut resolved = self.clone();

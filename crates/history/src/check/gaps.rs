@@ -85,7 +85,7 @@ pub fn missing_candles(series: &CandleSeries) -> u64 {
     missing(series, &MarketHours::of_symbol(series.symbol()), &[], &mut drop)
 }
 
-/// Number of candles in hours in which the market of the symbol is surely closed.
+/// Returns the number of candles in hours in which the market of the symbol is certainly closed.
 pub fn closed_candles(series: &CandleSeries) -> u64 {
     let mut count = 0;
     let session = MarketHours::of_symbol(series.symbol());

@@ -58,7 +58,7 @@ pub struct Checked {
     pub missing: u64,
     /// What is wrong.
     pub findings: Findings,
-    /// Number of rows that are left out, since their candle was not finished.
+    /// Number of rows omitted because their candle is unfinished.
     pub unfinished: u64,
     conflicts: Vec<Vec<Candle>>,
     revisions: Vec<Revision>,
@@ -147,7 +147,7 @@ fn session_of(series: Series, settings: &CheckSettings) -> MarketHours {
     settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol))
 }
 
-/// Compares the series of each symbol, and notes on the finer one that it contradicts the other.
+/// Compares the series of each symbol and records contradictions with the finer one.
 pub fn check_in_step(all: &mut [&mut Checked]) {
     let candles: Vec<CandleSeries> = all.iter().filter_map(|checked| checked.candles.clone()).collect();
     for mismatch in series_mismatches(&candles.iter().collect::<Vec<_>>()) {

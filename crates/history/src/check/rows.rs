@@ -6,7 +6,7 @@ use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 /// The candles among the rows of a file.
 pub(super) struct SoundRows {
-    /// One of each time, in order: of equal rows the first, of a candle and its stubs the candle, of a conflict the first.
+    /// One per time, in order: the first of equal or conflicting rows, the complete candle rather than its stubs.
     pub(super) candles: Vec<Candle>,
     /// Different candles of one time, none of which is a stub of another.
     pub(super) conflicts: Vec<Vec<Candle>>,
@@ -45,9 +45,9 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     sound.sort_by_key(|(_, candle)| candle.time());
     let mut rows = SoundRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
     for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
-        let values = distinct(same_time);
-        let is_conflict = values.len() > 1 && fullest(&values).is_none();
-        let (kept_row, kept) = fullest(&values).unwrap_or(values[0]);
+        let complete = complete_candle(same_time);
+        let is_conflict = complete.is_none();
+        let (kept_row, kept) = complete.unwrap_or(same_time[0]);
         for (index, candle) in same_time.iter().filter(|(index, _)| *index != kept_row) {
             let kind =
                 if is_conflict && *candle != kept { FindingKind::Conflict } else { FindingKind::Duplicate };
@@ -68,28 +68,19 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     rows
 }
 
-/// The first row of each value.
-fn distinct(rows: &[(usize, Candle)]) -> Vec<(usize, Candle)> {
-    let mut values: Vec<(usize, Candle)> = Vec::with_capacity(1);
-    for row in rows {
-        if !values.iter().any(|(_, candle)| *candle == row.1) {
-            values.push(*row);
-        }
-    }
-    values
-}
-
-/// The candle of which all others were stubs, before it was complete; `None` if there is no such candle.
-fn fullest(values: &[(usize, Candle)]) -> Option<(usize, Candle)> {
-    let is_fullest = |(_, candle): &&(usize, Candle)| {
-        values.iter().all(|(_, other)| other == candle || is_stub(other, candle))
+/// Returns the first row of the candle that all other rows equal or are stubs of; `None` if the rows conflict.
+fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
+    let larger = |largest: (usize, Candle), row: (usize, Candle)| {
+        if is_stub(&largest.1, &row.1) { row } else { largest }
     };
-    values.iter().find(is_fullest).copied()
+    let largest = rows.iter().copied().reduce(larger)?;
+    let is_complete = rows.iter().all(|(_, other)| *other == largest.1 || is_stub(other, &largest.1));
+    is_complete.then_some(largest)
 }
 
-/// Returns whether a candle can be an unfinished state of another one: it opens alike, reaches no further, and has less volume
-/// or a smaller range.
-pub(crate) fn is_stub(stub: &Candle, whole: &Candle) -> bool {
+/// Returns whether a candle can be an unfinished state of another one: it has the same open, lies within its range, and has
+/// less volume or a smaller range.
+fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()
         && stub.low() >= whole.low()

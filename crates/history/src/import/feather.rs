@@ -223,34 +223,33 @@ fn times_of(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Prob
     Ok(times)
 }
 
-/// The texts of a column of short texts, flags or whole numbers; empty for other kinds.
+/// Reads a column of short texts, flags or whole numbers; other kinds are empty.
 fn texts_of(column: &ArrayRef) -> TextColumn {
-    fn shown<T: ToString>(values: impl Iterator<Item = Option<T>>) -> Vec<Option<String>> {
-        values.map(|value| value.map(|value| value.to_string())).collect()
+    fn collect<T: ToString>(values: impl Iterator<Item = Option<T>>) -> TextColumn {
+        let mut column = TextColumn::new(String::new());
+        for value in values {
+            column.push(&value.map(|value| value.to_string()).unwrap_or_default());
+        }
+        column
     }
-    let texts = match column.data_type() {
-        DataType::Utf8 => shown(column.as_string::<i32>().iter()),
-        DataType::LargeUtf8 => shown(column.as_string::<i64>().iter()),
-        DataType::Utf8View => shown(column.as_string_view().iter()),
-        DataType::Boolean => shown(column.as_boolean().iter()),
-        DataType::Int64 => shown(column.as_primitive::<Int64Type>().iter()),
-        DataType::Int32 => shown(column.as_primitive::<Int32Type>().iter()),
-        DataType::Int8 => shown(column.as_primitive::<Int8Type>().iter()),
+    match column.data_type() {
+        DataType::Utf8 => collect(column.as_string::<i32>().iter()),
+        DataType::LargeUtf8 => collect(column.as_string::<i64>().iter()),
+        DataType::Utf8View => collect(column.as_string_view().iter()),
+        DataType::Boolean => collect(column.as_boolean().iter()),
+        DataType::Int64 => collect(column.as_primitive::<Int64Type>().iter()),
+        DataType::Int32 => collect(column.as_primitive::<Int32Type>().iter()),
+        DataType::Int8 => collect(column.as_primitive::<Int8Type>().iter()),
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
             let values = texts_of(dictionary.values());
             // Keys of an empty dictionary cannot be read.
             let keys = if dictionary.values().is_empty() { Vec::new() } else { dictionary.normalized_keys() };
-            let text = |(row, key)| (!column.is_null(row)).then(|| values.text(key).to_owned());
-            keys.into_iter().enumerate().map(text).collect()
+            let text = |(row, key)| (!column.is_null(row)).then(|| values.text(key));
+            collect(keys.into_iter().enumerate().map(text))
         }
-        _ => Vec::new(),
-    };
-    let mut column = TextColumn::new(String::new());
-    for text in &texts {
-        column.push(text.as_deref().unwrap_or_default());
+        _ => TextColumn::new(String::new()),
     }
-    column
 }
 
 fn numbers_of(name: &str, column: &dyn Array) -> Result<Vec<Option<f64>>, Problem> {
@@ -312,8 +311,8 @@ mod tests {
     fn symbols_and_flags_of_a_file_are_read() {
         let texts = |symbols: &[&str]| Arc::new(StringArray::from(symbols.to_vec())) as ArrayRef;
         let categories = |symbols: &[&str]| {
-            let of_kind: DictionaryArray<Int8Type> = symbols.iter().copied().collect();
-            Arc::new(of_kind) as ArrayRef
+            let dictionary: DictionaryArray<Int8Type> = symbols.iter().copied().collect();
+            Arc::new(dictionary) as ArrayRef
         };
         for column in [&texts as &dyn Fn(&[&str]) -> ArrayRef, &categories] {
             assert_eq!(import(column(&["EURUSD", "EURUSD", "EURUSD"]), &[]), Ok((2, 1)));

@@ -6,12 +6,12 @@ use super::settings::BarTime;
 use candlewick_sdk::{Interval, Millis};
 use chrono::DateTime;
 
-/// Candles that begin off their grid, but at a multiple of that, belong to another clock.
+/// Candles off their grid, but at multiples of this, belong to another clock.
 const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
-/// Shorter candles than that begin at the same minutes everywhere.
-const SHORTEST: Millis = Millis::HOUR;
+/// Minimum length of candles whose grid depends on the clock; shorter ones begin at the same minutes everywhere.
+const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
-/// Makes open times of the times with which bars are stamped.
+/// Converts the times with which bars are stamped to open times.
 ///
 /// # Errors
 /// Bars are stamped with the last second or millisecond of their candle, and `stamped` does not say so.
@@ -53,10 +53,10 @@ pub(super) fn apply_stamps(
     }
 }
 
-/// Checks that candles begin on the grid of their interval, as far as a whole file does not.
+/// Checks that a file does not as a whole lie off the grid of its interval.
 ///
 /// # Errors
-/// Weeks, months, and candles of a midnight that is not that of UTC.
+/// Weeks, months, and candles of a midnight other than that of UTC.
 pub(super) fn check(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
     let length = interval.length();
     let rows = &decoded.rows;
@@ -71,7 +71,10 @@ pub(super) fn check(decoded: &Decoded, interval: Interval) -> Result<(), Problem
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
     });
-    if length < SHORTEST || !follow_each_other || !off_grid().all(|time| time.is_aligned_to(FINEST_CLOCK)) {
+    if length < MIN_CHECKED_LENGTH
+        || !follow_each_other
+        || !off_grid().all(|time| time.is_aligned_to(FINEST_CLOCK))
+    {
         return Ok(());
     }
     let first = off_grid().next().unwrap_or(Millis::ZERO);
@@ -89,7 +92,7 @@ pub(super) fn check(decoded: &Decoded, interval: Interval) -> Result<(), Problem
     ))
 }
 
-/// Whether candles of this length are calendar months.
+/// Returns whether candles of this length are calendar months.
 pub(super) fn is_month(interval: Interval) -> bool {
     interval.length() >= Millis::DAY * 28
 }

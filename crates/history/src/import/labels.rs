@@ -1,7 +1,8 @@
-//! Columns that name the series of a row, or say whether its candle is finished.
+//! Label columns: the symbol and interval of a row, and whether its candle is finished.
 
 use super::problem::Problem;
 use super::row::Unit;
+use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
@@ -25,7 +26,7 @@ const SYMBOLS: [&str; 17] = [
     "product id",
     "epic",
 ];
-/// Names of a column that tells instruments apart, but need not hold the symbol.
+/// Names of a column that distinguishes instruments, but may hold something other than the symbol.
 const INSTRUMENTS: [&str; 7] =
     ["name", "figi", "isin", "asset", "security", "instrument id", "instrument uid"];
 const INTERVALS: [&str; 10] = [
@@ -57,14 +58,14 @@ const FINISHED: [&str; 13] = [
 ];
 const UNFINISHED: [&str; 6] = ["partial", "is partial", "ispartial", "incomplete", "forming", "is forming"];
 
-/// Number of different values of a column that are kept.
+/// Maximum number of different texts that are recorded of a column.
 const MAX_VALUES: usize = 1_000;
-/// A column with more lengths than that does not hold the interval.
+/// Maximum number of lengths in a column of intervals; a column with more counts something else.
 const MAX_INTERVALS: usize = 20;
-/// Number of values that a message lists.
+/// Maximum number of values that a message lists.
 const MAX_LISTED: usize = 5;
 
-/// `1. open`, `<OPEN>`, `"Open"` and `open` are one name, `open_time` and `Open Time` another.
+/// Normalizes a column name: `1. open`, `<OPEN>` and `"Open"` to `open`, `Open_Time` to `open time`.
 pub(super) fn plain_name(name: &str) -> String {
     let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
     match name.split_once(". ") {
@@ -73,7 +74,7 @@ pub(super) fn plain_name(name: &str) -> String {
     }
 }
 
-/// Whether a column of this name is a label of its rows.
+/// Returns whether a column of this name is a label of its rows.
 pub(crate) fn is_label(name: &str) -> bool {
     LabelColumns::find([name]).is_some()
 }
@@ -120,11 +121,12 @@ impl TextColumn {
     }
 
     pub(crate) fn push(&mut self, text: &str) {
-        let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        let index = *self.indices.entry(text.to_owned()).or_insert(next);
-        if index == next {
+        let index = self.indices.get(text).copied().unwrap_or_else(|| {
+            let next = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
             self.texts.push(text.to_owned());
-        }
+            self.indices.insert(text.to_owned(), next);
+            next
+        });
         self.rows.push(index);
     }
 
@@ -135,11 +137,15 @@ impl TextColumn {
     }
 }
 
-/// The labels of all rows of a file.
+/// Labels of the rows of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     columns: LabelColumns,
     only: Vec<String>,
+    /// Keys of the symbols that `only` selects; empty for all.
+    wanted_symbols: Vec<String>,
+    /// Keys of the intervals that `only` selects; empty for all.
+    wanted_intervals: Vec<String>,
     symbols: LabelValues,
     intervals: LabelValues,
     /// Labels of the rows that `only` excludes.
@@ -151,17 +157,27 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// `only` holds the labels of the rows to read; empty for all rows.
+    /// Creates empty labels of a file; `only` holds the labels of the rows to read, or nothing for all rows.
     pub(crate) fn new(columns: Option<LabelColumns>, only: &[String]) -> Self {
-        Self { columns: columns.unwrap_or_default(), only: only.to_vec(), ..Self::default() }
+        let columns = columns.unwrap_or_default();
+        let has_symbol = columns.symbol.or(columns.instrument).is_some();
+        let names_interval = |label: &&String| columns.interval.is_some() && parse_length(label).is_some();
+        let (intervals, symbols): (Vec<&String>, Vec<&String>) = only.iter().partition(names_interval);
+        Self {
+            columns,
+            only: only.to_vec(),
+            wanted_symbols: symbols.into_iter().filter(|_| has_symbol).map(|label| key_of(label)).collect(),
+            wanted_intervals: intervals.into_iter().map(|label| key_of(label)).collect(),
+            ..Self::default()
+        }
     }
 
-    /// Whether a file without labels is read.
+    /// Returns whether the file has no label columns.
     pub(super) fn is_empty(&self) -> bool {
         self.columns == LabelColumns::default()
     }
 
-    /// Records the labels of a row. Returns whether the row is to be read.
+    /// Records the labels of a row and returns whether to read the row.
     pub(crate) fn accept<'a>(&mut self, place: u64, cell: impl Fn(usize) -> &'a str) -> bool {
         if self.is_empty() {
             return true;
@@ -170,8 +186,8 @@ impl Labels {
         let text = |column: Option<usize>| column.map(|column| cell(column).trim()).unwrap_or_default();
         let symbol = text(columns.symbol.or(columns.instrument));
         let interval = text(columns.interval);
-        for (label, is_interval) in [(symbol, false), (interval, true)] {
-            if !self.selects(label, is_interval) {
+        for (label, wanted) in [(symbol, &self.wanted_symbols), (interval, &self.wanted_intervals)] {
+            if !wanted.is_empty() && !wanted.contains(&key_of(label)) {
                 self.excluded.note(label, place);
                 self.excluded_rows += 1;
                 return false;
@@ -179,25 +195,13 @@ impl Labels {
         }
         self.symbols.note(symbol, place);
         self.intervals.note(interval, place);
-        let is_unfinished =
-            flag_of(text(columns.finished)) == Some(false) || flag_of(text(columns.unfinished)) == Some(true);
+        let is_unfinished = parse_flag(text(columns.finished)) == Some(false)
+            || parse_flag(text(columns.unfinished)) == Some(true);
         self.unfinished_rows += u64::from(is_unfinished);
         !is_unfinished
     }
 
-    /// Returns whether `only` selects rows with this label.
-    fn selects(&self, label: &str, is_interval: bool) -> bool {
-        let has_interval = self.columns.interval.is_some();
-        let has_symbol = self.columns.symbol.or(self.columns.instrument).is_some();
-        if !(if is_interval { has_interval } else { has_symbol }) {
-            return true;
-        }
-        let names_interval = |only: &&String| has_interval && length_of(only).is_some();
-        let mut wanted = self.only.iter().filter(|only| names_interval(only) == is_interval).peekable();
-        wanted.peek().is_none() || wanted.any(|only| key_of(only) == key_of(label))
-    }
-
-    /// Returns why the rows are not those of one series.
+    /// Returns the problem of rows that belong to several series.
     pub(super) fn problem(&self, unit: Unit, symbol: Option<Symbol>) -> Option<Problem> {
         if !self.only.is_empty() && self.is_empty() {
             let only = self.only.join(",");
@@ -206,7 +210,7 @@ impl Labels {
         }
         let lengths = &self.intervals.found;
         let are_lengths =
-            lengths.len() <= MAX_INTERVALS && lengths.iter().all(|value| length_of(&value.text).is_some());
+            lengths.len() <= MAX_INTERVALS && lengths.iter().all(|value| parse_length(&value.text).is_some());
         let intervals = are_lengths.then_some(&self.intervals);
         for (what, values) in [("symbols", Some(&self.symbols)), ("intervals", intervals)] {
             let Some(values) = values.filter(|values| values.found.len() > 1) else { continue };
@@ -219,7 +223,7 @@ impl Labels {
         None
     }
 
-    /// Returns what is said of a file whose rows are all excluded.
+    /// Returns the problem of a file whose rows are all excluded.
     pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
@@ -235,8 +239,7 @@ impl Labels {
 
     /// Returns whether `only` selected the rows by their symbol.
     fn is_symbol_chosen(&self) -> bool {
-        let wanted = |value: &LabelValue| self.only.iter().any(|only| key_of(only) == value.key);
-        self.symbols.found.iter().any(wanted)
+        self.symbols.found.iter().any(|value| self.wanted_symbols.contains(&value.key))
     }
 
     /// Checks that the column names the symbol that the file is read as.
@@ -245,7 +248,8 @@ impl Labels {
         if self.is_symbol_chosen() {
             return Ok(());
         }
-        let seen = format!("its symbol column says {named}, but {stated_by} says {symbol}");
+        let shown = excerpt(named.as_bytes());
+        let seen = format!("its symbol column says {shown}, but {stated_by} says {symbol}");
         let named = quoted(named);
         let option = format!("--symbol {named}, or with --only {named} if {symbol} is another name of it");
         Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
@@ -254,7 +258,7 @@ impl Labels {
     /// Checks that the column names the interval that the file is read as.
     pub(super) fn check_interval(&self, interval: Interval) -> Result<(), Problem> {
         let Some(named) = self.intervals.found.first() else { return Ok(()) };
-        let contradicts = match length_of(&named.text) {
+        let contradicts = match parse_length(&named.text) {
             Some(Length::Exact(length)) => length != interval.length(),
             Some(Length::Number(number)) => {
                 let units = [Millis::new(1), Millis::SECOND, Millis::MINUTE];
@@ -265,7 +269,8 @@ impl Labels {
         if !contradicts {
             return Ok(());
         }
-        let seen = format!("its interval column says {}, but the file is read as {interval}", named.text);
+        let shown = excerpt(named.text.as_bytes());
+        let seen = format!("its interval column says {shown}, but the file is read as {interval}");
         Err(Problem::unclear(seen, "the --interval of the column, or without that column"))
     }
 }
@@ -274,7 +279,8 @@ impl Labels {
 #[derive(Clone, Debug, Default)]
 struct LabelValues {
     found: Vec<LabelValue>,
-    latest: usize,
+    /// Index of the value of each text.
+    indices: HashMap<String, usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -290,28 +296,28 @@ impl LabelValues {
         if text.is_empty() {
             return;
         }
-        // Most rows have the label of the row before.
-        if let Some(latest) = self.found.get_mut(self.latest)
-            && latest.text == text
-        {
-            latest.rows += 1;
+        if let Some(index) = self.indices.get(text) {
+            self.found[*index].rows += 1;
+            return;
+        }
+        if self.indices.len() >= MAX_VALUES {
             return;
         }
         let key = key_of(text);
-        if let Some(known) = self.found.iter().position(|value| value.key == key) {
-            self.found[known].rows += 1;
-            self.latest = known;
-        } else if self.found.len() < MAX_VALUES {
-            self.latest = self.found.len();
-            self.found.push(LabelValue { text: text.to_owned(), key, first_place: place, rows: 1 });
-        }
+        let known = self.found.iter().position(|value| value.key == key);
+        let index = known.unwrap_or_else(|| {
+            self.found.push(LabelValue { text: text.to_owned(), key, first_place: place, rows: 0 });
+            self.found.len() - 1
+        });
+        self.found[index].rows += 1;
+        self.indices.insert(text.to_owned(), index);
     }
 
     fn list(&self, unit: Unit) -> String {
         let unit = unit.as_str();
         let describe = |value: &LabelValue| {
             let LabelValue { text, first_place, rows, .. } = value;
-            format!("{text} ({rows} rows, the first in {unit} {first_place})")
+            format!("{} ({rows} rows, the first in {unit} {first_place})", excerpt(text.as_bytes()))
         };
         let mut listed: Vec<String> = self.found.iter().take(MAX_LISTED).map(describe).collect();
         if self.found.len() > MAX_LISTED {
@@ -321,8 +327,8 @@ impl LabelValues {
     }
 }
 
-/// `1`, `True`, `no`: a yes or a no.
-fn flag_of(text: &str) -> Option<bool> {
+/// Parses a flag such as `1`, `True` or `no`.
+fn parse_flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "1" | "1.0" => Some(true),
         "false" | "f" | "no" | "n" | "0" | "0.0" => Some(false),
@@ -337,8 +343,8 @@ enum Length {
     Number(i64),
 }
 
-/// `1m`, `M1`, `5 min`, `PT1H`, `D`, `60`.
-fn length_of(text: &str) -> Option<Length> {
+/// Parses the length of an interval label: `1m`, `M1`, `5 min`, `PT1H`, `D`, `60`.
+fn parse_length(text: &str) -> Option<Length> {
     const LONGEST_NUMBER: i64 = 2_678_400_000;
     let text = text.trim();
     if let Ok(number) = text.parse::<i64>() {
@@ -364,16 +370,16 @@ fn length_of(text: &str) -> Option<Length> {
         .map(Length::Exact)
 }
 
-/// Labels with one key are the same: `C:EURUSD` and `EUR/USD`, `M1` and `1m`.
+/// Returns the key of a label. Labels with equal keys are one: `C:EURUSD` and `EUR/USD`, `M1` and `1m`.
 fn key_of(label: &str) -> String {
-    match length_of(label) {
+    match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),
         Some(Length::Number(_)) => label.trim().to_owned(),
         None => plain_symbol(label),
     }
 }
 
-/// The letters and digits of a symbol, without the exchange in front.
+/// Returns the letters and digits of a symbol without its exchange prefix.
 fn plain_symbol(text: &str) -> String {
     let name = text.rsplit_once(':').map_or(text, |(_, name)| name);
     let name = name.strip_suffix("=X").unwrap_or(name);
@@ -390,10 +396,10 @@ fn is_same(label: &str, symbol: Symbol) -> bool {
     named == own || is_otc(&named) == is_otc(&own) && has_same_base
 }
 
-/// A value as it is typed in a shell.
+/// Quotes a value for the command line.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || ":/._=-".contains(letter);
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{text}\"") }
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{}\"", excerpt(text.as_bytes())) }
 }
 
 #[cfg(test)]
@@ -426,7 +432,7 @@ mod tests {
         assert!(seen(periods.problem(Unit::Line, None)).starts_with("the file holds 2 intervals: 1 (1 rows"));
         let (same, _) = labels(&["symbol", "timeframe"], &[], &[&["BTCUSDT", "1m"], &["BTC-USDT", "M1"]]);
         assert!(same.problem(Unit::Line, None).is_none());
-        // Numbers that count the rows are no intervals.
+        // Row numbers are not intervals.
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let rows: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
@@ -447,7 +453,7 @@ mod tests {
             assert_eq!(accepted, expected, "{only:?}");
             assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
         }
-        // A code of digits is a symbol where no column holds an interval.
+        // A numeric code is a symbol if no column holds an interval.
         assert_eq!(labels(&["code"], &["7203"], &[&["7203"], &["9984"]]).1, [true, false]);
     }
 

@@ -58,9 +58,9 @@ pub struct Imported {
     pub empty_rows: u64,
     /// Rows that a change of the clock left without a moment ([`ClockChange::Skip`]).
     pub skipped_rows: u64,
-    /// Rows that are left out, since their candle was not finished.
+    /// Number of rows omitted because their candle is unfinished.
     pub unfinished_rows: u64,
-    /// Rows of other series that are left out ([`ImportSettings::only`]).
+    /// Number of omitted rows of other series ([`ImportSettings::only`]).
     pub excluded_rows: u64,
     /// Whether the file began with the newest candle.
     pub newest_first: bool,

@@ -46,14 +46,14 @@ pub(super) fn likely_symbol(name: &str) -> String {
     words.into_iter().find(|word| is_pair(word)).unwrap_or_else(|| "EURUSD".to_owned())
 }
 
-/// Whether a word is a currency or a coin and the currency that it is quoted in.
+/// Returns whether a word is a currency pair or a coin with its quote currency.
 fn is_pair(word: &str) -> bool {
     let base = QUOTES.iter().find_map(|quote| word.strip_suffix(quote));
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// `Binance_ETHUSDT` and `2026-01-05_BTCUSDT` without what stands before the pair; `OTC_EURUSD` is another instrument than
-/// `EURUSD`.
+/// Strips a prefix from the pair in `Binance_ETHUSDT` or `2026-01-05_BTCUSDT`, but not from `OTC_EURUSD`, which is another
+/// instrument than `EURUSD`.
 fn without_prefix(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
@@ -192,7 +192,7 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
                 return Some(found);
             }
             let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
-            // A date is no ticker.
+            // A date is not a ticker.
             let has_letter = stem.bytes().any(|byte| byte.is_ascii_uppercase());
             if has_letter && stem.chars().all(is_ticker) { Some(of_name(stem, None)) } else { None }
         }
@@ -201,7 +201,7 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     }
 }
 
-/// The symbol and the minutes: `EURUSD60`.
+/// Parses a symbol and its minutes: `EURUSD60`.
 fn with_minutes(stem: &str) -> Option<NameParts> {
     let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
     let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));

@@ -44,7 +44,7 @@ pub struct ImportSettings {
     pub symbol: Option<Symbol>,
     /// The candles' length.
     pub interval: Option<Interval>,
-    /// Labels of the rows to read, such as a symbol or an interval, where a column names them; empty for all rows.
+    /// Labels of the rows to read, such as a symbol or an interval in a column; empty for all rows.
     pub only: Vec<String>,
     /// The time zone of times that are not moments.
     pub zone: Option<Zone>,

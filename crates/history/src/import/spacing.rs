@@ -2,11 +2,11 @@
 
 use super::problem::Problem;
 use super::row::{Decoded, Row};
-use crate::second_interval::{SecondInterval, second_interval};
+use crate::second_interval::{SecondInterval, find_second_interval};
 use candlewick_sdk::{Interval, Millis};
 use std::collections::BTreeMap;
 
-/// Fewer times that are there twice may be anything.
+/// Minimum number of repeated times that indicates a second interval.
 const MIN_DOUBLED: usize = 5;
 
 /// The distances between one row and the next, from the shortest to the longest, and how often each occurs.
@@ -92,7 +92,8 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
     let place = |index: usize| decoded.places.of(if is_sorted { index } else { order[index].1 as usize });
     let unit = decoded.unit.as_str();
-    if let Some(SecondInterval { distance, count, start }) = second_interval(rows.len(), time, interval) {
+    if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
+    {
         let other = length(distance);
         let seen = format!(
             "the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, they are mostly {other} apart: the file \
@@ -102,7 +103,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         );
         return Err(Problem::unclear(seen, format!("a file of its own for {interval} and for {other}")));
     }
-    // Rows of the longer interval beside those of the shorter one.
+    // Rows of the longer interval between those of the shorter one.
     let doubled: Vec<Millis> =
         (1..rows.len()).filter(|index| time(*index) == time(index - 1)).map(time).collect();
     let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };

@@ -32,7 +32,7 @@ pub enum DetectedFrom {
 }
 
 impl DetectedFrom {
-    /// What states a symbol or an interval, as the subject of a sentence.
+    /// Subject of a sentence that states a symbol or an interval.
     pub(super) const fn stated_by(self) -> &'static str {
         match self {
             Self::Option => "the option",
@@ -163,7 +163,7 @@ impl CandleTable {
         let in_seconds = decoded.take_seconds();
         let mut questions = Questions::default();
         let zone = questions.take(zone_of(&name, named, format, decoded.clock, settings));
-        // Order first: only then can the hour that a clock shows twice be told apart.
+        // The repeated hour of a clock can be resolved only in rows that are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
         let newest_first = decoded.turn_round(is_repeated);
         let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
@@ -290,7 +290,7 @@ fn zone_of(
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a file of the format {format} does not say the time zone of its times");
-            // Minutes and hours of a wrong zone can be told by their weekends; longer candles begin at its midnight.
+            // A wrong zone of minutes and hours shows in their weekends; longer candles begin at its midnight.
             if named.interval.is_some_and(|interval| interval.length() > Millis::HOUR) {
                 let server = "--timezone Europe/Athens";
                 let option =

@@ -27,7 +27,7 @@ pub enum ClockChange {
     Earlier,
     /// The one after.
     Later,
-    /// Of two rows of one time that follow each other, the first is the one before the clock was put back.
+    /// Consecutive rows of one time are a pair: the first belongs to the hour before the clock is put back.
     Pairs,
     /// Rows whose moment is not certain are left out, and counted.
     Skip,
@@ -81,7 +81,7 @@ impl Zone {
     }
 }
 
-/// Turns the times of all rows, oldest first, into moments; returns how many rows were left out.
+/// Converts the times of all rows, oldest first, to moments; returns the number of omitted rows.
 ///
 /// # Errors
 /// By the rule, a time that the clock shows twice or never.
@@ -91,7 +91,8 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
     let mut index = 0;
     while index < decoded.rows.len() {
         let end = end_of_overlap(decoded, index, zone);
-        let hour = if end > index { RepeatedHour::of(&decoded.rows[index..end]) } else { RepeatedHour::Once };
+        let hour =
+            if end > index { RepeatedHour::from_rows(&decoded.rows[index..end]) } else { RepeatedHour::Once };
         let last = end.max(index + 1);
         if (hour, rule) == (RepeatedHour::Pairs, ClockChange::Pairs) {
             let stretch: Vec<(Row, u64)> =
@@ -142,18 +143,19 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RepeatedHour {
     Once,
-    /// First the hour before the clock is put back, then, from this row on, the hour after it.
+    /// First the hour before the clock is put back, then the hour after it.
     InOrder {
+        /// Index of the first row of the hour after.
         second: usize,
     },
-    /// By the clock: the two rows of each time follow each other.
+    /// By the clock: the two rows of each time are adjacent.
     Pairs,
-    /// With a time that is there three times, or once in one hour and out of order.
+    /// In any other order, or with a time that occurs once or three times.
     Mixed,
 }
 
 impl RepeatedHour {
-    fn of(rows: &[Row]) -> Self {
+    fn from_rows(rows: &[Row]) -> Self {
         let mut back = (1..rows.len()).filter(|at| rows[*at].time <= rows[at - 1].time);
         match (back.next(), back.next()) {
             (None, _) => Self::Once,
@@ -177,17 +179,21 @@ fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
         .map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Checks rows at a fixed distance from UTC, which may be those of a clock that is put back: on a Sunday before four in the
-/// morning they would hold an hour twice, with other values.
+/// Checks that rows at a fixed offset from UTC are not those of a clock with daylight saving time, which repeat an hour with
+/// other values on a Sunday before 04:00.
 ///
 /// # Errors
-/// A zone with daylight saving time is asked for.
+/// Requests a zone with daylight saving time.
 pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
         Zone::Place(_) if zone.is_utc() => Millis::ZERO,
         Zone::Place(_) => return Ok(()),
     };
+    let per_hour = usize::try_from(Millis::HOUR.get() / interval.length().get()).unwrap_or(0);
+    if per_hour == 0 {
+        return Ok(());
+    }
     let mut rows: Vec<(Millis, usize)> =
         decoded.rows.iter().enumerate().map(|(index, row)| (row.time + offset, index)).collect();
     rows.sort_unstable();
@@ -195,20 +201,19 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
         pair[0].0 == pair[1].0 && decoded.rows[pair[0].1].numbers != decoded.rows[pair[1].1].numbers
     };
     let doubled: Vec<(Millis, usize)> = rows.windows(2).filter(differ).map(|pair| pair[1]).collect();
-    let per_hour = usize::try_from(Millis::HOUR.get() / interval.length().get()).unwrap_or(0);
     let is_put_back = |hour: &[(Millis, usize)]| {
         let start = DateTime::from_timestamp_millis(hour[0].0.get()).unwrap_or_default();
         let follow = hour.windows(2).all(|pair| pair[1].0 - pair[0].0 == interval.length());
         hour.len() == per_hour && follow && start.weekday() == Weekday::Sun && start.hour() < 4
     };
-    if per_hour == 0 || doubled.is_empty() || !doubled.chunks(per_hour).all(is_put_back) {
+    if doubled.is_empty() || !doubled.chunks(per_hour).all(is_put_back) {
         return Ok(());
     }
     let (time, index) = doubled[0];
     let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
     let unit = decoded.unit.as_str();
     let seen = format!(
-        "{unit} {}: the hour from {wall} on is there twice with other values, as where a clock is put back, which that of {zone} is not",
+        "{unit} {}: the hour from {wall} on is there twice with other values, as if a clock was put back, but {zone} has no daylight saving time",
         decoded.places.of(index)
     );
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))
@@ -233,13 +238,15 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
         ),
         RepeatedHour::Mixed => ("the rows of that hour are in no order that tells them apart", "skip"),
     };
-    let seen = format!("line {place}: the clock in {zone} shows {wall} twice, and {held}");
+    let unit = decoded.unit.as_str();
+    let seen = format!("{unit} {place}: the clock in {zone} shows {wall} twice, and {held}");
     Problem::unclear(seen, format!("--clock-change {option}"))
 }
 
 fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
-    let seen = format!("line {place}: the clock in {zone} never shows {wall}, because it is put forward");
+    let unit = decoded.unit.as_str();
+    let seen = format!("{unit} {place}: the clock in {zone} never shows {wall}, because it is put forward");
     Problem::unclear(seen, "another --timezone, or --clock-change skip")
 }
 

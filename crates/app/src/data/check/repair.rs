@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct RepairTerms {
     /// Doubtful kinds that are mended, beside those that are certainly wrong.
     pub also: Vec<FindingKind>,
-    /// Which of different candles of one time is kept; without it they are not repaired.
+    /// Rule for conflicting candles of one time; without it they stop the repair.
     pub conflicts: Option<ConflictChoice>,
     /// The repaired file; in a folder "fixed" beside the original when left out.
     pub out: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct Repaired {
     pub place: Option<RepairedPlace>,
     /// What is still wrong.
     pub left: Findings,
-    /// The candles that were written, checked again; `None` if nothing was.
+    /// Check of the written candles; `None` if nothing was written.
     pub again: Option<Checked>,
 }
 

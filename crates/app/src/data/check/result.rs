@@ -32,7 +32,7 @@ impl CheckResult {
         let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
         let left = left.clone().without(ignored).counts().clone();
         let candles = checked.candles.as_ref();
-        let longer = candles.map(|candles| LongerCounts::of_series(candles, longer_share_percent));
+        let longer = candles.map(|candles| LongerCounts::from_series(candles, longer_share_percent));
         Self { target, checked, repaired, left, longer }
     }
 
@@ -207,7 +207,7 @@ fn repair(repaired: &Repaired) -> String {
 pub fn coverage_table(all: &[CheckResult]) -> String {
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
     for result in all {
-        // What a repair wrote, since that is what is read from now on.
+        // The repaired candles, since those are read from now on.
         let again = result.repaired.as_ref().and_then(|repaired| repaired.again.as_ref());
         let checked = again.unwrap_or(&result.checked);
         let candles = checked.candles.as_ref();

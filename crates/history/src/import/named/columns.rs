@@ -204,7 +204,7 @@ impl Columns {
         Ok(Self { header, time, prices, volume, fewest, is_utc, labels, clock_digits: 0, names })
     }
 
-    /// Records how a time of day is written.
+    /// Records the digits of a time of day.
     pub(super) fn note_clock(&mut self, record: &StringRecord) {
         let clock = self.time.1.and_then(|clock| record.get(clock)).unwrap_or_default().trim();
         if is_digits(clock) {
@@ -212,7 +212,7 @@ impl Columns {
         }
     }
 
-    /// Whether the time of day has a column of its own.
+    /// Returns whether the time of day has its own column.
     pub(super) const fn has_clock(&self) -> bool {
         self.time.1.is_some()
     }
@@ -254,7 +254,7 @@ impl Columns {
     }
 }
 
-/// Joins a date and a time of day. Hours, minutes and seconds in digits may lack zeros in front: `93000` is half past nine.
+/// Joins a date and a time of day. Hours, minutes and seconds in digits may lack a leading zero: `93000` is 09:30:00.
 fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }

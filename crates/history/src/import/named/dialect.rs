@@ -17,7 +17,7 @@ pub(super) fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
     record.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Makes one space of each run of spaces between columns that are separated by spaces.
+/// Collapses runs of spaces if the delimiter is a space.
 pub(super) fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
     if delimiter != Delimiter::Space {
         return Cow::Borrowed(content);
@@ -35,7 +35,7 @@ pub(super) fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_
     Cow::Owned(single)
 }
 
-/// Whether spaces separate the names or the values of a candle, and nothing else can.
+/// Returns whether spaces, and no other delimiter, separate the names or values of a candle.
 pub(super) fn is_spaced(first: &str) -> bool {
     let cells = cells(first, Delimiter::Space);
     let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();

@@ -105,7 +105,7 @@ fn refused(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 }
 
 impl Delimiter {
-    /// Those that are found; a space is only where none of these is in the first line.
+    /// Delimiters to detect; a first line with any of these is not separated by spaces.
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
@@ -181,9 +181,8 @@ impl FromStr for Delimiter {
         });
         match text {
             "\\t" => Ok(Self::Tab),
-            _ => {
-                found.ok_or_else(|| refused(text, "is no delimiter: use comma, semicolon, tab, bar or space"))
-            }
+            _ => found
+                .ok_or_else(|| refused(text, "is not a delimiter: use comma, semicolon, tab, bar or space")),
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn decode(
 #[derive(Default)]
 struct Length(Option<Millis>);
 
-/// Whether a length is that of a calendar month.
+/// Returns whether a length is that of a calendar month.
 fn is_month(length: Millis) -> bool {
     (28..=31).any(|days| Millis::DAY * days == length)
 }

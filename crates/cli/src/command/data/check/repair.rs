@@ -14,8 +14,8 @@ pub(crate) struct RepairArguments {
     #[arg(long)]
     fix: bool,
     /// Mend these kinds, too, between commas: leave out closed, spike, flat; give a revised candle its latest value; of different rows of one time keep conflict=first, last or larger
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_doubtful)]
-    also: Vec<Doubtful>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
+    also: Vec<ExtraRepair>,
     /// The repaired file, .csv or .parquet
     #[arg(long, value_name = "FILE", requires = "fix")]
     out: Option<PathBuf>,
@@ -29,12 +29,12 @@ impl RepairArguments {
     pub(super) fn terms(&self) -> Option<RepairTerms> {
         let existing = existing(self.force);
         let kinds = self.also.iter().filter_map(|also| match also {
-            Doubtful::Kind(kind) => Some(*kind),
-            Doubtful::Conflict(_) => None,
+            ExtraRepair::Kind(kind) => Some(*kind),
+            ExtraRepair::Conflict(_) => None,
         });
         let conflicts = self.also.iter().rev().find_map(|also| match also {
-            Doubtful::Conflict(choice) => Some(*choice),
-            Doubtful::Kind(_) => None,
+            ExtraRepair::Conflict(choice) => Some(*choice),
+            ExtraRepair::Kind(_) => None,
         });
         self.fix.then(|| RepairTerms { also: kinds.collect(), conflicts, out: self.out.clone(), existing })
     }
@@ -42,21 +42,21 @@ impl RepairArguments {
 
 /// What `--also` adds to a repair.
 #[derive(Clone, Copy, Debug)]
-enum Doubtful {
+enum ExtraRepair {
     Kind(FindingKind),
     Conflict(ConflictChoice),
 }
 
 /// `--also`: a kind that a repair can mend when asked.
-fn parse_doubtful(text: &str) -> Result<Doubtful, String> {
+fn parse_extra_repair(text: &str) -> Result<ExtraRepair, String> {
     if let Some(("conflict" | "duplicate", choice)) = text.split_once('=') {
         let choice: Result<ConflictChoice, _> = choice.parse();
-        return choice.map(Doubtful::Conflict).map_err(|error| error.to_string());
+        return choice.map(ExtraRepair::Conflict).map_err(|error| error.to_string());
     }
     let kind: FindingKind =
         text.parse().map_err(|error: candlewick_history::ParseFindingKindError| error.to_string())?;
     match kind.remedy() {
-        Remedy::LeaveOut | Remedy::TakeLatest => Ok(Doubtful::Kind(kind)),
+        Remedy::LeaveOut | Remedy::TakeLatest => Ok(ExtraRepair::Kind(kind)),
         Remedy::Choose => {
             Err("say which row to keep: conflict=first, conflict=last or conflict=larger".to_owned())
         }
