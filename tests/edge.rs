@@ -149,7 +149,7 @@ fn trades_in_their_order_have_a_verdict() {
     let folder = Folder::new().with("trades.csv", "result,payout\nWON,85\nWIN,85\n");
     folder
         .run(&["edge", "verdict", "--trades", "trades.csv"])
-        .fails(3, &["trades.csv, line 3: \"WIN\" is no result", "help: the columns are"]);
+        .fails(3, &["trades.csv, line 3: \"WIN\" is not a result", "help: the columns are"]);
     folder.run(&["edge", "verdict", "--trades", "none.csv"]).fails(3, &["none.csv"]);
 }
 

@@ -4,16 +4,18 @@ use crate::suggestion::nearest;
 use candlewick_sdk::visible;
 use std::path::Path;
 
-/// Entries of a folder that are read, and files that are named.
+/// Maximum number of entries that are read of a folder.
 const MAX_ENTRIES: usize = 1_000;
+/// Maximum number of files that a hint names.
 const MAX_NAMED: usize = 5;
 
-/// Describes which files with one of these extensions are in the folder of a missing file: the first part of a hint,
-/// with its punctuation.
+/// Describes the files with one of these extensions in the folder of a missing file.
+///
+/// The text is the first part of a hint, with its punctuation.
 pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
-        return format!("there is no folder {};", folder.display());
+        return format!("the folder {} does not exist;", folder.display());
     }
     let place =
         if folder == Path::new(".") { "this folder".to_owned() } else { folder.display().to_string() };
@@ -57,7 +59,7 @@ mod tests {
             ("other.toml", &["toml"][..], format!("{here} has bots.toml, demo.toml;")),
             ("demos.toml", &["toml"], format!("did you mean {here}/demo.toml?")),
             ("btcusdt_1m.csv", &["csv", "parquet"], format!("did you mean {here}/BTCUSDT_1m.csv?")),
-            ("none/x.toml", &["toml"], format!("there is no folder {here}/none;")),
+            ("none/x.toml", &["toml"], format!("the folder {here}/none does not exist;")),
         ] {
             assert_eq!(describe_nearby(&path(missing), extensions), expected, "{missing}");
         }

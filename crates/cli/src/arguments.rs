@@ -23,13 +23,15 @@ pub(crate) struct GlobalArguments {
     pub(crate) verbose: u8,
 }
 
-/// A percentage, with or without its sign: `85`, `85%`, `85 %`.
+/// Parses a percentage with or without its sign: `85`, `85%`, `85 %`.
+///
+/// `None` if it is not a finite number.
 pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
 }
 
-/// A payout in percent of the stake.
+/// Parses a payout in percent of the stake.
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent <= 1_000.0);
     let percent = percent.ok_or_else(|| "use a payout in percent, such as 85".to_owned())?;

@@ -52,18 +52,7 @@ const COMMANDS: [(&[&str], &str); 11] = [
 
 /// Replaces a suggestion by spelling with the argument or command that was meant.
 pub(crate) fn with_cure(mut error: clap::Error) -> clap::Error {
-    let invalid = match error.kind() {
-        ErrorKind::UnknownArgument => error.get(ContextKind::InvalidArg),
-        ErrorKind::InvalidSubcommand => error.get(ContextKind::InvalidSubcommand),
-        _ => None,
-    };
-    let Some(ContextValue::String(invalid)) = invalid else { return error };
-    let cure = match error.kind() {
-        ErrorKind::InvalidSubcommand if !is_at_top(&error) => None,
-        ErrorKind::UnknownArgument => CURES.iter().find(|(name, _)| name == invalid).map(|(_, cure)| *cure),
-        _ => COMMANDS.iter().find(|(names, _)| names.contains(&invalid.as_str())).map(|(_, cure)| *cure),
-    };
-    if let Some(cure) = cure {
+    if let Some(cure) = find_cure(&error) {
         // The usage is that of the argument or command that is spelt alike.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
@@ -74,7 +63,26 @@ pub(crate) fn with_cure(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Returns whether a subcommand is missing right behind the program's name.
+/// Returns the hint for an argument or a command of another program.
+fn find_cure(error: &clap::Error) -> Option<&'static str> {
+    let invalid = |kind| match error.get(kind) {
+        Some(ContextValue::String(invalid)) => Some(invalid.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let argument = invalid(ContextKind::InvalidArg)?;
+            CURES.iter().find(|(name, _)| *name == argument).map(|(_, cure)| *cure)
+        }
+        ErrorKind::InvalidSubcommand if is_at_top(error) => {
+            let command = invalid(ContextKind::InvalidSubcommand)?;
+            COMMANDS.iter().find(|(names, _)| names.contains(&command)).map(|(_, cure)| *cure)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether the unknown command directly follows the program's name.
 fn is_at_top(error: &clap::Error) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     // "Usage: candlewick [OPTIONS] <COMMAND>"

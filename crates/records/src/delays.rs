@@ -16,7 +16,7 @@ pub struct Delays {
     symbols: BTreeMap<Symbol, Samples>,
     /// What the venue paid, of each trade.
     payouts: Vec<Payout>,
-    /// Whether a run of them had a simulated venue, whose latency is not that of a real one.
+    /// Whether a run had a simulated venue, whose latency is not that of a real one.
     is_simulated: bool,
 }
 

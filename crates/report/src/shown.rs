@@ -16,7 +16,7 @@ const FEWEST: u64 = 30;
 pub struct ShownLine {
     /// After so many trades that were won, lost or drawn.
     pub after_trades: u64,
-    /// When the last of them was known to have ended, ms since 1970. `None` of trades without dates.
+    /// When the last of them was known to have ended, ms since 1970. `None` for trades without dates.
     pub at: Option<Millis>,
     /// Trades that were won since.
     pub won_since: u64,
@@ -85,7 +85,7 @@ impl ShownLine {
         }
     }
 
-    /// The date in brackets, empty without one.
+    /// Returns the date in brackets, empty without one.
     fn at_words(&self) -> String {
         self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
     }

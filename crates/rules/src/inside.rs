@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The parameters of each rule that a strategy is or combines.
+/// Returns the parameters of each rule that a strategy is or combines.
 fn rules_of(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
     Ok(match strategy {
         NAME => vec![params.clone()],

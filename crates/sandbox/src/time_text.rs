@@ -3,7 +3,7 @@
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Moments of the years 1990 to 2099 in milliseconds; in seconds, microseconds and nanoseconds these are other numbers.
+/// Milliseconds of the years 1990 to 2099; the ranges of these years in other units do not overlap.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 /// Why a text is not a moment.
@@ -28,7 +28,7 @@ pub enum ParseMomentError {
     },
 }
 
-/// `20260105` is meant as a date.
+/// Suggests the date that `20260105` means.
 fn date_hint(number: &str) -> String {
     let date = NaiveDate::parse_from_str(number, "%Y%m%d").ok().filter(|_| number.len() == 8);
     date.map(|date| format!("; did you mean {date}?")).unwrap_or_default()
@@ -86,7 +86,7 @@ fn split_zone(text: &str) -> Option<(&str, Millis)> {
     if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {
         return Some((text[..text.len() - name.len()].trim_end(), Millis::ZERO));
     }
-    // Of a date the dashes are no sign.
+    // The dashes of a date are not a sign.
     let sign = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':') || text[*at..].starts_with('+'));
     let Some(at) = sign else { return Some((text, Millis::ZERO)) };
     let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();

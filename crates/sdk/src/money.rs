@@ -90,8 +90,10 @@ impl MoneyScale {
     }
 
     fn scaled(self, amount: Decimal, rounding: RoundingStrategy) -> Result<Money, MoneyError> {
-        let largest = self.to_decimal(Money(LARGEST)).normalize();
-        let error = || MoneyError::TooLarge { amount: amount.to_string(), largest };
+        let error = || {
+            let largest = self.to_decimal(Money(LARGEST)).normalize();
+            MoneyError::TooLarge { amount: amount.to_string(), largest }
+        };
         let units = amount.checked_mul(Decimal::from(10_i64.pow(self.0))).ok_or_else(error)?;
         let units = i64::try_from(units.round_dp_with_strategy(0, rounding)).map_err(|_| error())?;
         if units.abs() <= LARGEST { Ok(Money(units)) } else { Err(error()) }

@@ -48,7 +48,7 @@ impl Payout {
 
     /// Returns the percent that was meant by a number in a file of another program, `None` if it may be a percent.
     ///
-    /// In addition to [`percent_of_share`](Self::percent_of_share) it knows returns with the stake: 85 by 185.
+    /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that include the stake, such as 185 for 85.
     pub fn percent_meant_by(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
         Self::percent_of_share(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))

@@ -13,7 +13,7 @@ pub struct Price {
     pub value: f64,
 }
 
-/// Share of the larger price below which two prices are equal.
+/// Maximum difference of equal prices, as a share of the larger one.
 ///
 /// Interpolation leaves errors of about 1e-15 of a price. A tick of any market is far above 1e-12.
 const PRICE_TOLERANCE: f64 = 1e-12;

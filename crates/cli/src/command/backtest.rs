@@ -183,7 +183,7 @@ fn report(
         untraded_candles: Some(untraded_candles(&candles.series, &loaded.config.bots, &finished.book)),
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
-        reversals: candles.series.iter().map(Reversals::of).collect(),
+        reversals: candles.series.iter().map(Reversals::from_candles).collect(),
         rule_numbers: rule_numbers_of(&loaded, context.registry),
         stale_longer: stale_longer(&loaded.config.bots, &finished.longer_staleness),
     };
@@ -252,7 +252,7 @@ fn report(
     Ok(Ending::Done)
 }
 
-/// Notices about combinations and rules of the bots.
+/// Collects notices about the bots' combinations and rules.
 fn notices_of_rules(loaded: &Loaded, series: &[CandleSeries], context: &Context<'_>) -> Vec<String> {
     let registry = context.registry;
     let mut notices = Vec::new();
@@ -264,7 +264,7 @@ fn notices_of_rules(loaded: &Loaded, series: &[CandleSeries], context: &Context<
     notices
 }
 
-/// The note about longer candles that were not built.
+/// Returns the note about longer candles that were not built, `None` if all were.
 fn notice_of_not_built(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
@@ -274,7 +274,7 @@ fn notice_of_not_built(count: u64) -> Option<String> {
     })
 }
 
-/// The bots that read longer candles which were out of date.
+/// Returns the bots that read longer candles which were out of date.
 fn stale_longer(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<StaleLonger> {
     let stale = bots.iter().zip(staleness).filter_map(|(bot, staleness)| {
         let (interval, staleness) = (*staleness)?;

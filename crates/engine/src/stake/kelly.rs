@@ -13,7 +13,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Bets the minimum for its first trades; then `fraction x f x free balance / trades that can be open
 /// together`, with `f = (p (1 + b) - 1) / b`, `p` the lower end of the win rate and `b` the lowest recent payout, and the
-/// minimum while that is less: a bot that stakes nothing learns nothing more. `Bot::next_stake` replaces it by the minimum
+/// minimum while that is less: a bot that stakes nothing learns nothing more. `Bot::next_stake` replaces it with the minimum
 /// once the bot's edge is no longer held.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {

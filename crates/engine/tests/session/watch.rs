@@ -61,7 +61,7 @@ fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforce
     }
 }
 
-/// Number of the trade after which the mean of the three accounts of the change detector reaches 100.
+/// Returns the number of the trade after which the mean of the three accounts of the change detector reaches 100.
 ///
 /// Trades 1 to `shown` are not watched. None overlap, so that each trade multiplies an account by
 /// `1 + lambda (delta - r)` and adds 1.

@@ -109,7 +109,7 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (_, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
-        return Some(format!("the smallest one, to find out what {} pays", settings.symbol));
+        return Some(format!("the minimum, to find out what {} pays", settings.symbol));
     }
     let scale = session.money_scale();
     let free = scale.format(session.ledger().free());
@@ -131,7 +131,7 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
         }
         StakeSettings::Kelly { .. } if has_lost_edge(session, bot) => {
-            "the smallest one, because the edge is no longer held".to_owned()
+            "the minimum, because the edge is no longer held".to_owned()
         }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly on {free} free"),
     })

@@ -13,6 +13,7 @@ use candlewick_records::{
 use candlewick_sdk::Millis;
 use candlewick_statistics::{AlphaBudget, EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A trade and the bot that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +68,7 @@ pub struct Sample {
     /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
     /// Null while it is, or was not shown.
     pub no_longer_held_since: Option<Millis>,
-    /// The same as the number of a trade, 1-based, of trades without dates.
+    /// Like `no_longer_held_since`, as the 1-based number of a trade, for trades without dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_longer_held_since_trade: Option<u64>,
     /// After which trade an edge was shown, and how the trades since did; null where it was not.
@@ -77,6 +78,21 @@ pub struct Sample {
     pub intervals: EdgeIntervals,
     /// Figures that assume independent trades, looked at once.
     pub independent: IndependentFigures,
+}
+
+/// Groups trades by their bots, in the order of each bot's first trade.
+pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>)> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut groups: Vec<(&str, Vec<&NamedTrade>)> = Vec::new();
+    for named in trades {
+        let bot = named.bot.as_str();
+        let place = *places.entry(bot).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((bot, Vec::new()));
+        }
+        groups[place].1.push(named);
+    }
+    groups
 }
 
 impl Sample {
@@ -116,21 +132,20 @@ impl Sample {
         plan: EdgeTestPlan,
         (bots, caveats): (usize, &Caveats),
     ) -> Result<Vec<Self>, ReportError> {
-        let mut names: Vec<&str> = Vec::new();
-        for named in trades {
-            if !names.contains(&named.bot.as_str()) {
-                names.push(&named.bot);
-            }
-        }
-        let part = AlphaBudget::part_of_first_run(bots.max(names.len()));
-        let of = |bot: Option<&str>| {
-            let own = trades.iter().filter(|named| bot.is_none_or(|bot| named.bot == bot));
-            let own: Vec<JudgedTrade> = own.map(|named| named.trade).collect();
-            let judge = judge_of(&own, EdgeTest::new(plan).weighing(part));
-            Self::of_trades(bot, &own, &judge, caveats)
+        let groups = group_by_bot(trades);
+        let bots = bots.max(groups.len());
+        let part = AlphaBudget::part_of_first_run(bots);
+        let judged = |bot: Option<&str>, own: &[JudgedTrade]| {
+            let judge = judge_of(own, EdgeTest::new(plan).weighing(part));
+            Self::of_trades(bot, own, &judge, caveats)
         };
-        let each = names.iter().filter(|_| bots.max(names.len()) > 1).map(|bot| of(Some(bot)));
-        std::iter::once(of(None)).chain(each).collect()
+        let all: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
+        let mut samples = vec![judged(None, &all)?];
+        for (bot, own) in groups.iter().filter(|_| bots > 1) {
+            let own: Vec<JudgedTrade> = own.iter().map(|named| named.trade).collect();
+            samples.push(judged(Some(*bot), &own)?);
+        }
+        Ok(samples)
     }
 
     /// Of trades that a judge has counted.
@@ -195,7 +210,7 @@ impl Sample {
         self.shown.filter(|_| is_said).map(|shown| shown.words())
     }
 
-    /// The date or the trade since which a shown edge no longer holds.
+    /// Returns the date or the trade since which a shown edge no longer holds.
     fn ended_words(&self) -> Option<String> {
         let trade = self.no_longer_held_since_trade.map(|trade| format!("trade {trade}"));
         self.no_longer_held_since.map(utc).or(trade)

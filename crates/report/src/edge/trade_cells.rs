@@ -13,20 +13,20 @@ const MIN_MICROS: i64 = 100_000_000_000_000;
 /// Smallest number that is read as nanoseconds.
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
-/// Parses the result of a trade, `None` of an empty cell.
+/// Parses the result of a trade, `None` if the cell is empty.
 pub(super) fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
     let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     if text.is_empty() {
         return Ok(None);
     }
     let found = outcomes.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
-    found.map(Some).ok_or_else(|| format!("\"{text}\" is no result: use WON, LOST, DRAW or CANCELLED"))
+    found.map(Some).ok_or_else(|| format!("\"{text}\" is not a result: use WON, LOST, DRAW or CANCELLED"))
 }
 
 /// Parses a payout in percent.
 pub(super) fn parse_payout(text: &str) -> Result<Payout, String> {
     let percent = text.trim_end_matches('%').trim_end().parse::<Decimal>();
-    let percent = percent.map_err(|_| format!("\"{text}\" is no payout"))?;
+    let percent = percent.map_err(|_| format!("\"{text}\" is not a payout"))?;
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
@@ -42,9 +42,9 @@ pub(super) fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
 
 /// Parses a time: milliseconds since 1970, or seconds, microseconds or nanoseconds by their size.
 ///
-/// Numbers too small for any of them keep their order, and stand for no date.
+/// Smaller numbers are not dates. They only order the trades.
 pub(super) fn parse_time(text: &str) -> Result<Millis, String> {
-    let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is no time in milliseconds"))?;
+    let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {
         MIN_SECONDS..MIN_MILLIS => number * 1_000,
         MIN_MICROS..MIN_NANOS => number / 1_000,
@@ -53,7 +53,7 @@ pub(super) fn parse_time(text: &str) -> Result<Millis, String> {
     }))
 }
 
-/// Returns whether a time that was read is a date, and not a number in an order.
+/// Returns whether a parsed time is a date, and not a number that only orders trades.
 pub(crate) fn is_date(time: Millis) -> bool {
     time.get() >= MIN_MILLIS
 }
@@ -63,7 +63,7 @@ pub(super) fn parse_amount(text: &str) -> Option<Decimal> {
     text.parse().ok().or_else(|| Decimal::from_scientific(text).ok())
 }
 
-/// An amount as a float, for statistics.
+/// Converts an amount to a float, for statistics.
 pub(super) fn to_f64(amount: Decimal) -> f64 {
     amount.to_f64().unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Findings about trades from a file or a journal: those that a backtest has as well, and those about the file.
 
 use super::NamedTrade;
+use super::sample::group_by_bot;
 use crate::analysis::{
     DecidedTrades, Finding, FindingKind, Severity, StakedResult, too_good, unusual_payout,
 };
@@ -8,7 +9,7 @@ use candlewick_engine::to_trade_outcome;
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Fewer rows of each result than this may be in order by chance: 5 of 10 are once in 126 times.
+/// Minimum number of rows of each result. Five of each are in order by chance once in 126 times.
 const MIN_SORTED_ROWS: usize = 5;
 
 /// A row that repeats an earlier one, both by their lines in the file.
@@ -21,18 +22,10 @@ pub(super) struct RepeatedRow {
 /// Returns the findings that a backtest of these trades would have, for each bot and all together.
 pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
     let all: Vec<&NamedTrade> = trades.iter().collect();
-    let mut found: Vec<Finding> =
-        staked_result(&all).and_then(|staked| staked.finding(&[])).into_iter().collect();
-    let mut names: Vec<&str> = Vec::new();
-    for named in trades {
-        if !names.contains(&named.bot.as_str()) {
-            names.push(&named.bot);
-        }
-    }
-    for name in names.iter().filter(|_| names.len() > 1) {
-        let own: Vec<&NamedTrade> = trades.iter().filter(|named| named.bot == *name).collect();
-        let finding = staked_result(&own).and_then(|staked| staked.finding(&[]));
-        found.extend(finding.map(|finding| finding.of_bot(name)));
+    let mut found: Vec<Finding> = staked_finding(&all).into_iter().collect();
+    let bots = group_by_bot(trades);
+    for (bot, own) in bots.iter().filter(|_| bots.len() > 1) {
+        found.extend(staked_finding(own).map(|finding| finding.of_bot(bot)));
     }
     found.extend(too_good(&decided_trades(trades)));
     found.extend(unusual_payout(unusual_payout_percent(trades)));
@@ -86,7 +79,12 @@ pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     })
 }
 
-/// Money and units of ended trades, `None` if the money of one is not known.
+/// Returns the finding that money and returns per unit of stake disagree.
+fn staked_finding(trades: &[&NamedTrade]) -> Option<Finding> {
+    staked_result(trades)?.finding(&[])
+}
+
+/// Computes the money and the units of ended trades, `None` if the money of one is not known.
 fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     let (mut decided, mut count, mut returns, mut profit) = (0, 0_u64, 0.0, 0.0);
     let (mut decimals, mut first_stake, mut has_equal_stakes) = (0_u32, None, true);
@@ -110,7 +108,7 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     (count > 0).then_some(StakedResult { decided, return_per_unit, profit, decimals, has_equal_stakes })
 }
 
-/// Counts of won and lost trades, in the order in which they ended.
+/// Counts won and lost trades, in the order in which they ended.
 fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
     let mut ended: Vec<(Millis, Millis, bool, f64)> = trades
         .iter()
@@ -144,7 +142,7 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
     DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, apart }
 }
 
-/// The payout that is furthest from what venues pay, in percent.
+/// Returns the payout that is furthest from what venues pay, in percent.
 fn unusual_payout_percent(trades: &[NamedTrade]) -> Option<f64> {
     let percents = || trades.iter().filter_map(|named| named.trade.payout).map(Payout::to_percent);
     let highest = percents().reduce(f64::max)?;

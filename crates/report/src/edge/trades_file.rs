@@ -10,7 +10,7 @@ use crate::break_even_payout::MAX_PERCENT;
 use crate::error::ReportError;
 use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
-use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible_cell};
+use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible, visible_cell};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -140,10 +140,10 @@ const NO_FACTS: &str = "the file .run.json that was written beside these trades 
 /// Said of a file that was changed.
 const OTHER_LINES: &str = "the file .run.json beside these trades was written with other lines: what it says of a run may not be of these";
 
-/// Said of rows without times that are in the order of their results.
+/// Reason to withhold an edge of rows that are sorted by result.
 const SORTED: &str = "the rows are sorted by result, and their order in time is not known";
 
-/// Findings about the rows as they are in the file.
+/// Collects the findings about the rows as they are in the file.
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
         [repeated_rows(&repeats(records)), None]
@@ -154,7 +154,7 @@ fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) ->
     found.into_iter().flatten().collect()
 }
 
-/// Rows that are the same as an earlier one in every cell.
+/// Finds rows that are the same as an earlier one in every cell.
 fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
     let mut seen: HashMap<Vec<&str>, u64> = HashMap::new();
     let mut repeated = Vec::new();
@@ -168,7 +168,7 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
     repeated
 }
 
-/// The reason to withhold an edge if a payout is above that of any venue, as in a backtest.
+/// Returns the reason to withhold an edge if a payout is above that of any venue, as in a backtest.
 fn generous_payout(trades: &[NamedTrade]) -> Option<String> {
     let highest = trades.iter().filter_map(|named| named.trade.payout).max()?.to_percent();
     (highest > MAX_PERCENT)
@@ -225,7 +225,7 @@ impl Columns {
         })
     }
 
-    /// Names the columns that are not read.
+    /// Names the columns that are not read, `None` if all are.
     fn ignored(&self, header: &StringRecord) -> Option<String> {
         let [times_0, times_1] =
             self.times.map_or([None; 2], |(decided, closed)| [Some(decided), Some(closed)]);
@@ -240,8 +240,10 @@ impl Columns {
             self.profit,
         ];
         let ignored = (0..header.len()).filter(|place| !read.contains(&Some(*place)));
-        let names: Vec<String> =
-            ignored.filter_map(|place| header.get(place)).map(|name| format!("\"{name}\"")).collect();
+        let names: Vec<String> = ignored
+            .filter_map(|place| header.get(place))
+            .map(|name| format!("\"{}\"", visible(name)))
+            .collect();
         (!names.is_empty()).then(|| format!("columns not read: {}", names.join(", ")))
     }
 
@@ -307,7 +309,7 @@ impl Columns {
     }
 }
 
-/// Columns of which a file has one each.
+/// Columns that a header may name only once.
 const READ_COLUMNS: [&str; 10] = [
     "result",
     "payout",
@@ -321,7 +323,7 @@ const READ_COLUMNS: [&str; 10] = [
     "open_time",
 ];
 
-/// Stake and profit, if both cells hold amounts.
+/// Parses stake and profit, `None` unless both cells hold amounts.
 fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
     let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
     let decimals = stake.scale().max(profit.scale());
@@ -429,9 +431,9 @@ mod tests {
             ("payout\n85\n", None, (Some(1), "no column \"result\"")),
             ("result\nWON\n", None, (Some(1), "no column \"payout\"")),
             ("result,payout,close_time\n", None, (Some(1), "only one is there")),
-            ("result,payout\nWON,85\nWIN,85\n", None, (Some(3), "\"WIN\" is no result")),
+            ("result,payout\nWON,85\nWIN,85\n", None, (Some(3), "\"WIN\" is not a result")),
             ("result,payout\nWON,-1\n", None, (Some(2), "not a payout")),
-            ("result,payout\nWON,x\n", None, (Some(2), "\"x\" is no payout")),
+            ("result,payout\nWON,x\n", None, (Some(2), "\"x\" is not a payout")),
             ("result,payout\nLOST,\n", None, (Some(2), "no payout")),
             ("result,payout\nWON,85\nWON,0.85\n", None, (Some(3), "did you mean 85?")),
             ("result,payout\nWON,85\nLOST,1.85\n", None, (Some(3), "did you mean 85?")),
@@ -440,7 +442,7 @@ mod tests {
             ("result,payout\nWON\n", None, (Some(2), "columns of the header")),
             ("result,decision_time,close_time\nWON,5,\n", Some(85), (Some(2), "no close_time")),
             ("result,decision_time,close_time\nWON,5,4\n", Some(85), (Some(2), "closes before")),
-            ("result,decision_time,close_time\nWON,soon,4\n", Some(85), (Some(2), "\"soon\" is no time")),
+            ("result,decision_time,close_time\nWON,soon,4\n", Some(85), (Some(2), "\"soon\" is not a time")),
         ] {
             let (line, problem) = read_text(text, payout).unwrap_err();
             assert!(line == expected.0 && problem.contains(expected.1), "{text}: {line:?} {problem}");

@@ -29,8 +29,8 @@ pub(crate) fn minute(at: Millis) -> String {
         .map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M").to_string())
 }
 
-/// A span in the unit that suits it.
-pub(super) fn span(length: Millis) -> String {
+/// Formats a span in the unit that suits it.
+pub(crate) fn span(length: Millis) -> String {
     let part = |unit: Millis| length.get() as f64 / unit.get() as f64;
     match length {
         short if short < Millis::MINUTE => format!("{:.0} s", part(Millis::from_seconds(1))),

@@ -34,7 +34,7 @@ mod win_rate;
 
 pub use comparison::{ComparisonPage, write_comparison_page};
 pub use data_table::DataTable;
-pub(crate) use figure::minute;
+pub(crate) use figure::{minute, span};
 pub use gates::GateText;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;

@@ -10,31 +10,32 @@ use candlewick_statistics::{EdgeTest, Verdict};
 /// Cancellations for gaps in the data, beyond which an edge is not believed.
 const MAX_CANCELLED: f64 = 0.01;
 
-/// No venue has paid these trades.
+/// Label of payouts that no venue paid.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
-/// The prices are not those that the venue would have had.
+/// Label of prices that are not those of the venue.
 const HYPOTHESIS: &str = "hypothesis";
-/// Nobody counted what was tried.
+/// Label of a run whose variants are not counted.
 const UNCOUNTED: &str = "variants not counted";
-/// How a trade ended nobody but a person says.
+/// Label of trades that an operator settled.
 const PERSONS_WORD: &str = "trades settled by a person left out";
-/// Past candles that a simulated venue plays: of a run on them nobody knows of how many it was chosen.
+/// Reason to withhold an edge of a simulated venue that plays past candles: its variants are not counted.
 const PAST_CANDLES: &str =
     "the venue plays past candles: a backtest of them counts what was tried, and corrects for it";
-/// All of these.
+/// All labels.
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
-/// What a run's results rest on, as far as the run itself knows.
+
+/// Assumptions behind a run's results, as far as the run itself knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caveats {
-    /// Why *edge shown* is not said of it.
+    /// Reasons to withhold *edge shown*.
     pub withholding: Vec<String>,
-    /// What is assumed or left out: one of [`LABELS`] each.
+    /// Assumptions and omissions, each one of [`LABELS`].
     pub labels: Vec<&'static str>,
-    /// How many variants were tried, this one included; 0 where they are not counted.
+    /// Number of variants that were tried, including this one; 0 if they are not counted.
     pub variants: u64,
 }
 
-/// What is known of the candles of a replay.
+/// Origin of the candles and the latencies of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayBasis {
     /// Whether expiries may be shorter than the candles that price them.
@@ -46,14 +47,14 @@ pub struct ReplayBasis {
 }
 
 impl Caveats {
-    /// Of a run over stored candles. Payouts are always assumed: candles do not hold them.
+    /// Returns the caveats of a run over stored candles. Payouts are always assumed: candles do not hold them.
     pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
         }
-        withholding.extend(assumed_too_well(simulation, bots));
-        withholding.extend(basis.has_simulated_latency.then(|| simulated_haste(simulation)).flatten());
+        withholding.extend(optimistic_terms(simulation, bots));
+        withholding.extend(basis.has_simulated_latency.then(|| low_recorded_latency(simulation)).flatten());
         let mut labels = vec![ASSUMED_PAYOUT];
         if !basis.has_venue_prices {
             labels.push(HYPOTHESIS);
@@ -61,7 +62,7 @@ impl Caveats {
         Self { withholding, labels, ..Self::default() }
     }
 
-    /// That so many variants were tried, or why nobody knows how many: what is not known cannot be corrected for.
+    /// Records the number of variants that were tried. If it is not known, an edge is withheld for the reason given.
     pub fn count(&mut self, variants: u64, unknown: Option<&str>) {
         self.variants = variants;
         self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
@@ -86,20 +87,19 @@ impl Caveats {
         }
     }
 
-    /// That variants are not counted.
+    /// Labels the run as one whose variants are not counted.
     pub fn leave_uncounted(&mut self) {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Of a live run, by what its trades are worth, and of these: what is simulated is assumed, and a person's word is no
-    /// evidence.
+    /// Returns the caveats of a live run. What is simulated is assumed, and trades that an operator settled are no evidence.
     pub fn of_trading(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
         book: &TradeBook,
     ) -> Self {
         let of_simulated =
-            |labels| Self { withholding: assumed_too_well(simulation, bots), labels, ..Self::default() };
+            |labels| Self { withholding: optimistic_terms(simulation, bots), labels, ..Self::default() };
         let mut caveats = match trading {
             None | Some(TradingMode::Demo | TradingMode::Real) => Self::default(),
             Some(TradingMode::Paper) => of_simulated(vec![ASSUMED_PAYOUT]),
@@ -116,28 +116,28 @@ impl Caveats {
     }
 }
 
-/// A venue better than any that there is.
-fn assumed_too_well(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
-    haste(simulation).into_iter().chain(generosity(simulation, bots)).collect()
+/// Returns the reasons to withhold an edge of a simulated venue that is better than any real one.
+fn optimistic_terms(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
+    low_latency(simulation).into_iter().chain(high_payout(simulation, bots)).collect()
 }
 
-/// Nor is a payout that no venue pays: at more than the stake a coin earns money.
-fn generosity(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
+/// Checks for a payout above the stake. No venue pays it, and a coin toss earns money at it.
+fn high_payout(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
     let assumed = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let highest = assumed.max()?.to_percent();
     (highest > MAX_PERCENT)
         .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
-/// A latency that nobody has is no ground for an edge.
-fn haste(simulation: &SimulationSettings) -> Option<String> {
+/// Checks for a configured latency below the usual one.
+fn low_latency(simulation: &SimulationSettings) -> Option<String> {
     let (latency, usual) = (simulation.latency_ms, SimulationSettings::default().latency_ms);
     (simulation.recorded_latency.is_none() && latency < usual)
         .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
 }
 
-/// The same of latencies that a simulated venue recorded.
-fn simulated_haste(simulation: &SimulationSettings) -> Option<String> {
+/// Checks for recorded latencies below the usual one, if a simulated venue recorded them.
+fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
     let usual = SimulationSettings::default().latency_ms;
     let median = simulation.recorded_latency.as_ref()?.median();
     (median < usual).then(|| {
@@ -145,7 +145,7 @@ fn simulated_haste(simulation: &SimulationSettings) -> Option<String> {
     })
 }
 
-/// A label as people read it.
+/// Returns the text of a label on screens.
 pub(crate) fn caveat_of(label: &str) -> &str {
     match label {
         ASSUMED_PAYOUT => "payout assumed",
@@ -157,7 +157,7 @@ pub(crate) fn caveat_of(label: &str) -> &str {
 }
 
 impl Caveats {
-    /// As they were written down. A label that is not known to be harmless is not.
+    /// Restores caveats from a file. An unknown label withholds an edge.
     pub(crate) fn recorded(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
         let mut labels = Vec::new();
         for name in named {
@@ -169,8 +169,8 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// Why *edge shown* is not said of a test that shows one, of trades that ended so. `judge_again` judges the same trades by
-    /// a test that has seen none.
+    /// Returns the reasons to withhold *edge shown* of a test that shows one, of trades with these outcomes. `judge_again`
+    /// judges the same trades by a new test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -178,15 +178,21 @@ impl Caveats {
         judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
     ) -> Vec<String> {
         let mut reasons = self.withholding.clone();
-        reasons.extend(gaps(ended));
-        reasons.extend(luck(test, self.variants, judge_again));
+        reasons.extend(many_cancelled(ended));
+        reasons.extend(best_of_many(test, self.variants, judge_again));
         reasons
     }
 }
 
-/// The best of many variants does well by luck: the account that shows an edge of one has to do as many times better
-/// (Bonferroni's correction, which holds for any number of variants that resemble each other in any way).
-fn luck(test: &EdgeTest, variants: u64, judge_again: impl FnOnce(EdgeTest) -> EdgeTest) -> Option<String> {
+/// Checks whether the edge disappears after correction for the number of variants.
+///
+/// The best of many variants does well by luck. So its account has to do as many times better (Bonferroni's correction,
+/// which holds however the variants depend on each other).
+fn best_of_many(
+    test: &EdgeTest,
+    variants: u64,
+    judge_again: impl FnOnce(EdgeTest) -> EdgeTest,
+) -> Option<String> {
     if variants < 2 {
         return None;
     }
@@ -195,8 +201,8 @@ fn luck(test: &EdgeTest, variants: u64, judge_again: impl FnOnce(EdgeTest) -> Ed
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }
 
-/// Trades that gaps in the data called off may hide losses.
-fn gaps(ended: impl Iterator<Item = Outcome>) -> Option<String> {
+/// Checks for more than 1 % of cancelled trades. Trades that were cancelled for gaps in the data may hide losses.
+fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;

@@ -325,7 +325,7 @@ fn test_of_all(run: &Run<'_>) -> EdgeTest {
 fn staked_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
     let is_own = |row: &&IntentRow| row.approved.bot().index() == bot && row.state == IntentState::Settled;
     let settled: Vec<&IntentRow> = run.book.rows().iter().filter(is_own).collect();
-    StakedResult::of_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
+    StakedResult::from_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
 }
 
 /// What was staked on settled trades of one outcome.

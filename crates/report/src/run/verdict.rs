@@ -152,7 +152,7 @@ impl EdgeLine {
         }
     }
 
-    /// The date since which a shown edge no longer holds.
+    /// Returns the date since which a shown edge no longer holds.
     fn ended_words(&self) -> Option<String> {
         self.no_longer_held_since.map(utc)
     }

@@ -10,6 +10,7 @@ pub use hold_out::{HoldOut, HoldOutOpening};
 pub use table::write_windows;
 
 use crate::analysis::{Finding, StakedResult, settled_rows};
+use crate::page::span;
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
@@ -330,7 +331,7 @@ pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 
-/// Describes the time behind the last test, if it is more than a tenth of one.
+/// Describes the time after the last test, if it is more than a tenth of one.
 fn unused(
     walked: &Range<Millis>,
     windows: WindowSettings,
@@ -339,24 +340,14 @@ fn unused(
 ) -> Option<String> {
     let left = walked.end - steps.last()?.window.test.end;
     let place = if has_hold_out { " before the hold-out" } else { "" };
-    let (unused, missing) = (length_text(left), length_text(windows.test - left));
+    let (unused, missing) = (span(left), span(windows.test - left));
     (left.get() > windows.test.get() / 10)
         .then(|| format!("the last {unused}{place} are in no test: the next window needs {missing} more"))
 }
 
-/// A length in days, hours or minutes, whichever makes one or more of it.
-fn length_text(length: Millis) -> String {
-    let of = |unit: Millis| length.get() as f64 / unit.get() as f64;
-    match length {
-        days if days >= Millis::DAY => format!("{:.1} days", of(Millis::DAY)),
-        hours if hours >= Millis::HOUR => format!("{:.1} hours", of(Millis::HOUR)),
-        _ => format!("{:.1} minutes", of(Millis::MINUTE)),
-    }
-}
-
 /// Returns the finding that money and returns per unit of stake disagree over all tests.
 fn staked_finding(all: &Finished) -> Option<Finding> {
-    StakedResult::of_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
+    StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
 /// What of the expectancy is left, each window's trades weighing as many as they are; nothing when the

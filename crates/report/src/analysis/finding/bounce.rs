@@ -9,7 +9,7 @@ const MIN_SHARE: f64 = 0.54;
 /// Standard errors above one half. A random walk is that far in 3.4 of 1,000,000 cases (normal tail).
 const MIN_ERRORS: f64 = 4.5;
 
-/// How often moves from close to close reverse in a series.
+/// Counts of moves from close to close in a series, and of those that reverse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reversals {
     /// Symbol and interval.
@@ -25,7 +25,7 @@ impl Reversals {
     ///
     /// On a random walk each move reverses with a probability of 1/2 whatever came before, also where volatility
     /// comes in clusters. So the count is binomial.
-    pub fn of(candles: &CandleSeries) -> Self {
+    pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
         for pair in candles.candles().windows(2) {
@@ -108,7 +108,7 @@ mod tests {
             })
             .collect();
         let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        Reversals::of(&CandleSeries::new(series, rows).unwrap())
+        Reversals::from_candles(&CandleSeries::new(series, rows).unwrap())
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
             Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
         });
         let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        let found = Reversals::of(&CandleSeries::new(series, rows.to_vec()).unwrap());
+        let found = Reversals::from_candles(&CandleSeries::new(series, rows.to_vec()).unwrap());
         // Up, down, up; after the gap up, up.
         assert_eq!((found.reversed, found.moves), (2, 3));
     }

@@ -133,22 +133,22 @@ pub struct Background {
     pub revised_candles: u64,
     /// The price steps that candles show, of the symbols for which none is set.
     pub unset_steps: BTreeMap<Symbol, f64>,
-    /// How often moves reverse, of each series of a bot.
+    /// Reversals of moves in each series.
     pub reversals: Vec<Reversals>,
-    /// How many numbers the rule of each bot has, in the bots' order; 0 without a rule.
+    /// Number of numbers in the rule of each bot, in the bots' order; 0 without a rule.
     pub rule_numbers: Vec<usize>,
-    /// Longer candles that strategies read although they were out of date.
+    /// Bots that read longer candles which were out of date.
     pub stale_longer: Vec<StaleLonger>,
 }
 
-/// How often a bot read a longer candle that was out of date.
+/// A bot that read longer candles which were out of date.
 #[derive(Clone, Debug)]
 pub struct StaleLonger {
     /// The bot's name.
     pub bot: String,
     /// The interval of the longer candles.
     pub interval: Interval,
-    /// How often, and how old they were.
+    /// Number and age of the candles that were out of date.
     pub staleness: Staleness,
 }
 
@@ -221,7 +221,7 @@ impl Finding {
         let latencies = facts.sensitivity.map_or(&[][..], |all| all.curve(VenueSetting::LatencyMs));
         let no_price = summary.refused.get("NoPrice").copied().unwrap_or_default();
         let decided = summary.won + summary.lost;
-        let staked = StakedResult::of_rows(facts.settled, facts.scale);
+        let staked = StakedResult::from_rows(facts.settled, facts.scale);
         let bots: Vec<&BotSettings> = facts.bots.iter().collect();
         let traded = DecidedTrades {
             won: summary.won,

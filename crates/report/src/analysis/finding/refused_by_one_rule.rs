@@ -6,7 +6,7 @@ use candlewick_engine::Rule;
 
 /// Share of all signals from which on a rule that refuses briefly or by the clock is reported.
 const NEARLY_ALL: f64 = 0.90;
-/// The same of any other rule, such as a limit of the day. Then the limit decides most of the result.
+/// Share for any other rule, such as a daily limit: from there on the limit decides most of the result.
 const MOST: f64 = 0.50;
 /// With fewer signals a finding needs that none came through.
 const MIN_SIGNALS: u64 = 20;

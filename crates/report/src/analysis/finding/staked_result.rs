@@ -25,8 +25,8 @@ pub(crate) struct StakedResult {
 }
 
 impl StakedResult {
-    /// The result of settled trades, `None` without one.
-    pub(crate) fn of_rows(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
+    /// Computes the result of settled trades, `None` if there are none.
+    pub(crate) fn from_rows(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let return_per_unit = Expectancy::of(settled, scale)?.return_per_unit;
         let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
         let mut stakes = settled.iter().map(|row| row.approved.stake());

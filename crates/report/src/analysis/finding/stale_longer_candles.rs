@@ -1,13 +1,13 @@
 //! A strategy read longer candles that were out of date.
 
 use super::{Finding, FindingKind, Severity, StaleLonger};
-use candlewick_sdk::Millis;
+use crate::page::span;
 use std::fmt::Write as _;
 
-/// The share of candles above which the result is not that of the rule.
+/// Share of candles above which the result is not that of the rule.
 const SERIOUS: f64 = 0.01;
 
-/// Of each bot the longer candles that were out of date most often.
+/// Returns one finding about all bots, as serious as that of the worst.
 pub(super) fn find(stale: &[StaleLonger]) -> Option<Finding> {
     let share = |one: &StaleLonger| one.staleness.stale as f64 / one.staleness.candles.max(1) as f64;
     let worst = stale.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
@@ -19,28 +19,19 @@ pub(super) fn find(stale: &[StaleLonger]) -> Option<Finding> {
             text,
             "{bot} read an old {interval} candle at {:.1} % of its candles, up to {} after its close. ",
             share(one) * 100.0,
-            age(staleness.oldest)
+            span(staleness.oldest)
         );
     }
     text.push_str(
-        "The newer ones were not built, because too many minutes are missing. data.longer_share_percent sets how many are needed.",
+        "The newer ones were not built, because too many shorter candles are missing. data.longer_share_percent sets how many are needed.",
     );
     Some(Finding { kind: FindingKind::StaleLongerCandles, severity, text })
-}
-
-fn age(span: Millis) -> String {
-    let (unit, name) = match span.get() {
-        ..3_600_000 => (Millis::MINUTE, "min"),
-        3_600_000..172_800_000 => (Millis::HOUR, "h"),
-        _ => (Millis::DAY, "days"),
-    };
-    format!("{} {name}", span.get() / unit.get())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Staleness;
+    use candlewick_sdk::{Millis, Staleness};
 
     fn stale(stale: u64, candles: u64) -> StaleLonger {
         StaleLonger {
@@ -57,7 +48,7 @@ mod tests {
         }
         assert_eq!(find(&[]), None);
         let text = find(&[stale(580, 1_000)]).unwrap().text;
-        let expected = "a read an old 1h candle at 58.0 % of its candles, up to 7 h after its close. ";
+        let expected = "a read an old 1h candle at 58.0 % of its candles, up to 7.0 h after its close. ";
         assert!(text.starts_with(expected), "{text}");
     }
 }
