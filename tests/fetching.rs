@@ -177,6 +177,26 @@ fn several_series_come_at_once_through_every_fault_of_the_venue() {
 }
 
 #[test]
+fn fetched_candles_that_are_out_of_step_with_stored_ones_are_kept_and_reported_with_the_lag() {
+    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
+    // Candles of five minutes that end a minute early.
+    let mut early = String::from("time,open,high,low,close,volume\n");
+    for minute in (0..4_000).step_by(5) {
+        let close = 100 + (minute + 3) * (minute + 3) % 11;
+        let _ = writeln!(early, "{},100,112,99,{close}.5,1", MONDAY + minute * MINUTE);
+    }
+    std::fs::write(fixture.folder.path("BTCUSDT_5m.csv"), early).unwrap();
+    let import = ["data", "import", "BTCUSDT_5m.csv", "--catalog", "candles", "--source", "other"];
+    let imported = fixture.folder.run(&import);
+    assert_eq!(imported.code, 0, "{}", imported.stderr);
+    let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles"];
+    let run = fixture.folder.run(&[&fetch, &HASTE[..], &THREE_DAYS].concat());
+    assert_eq!(run.code, 3, "{}", run.stderr);
+    assert!(run.stderr.contains("BTCUSDT 1m runs 1 min ahead of 5m"), "{}", run.stderr);
+    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..4_320));
+}
+
+#[test]
 fn revised_candles_are_kept_beside_those_that_were_seen_first_and_reported() {
     let first = minutes(0..8_000);
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");

@@ -1,9 +1,9 @@
 //! Check that series of one symbol are in step.
 
 use crate::error::AppError;
-use candlewick_history::{HashedSeries, MismatchKind, SeriesMismatch, series_mismatches};
+use candlewick_history::{Catalog, HashedSeries, MismatchKind, SeriesMismatch, series_mismatches};
 use candlewick_records::utc;
-use candlewick_sdk::CandleSeries;
+use candlewick_sdk::{CandleSeries, Series, Symbol};
 
 /// Compares the series of each symbol; returns notices about slightly different prices.
 ///
@@ -21,6 +21,32 @@ pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<St
 pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>, AppError> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
     check_in_step(&candles, place)
+}
+
+/// Like [`check_in_step`], for the stored series of a symbol.
+pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>, AppError> {
+    let stored = catalog.series()?.into_iter().filter(|series| series.symbol == symbol);
+    let all: Vec<HashedSeries> = stored.map(|series| catalog.read(series)).collect::<Result<_, _>>()?;
+    check_stock(&all, &catalog.folder().display().to_string())
+}
+
+/// Reads the stored series that share a symbol with one of these series, but not the interval.
+pub(crate) fn read_other_intervals(
+    catalog: &Catalog,
+    series: &[Series],
+) -> Result<Vec<CandleSeries>, AppError> {
+    let mut others = Vec::new();
+    for stored in catalog.series()? {
+        if series.iter().any(|one| is_other_interval(*one, stored)) {
+            others.push(catalog.read(stored)?.into_candles());
+        }
+    }
+    Ok(others)
+}
+
+/// Returns whether two series are of one symbol, but of different intervals.
+pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
+    one.symbol == other.symbol && one.interval != other.interval
 }
 
 /// Describes a mismatch, with its time unless it is everywhere.

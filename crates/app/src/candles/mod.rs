@@ -17,7 +17,7 @@ pub use absent::help_for_history;
 pub(crate) use absent::{bots_without_candles, meant_in_catalog};
 pub use coarse::{ALLOW_IN_SANDBOX, COARSE, Fineness, check_expiries, too_coarse};
 pub use gather::{CandleChoice, Candles, SeriesContent};
-pub(crate) use in_step::check_in_step;
+pub(crate) use in_step::{check_in_step, check_stored, is_other_interval, read_other_intervals};
 pub(crate) use load::serves;
 pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};
 pub use market::{markets_for, select_series};

@@ -2,7 +2,9 @@
 
 use super::revised::Revised;
 use super::{LongerCounts, OutputFile};
-use crate::candles::{check_in_step, has_tails, price_step, step_of};
+use crate::candles::{
+    check_in_step, has_tails, is_other_interval, price_step, read_other_intervals, step_of,
+};
 use crate::configuration::toml_key;
 use crate::error::AppError;
 use crate::fetch::Mixing;
@@ -88,7 +90,8 @@ pub fn read_for_catalog(
     if terms.mixing == Mixing::Refused {
         all.iter().try_for_each(|file| file.check_source(terms, catalog))?;
     }
-    let stored = stored_in_other_intervals(&all, catalog)?;
+    let series: Vec<Series> = all.iter().map(|file| file.imported.candles.series()).collect();
+    let stored = read_other_intervals(catalog, &series)?;
     for index in 0..all.len() {
         let (earlier, rest) = all.split_at_mut(index);
         if let Some(file) = rest.first_mut() {
@@ -96,22 +99,6 @@ pub fn read_for_catalog(
         }
     }
     Ok(all)
-}
-
-/// Reads the stored series that share a symbol with a file, but not the interval.
-fn stored_in_other_intervals(all: &[ReadFile], catalog: &Catalog) -> Result<Vec<CandleSeries>, AppError> {
-    let mut stored = Vec::new();
-    for series in catalog.series()? {
-        if all.iter().any(|file| is_other_interval(file.imported.candles.series(), series)) {
-            stored.push(catalog.read(series)?.into_candles());
-        }
-    }
-    Ok(stored)
-}
-
-/// Returns whether two series are of one symbol, but of different intervals.
-fn is_other_interval(one: Series, other: Series) -> bool {
-    one.symbol == other.symbol && one.interval != other.interval
 }
 
 impl ReadFile {

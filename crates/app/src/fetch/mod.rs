@@ -17,7 +17,7 @@ pub use outcome::{FetchEnd, Fetched, document, text};
 pub use prices::{PriceJob, record_prices};
 pub use target::{Target, targets};
 
-use crate::candles::source_of;
+use crate::candles::{check_stored, source_of};
 use crate::configuration::{Loaded, credentials};
 use crate::error::AppError;
 use crate::progress::{Progress, ProgressBar};
@@ -25,7 +25,7 @@ use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::MarketData;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{Appended, Catalog, Origin};
-use candlewick_sdk::{Candle, Millis, Series};
+use candlewick_sdk::{Candle, Millis, Series, Symbol};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -93,6 +93,14 @@ impl Fetching {
             stop: CancellationToken::new(),
             meter: Arc::new(Mutex::new(Meter { bar: progress.bar("Fetching"), done: 0, total: 0 })),
         })
+    }
+
+    /// Compares the stored series of a symbol that candles came for; returns notices about slightly different prices.
+    ///
+    /// # Errors
+    /// Two series that are out of step, or a catalog that cannot be read.
+    pub fn check_in_step(&self, symbol: Symbol) -> Result<Vec<String>, AppError> {
+        check_stored(&self.catalog, symbol)
     }
 
     /// So many more candles are wanted.

@@ -79,8 +79,8 @@ impl Fetched {
         self.appended.forming += appended.forming;
     }
 
-    /// How many candles came that were not there.
-    pub(super) const fn new_candles(&self) -> u64 {
+    /// Returns the number of candles that were not stored before.
+    pub const fn new_candles(&self) -> u64 {
         self.appended.new
     }
 

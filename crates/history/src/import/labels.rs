@@ -1,5 +1,6 @@
 //! Label columns: the symbol and interval of a row, and whether its candle is finished.
 
+use super::label_length::{Length, parse_length};
 use super::problem::Problem;
 use super::row::Unit;
 use crate::csv::excerpt;
@@ -334,40 +335,6 @@ fn parse_flag(text: &str) -> Option<bool> {
         "false" | "f" | "no" | "n" | "0" | "0.0" => Some(false),
         _ => None,
     }
-}
-
-/// The length that a label names.
-enum Length {
-    Exact(Millis),
-    /// A number without its unit.
-    Number(i64),
-}
-
-/// Parses the length of an interval label: `1m`, `M1`, `5 min`, `PT1H`, `D`, `60`.
-fn parse_length(text: &str) -> Option<Length> {
-    const LONGEST_NUMBER: i64 = 2_678_400_000;
-    let text = text.trim();
-    if let Ok(number) = text.parse::<i64>() {
-        return (1..=LONGEST_NUMBER).contains(&number).then_some(Length::Number(number));
-    }
-    let days = match text.to_ascii_lowercase().as_str() {
-        "d" | "day" | "daily" => Some(1),
-        "w" | "week" | "weekly" => Some(7),
-        "mn" | "mn1" | "month" | "monthly" => Some(31),
-        _ => None,
-    };
-    if let Some(days) = days {
-        return Some(Length::Exact(Millis::DAY * days));
-    }
-    let text = text.strip_prefix("PT").or_else(|| text.strip_prefix('P')).unwrap_or(text);
-    let lower = text.to_ascii_lowercase();
-    [text, lower.as_str()]
-        .into_iter()
-        .find_map(|text| match text.parse::<Interval>() {
-            Ok(interval) => Some(interval.length()),
-            Err(error) => error.meant()?.parse::<Interval>().ok().map(Interval::length),
-        })
-        .map(Length::Exact)
 }
 
 /// Returns the key of a label. Labels with equal keys are one: `C:EURUSD` and `EUR/USD`, `M1` and `1m`.

@@ -10,6 +10,7 @@ mod feather;
 mod format;
 mod grid;
 mod json;
+mod label_length;
 mod labels;
 mod lines;
 mod name;

@@ -12,9 +12,10 @@ use candlewick_app::fetch::{
     record_prices, targets, text,
 };
 use candlewick_history::AssetType;
-use candlewick_sdk::{Interval, Millis};
+use candlewick_sdk::{Interval, Millis, Symbol};
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
@@ -72,7 +73,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     runtime.block_on(async {
         let fetching = Fetching::new(&loaded, &targets, mixing, &Terminal(context.global))?;
-        let (all, failures, ending) = run_all(targets, arguments, &fetching).await?;
+        let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
+        failures.extend(check_in_step(&all, &fetching, context));
         // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let finished = match ending {
@@ -87,6 +89,20 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         }
         Ok(ending.unwrap_or(Ending::Done))
     })
+}
+
+/// Compares the stored series of each symbol that candles came for; returns those that are out of step.
+fn check_in_step(all: &[Fetched], fetching: &Fetching, context: &Context<'_>) -> Vec<Failure> {
+    let changed = all.iter().filter(|fetched| fetched.new_candles() > 0);
+    let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
+    let mut failures = Vec::new();
+    for symbol in symbols {
+        match fetching.check_in_step(symbol) {
+            Ok(notices) => notices.iter().for_each(|notice| context.say(&format!("note: {notice}"))),
+            Err(error) => failures.push(Failure::from(error)),
+        }
+    }
+    failures
 }
 
 /// One task for each series, until all are done or the run is stopped.
