@@ -1,0 +1,192 @@
+//! Differences between documents, and the rows that permit them.
+
+use crate::document::pointer_to;
+use serde::Deserialize;
+use serde_json::Value;
+use std::cell::Cell;
+use std::fmt;
+
+/// Maximum length of a value in a message, in bytes.
+const SHOWN_BYTES: usize = 160;
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    Changed,
+    Added,
+    Removed,
+}
+
+/// A value that differs, by its JSON pointer.
+#[derive(Debug)]
+pub(crate) struct Difference {
+    pointer: String,
+    /// `None` if the value was added.
+    recorded: Option<Value>,
+    /// `None` if the value was removed.
+    found: Option<Value>,
+}
+
+impl Difference {
+    fn kind(&self) -> Kind {
+        match (&self.recorded, &self.found) {
+            (None, _) => Kind::Added,
+            (_, None) => Kind::Removed,
+            _ => Kind::Changed,
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |value: &Option<Value>| {
+            let text = value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
+            let end = text.floor_char_boundary(SHOWN_BYTES);
+            if end < text.len() { format!("{}...", &text[..end]) } else { text }
+        };
+        let (kind, pointer) = (self.kind(), &self.pointer);
+        write!(f, "{kind:?} {pointer}: {} -> {}", show(&self.recorded), show(&self.found))
+    }
+}
+
+/// Returns every value in which two documents differ.
+pub(crate) fn find_differences(recorded: &Value, found: &Value) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    collect(Some(recorded), Some(found), String::new(), &mut differences);
+    differences
+}
+
+fn collect(was: Option<&Value>, is: Option<&Value>, pointer: String, differences: &mut Vec<Difference>) {
+    match (was, is) {
+        (Some(Value::Object(was)), Some(Value::Object(is))) => {
+            let added = is.keys().filter(|key| !was.contains_key(*key));
+            for key in was.keys().chain(added) {
+                collect(was.get(key), is.get(key), pointer_to(&pointer, key), differences);
+            }
+        }
+        (Some(Value::Array(was)), Some(Value::Array(is))) => {
+            for index in 0..was.len().max(is.len()) {
+                collect(was.get(index), is.get(index), format!("{pointer}/{index}"), differences);
+            }
+        }
+        _ if was == is => {}
+        _ => differences.push(Difference { pointer, recorded: was.cloned(), found: is.cloned() }),
+    }
+}
+
+/// The rows of `allowed.toml`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Allowed {
+    #[serde(default, rename = "row")]
+    rows: Vec<Row>,
+}
+
+/// A permitted difference.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    /// A word for the change that brings the difference.
+    change: String,
+    /// Name of the base file; `*` stands for any text.
+    file: String,
+    /// JSON pointer; `*` stands for one part.
+    pointer: String,
+    kind: Kind,
+    reason: String,
+    #[serde(skip)]
+    is_used: Cell<bool>,
+}
+
+impl Allowed {
+    pub(crate) fn parse(text: &str) -> Self {
+        toml::from_str(text).unwrap()
+    }
+
+    /// Returns whether a row permits the difference, and marks each such row as used.
+    pub(crate) fn permits(&self, file: &str, difference: &Difference) -> bool {
+        let fitting: Vec<&Row> = self.rows.iter().filter(|row| row.fits(file, difference)).collect();
+        for row in &fitting {
+            row.is_used.set(true);
+        }
+        !fitting.is_empty()
+    }
+
+    /// Returns a message for each row that permitted nothing.
+    pub(crate) fn unused_rows(&self) -> Vec<String> {
+        let unused = self.rows.iter().filter(|row| !row.is_used.get());
+        let message = |row: &Row| {
+            let Row { change, file, pointer, kind, reason, .. } = row;
+            format!("allowed.toml: unused row {change}: {kind:?} {pointer} in {file} ({reason})")
+        };
+        unused.map(message).collect()
+    }
+}
+
+impl Row {
+    fn fits(&self, file: &str, difference: &Difference) -> bool {
+        self.kind == difference.kind()
+            && matches_text(&self.file, file)
+            && matches_pointer(&self.pointer, &difference.pointer)
+    }
+}
+
+/// Returns whether a text matches a pattern in which `*` stands for any text.
+fn matches_text(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((start, rest)) => text.strip_prefix(start).is_some_and(|text| {
+            let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+            ends.into_iter().any(|at| matches_text(rest, &text[at..]))
+        }),
+    }
+}
+
+/// Returns whether a JSON pointer matches a pattern in which `*` stands for one part.
+pub(crate) fn matches_pointer(pattern: &str, pointer: &str) -> bool {
+    let (mut patterns, mut parts) = (pattern.split('/'), pointer.split('/'));
+    loop {
+        match (patterns.next(), parts.next()) {
+            (None, None) => return true,
+            (Some(pattern), Some(part)) if pattern == "*" || pattern == part => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn finds_changed_added_and_removed_values() {
+        let recorded = json!({ "a": [1, 2], "b/c": null, "d": { "e": 1.0 } });
+        let found = json!({ "a": [1, 3, 4], "d": { "e": 1 }, "f": [] });
+        let shown: Vec<String> =
+            find_differences(&recorded, &found).iter().map(ToString::to_string).collect();
+        let expected = [
+            "Changed /a/1: 2 -> 3",
+            "Added /a/2: nothing -> 4",
+            "Removed /b~1c: null -> nothing",
+            "Changed /d/e: 1.0 -> 1",
+            "Added /f: nothing -> []",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn patterns_match_whole_names_and_single_parts() {
+        for (pattern, text, expected) in [
+            ("*", "plain.json", true),
+            ("plain*.json", "plain-two.json", true),
+            ("*-two.json", "plain-two.json", true),
+            ("plain*", "other.json", false),
+            ("plain", "plain.json", false),
+        ] {
+            assert_eq!(matches_text(pattern, text), expected, "{pattern} {text}");
+        }
+        assert!(matches_pointer("/a/*/b", "/a/7/b"));
+        assert!(!matches_pointer("/a/*", "/a/7/b") && !matches_pointer("/a/*/b", "/a/b"));
+    }
+}
