@@ -7,8 +7,6 @@
 
 use candlewick_backtest::bench::{Work, WorkKind};
 use criterion::{Criterion, Throughput, criterion_group};
-use std::num::NonZeroUsize;
-use std::thread;
 use std::time::Duration;
 
 const CANDLES: usize = 1_000_000;
@@ -19,10 +17,7 @@ fn each(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(kind.to_string());
         group.throughput(Throughput::Elements(work.decisions() as u64)).sample_size(10);
         group.measurement_time(Duration::from_secs(5));
-        let threads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        for (name, threads) in [("backtest", threads), ("backtest on one thread", NonZeroUsize::MIN)] {
-            group.bench_function(name, |bencher| bencher.iter(|| work.run(threads, &mut |_| {})));
-        }
+        group.bench_function("backtest", |bencher| bencher.iter(|| work.run(&mut |_| {})));
         group.bench_function("by hand", |bencher| bencher.iter(|| work.run_by_hand()));
         group.finish();
     }

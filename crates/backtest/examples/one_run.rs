@@ -1,10 +1,9 @@
 //! Runs of a work of the bench, or of its loop by hand, for whoever counts instructions (one run) or takes samples (many):
-//! `one_run <single|every-rule|crowd|extremes> <backtest|two-threads|by-hand> [candles] [runs]`, and `crowd-1x1`, `crowd-10x1` or
+//! `one_run <single|every-rule|crowd|extremes> <backtest|by-hand> [candles] [runs]`, and `crowd-1x1`, `crowd-10x1` or
 //! `crowd-1x10` for fewer bots or symbols. `BENCHMARKS.md` has the commands.
 
 use candlewick_backtest::bench::{Crowd, Work, WorkKind};
 use std::hint::black_box;
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 const CANDLES: usize = 200_000;
@@ -35,8 +34,7 @@ fn run(kind: &str, side: &str, (candles, runs): (usize, usize)) -> Option<()> {
     let work = Work::new(kind, candles).ok()?;
     for _ in 0..runs {
         match side {
-            "backtest" => work.run(NonZeroUsize::MIN, &mut |_| {}).ok().map(|_| ())?,
-            "two-threads" => work.run(NonZeroUsize::MIN.saturating_add(1), &mut |_| {}).ok().map(|_| ())?,
+            "backtest" => work.run(&mut |_| {}).ok().map(|_| ())?,
             "by-hand" => {
                 black_box(work.run_by_hand());
             }

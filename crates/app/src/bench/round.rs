@@ -1,14 +1,12 @@
 //! A work and its floor in turn, so that whatever slows the machine slows both.
 
 use super::memory::{Held, Holding};
-use crate::backtest::usual_threads;
 use candlewick_backtest::BacktestError;
 use candlewick_backtest::bench::{Work, WorkKind};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_history::HistoryError;
 use serde::Serialize;
 use std::hint::black_box;
-use std::num::NonZeroUsize;
 
 /// A work beside its floor. Times are nanoseconds for each candle that a bot decides on.
 #[derive(Clone, Debug, Serialize)]
@@ -23,20 +21,14 @@ pub struct Measured {
     pub trades: u64,
     /// Signals that the backtest refused, each recorded and hashed.
     pub refused: u64,
-    /// On how many threads the backtest ran.
-    pub threads: usize,
     /// What the backtest took.
     pub backtest_ns: Spread,
-    /// What it took on one thread.
-    pub one_thread_ns: Spread,
     /// What the loop by hand took.
     pub by_hand_ns: Spread,
     /// Median by median.
     pub ratio: f64,
     /// Minimum by minimum.
     pub ratio_of_minima: f64,
-    /// Minimum by minimum, of the backtest on one thread.
-    pub one_thread_ratio_of_minima: f64,
     /// What the backtest held beyond its candles; nothing where the program does not count.
     pub memory: Option<Held>,
 }
@@ -85,39 +77,33 @@ pub fn measure(
 ) -> Result<Measured, MeasureError> {
     let work = Work::new(kind, candles)?;
     let mut holding = Holding::start();
-    let threads = usual_threads();
-    let (outcome, refused) = work.run(threads, &mut |stage| holding.see(stage))?;
+    let (outcome, refused) = work.run(&mut |stage| holding.see(stage))?;
     if outcome != work.run_by_hand() {
         return Err(MeasureError::Unequal);
     }
     let decisions = work.decisions();
     let per_decision = |watch: &Stopwatch| watch.elapsed().as_secs_f64() * 1e9 / decisions.max(1) as f64;
-    let (mut ours, mut alone, mut floor) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ours, mut floor) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
     for _ in 0..rounds {
-        for (threads, times) in [(threads, &mut ours), (NonZeroUsize::MIN, &mut alone)] {
-            let watch = Stopwatch::start();
-            black_box(work.run(threads, &mut |_| {})?);
-            times.push(per_decision(&watch));
-        }
+        let watch = Stopwatch::start();
+        black_box(work.run(&mut |_| {})?);
+        ours.push(per_decision(&watch));
         let watch = Stopwatch::start();
         black_box(work.run_by_hand());
         floor.push(per_decision(&watch));
         on_round();
     }
-    let (ours, alone, floor) = (Spread::of(ours), Spread::of(alone), Spread::of(floor));
+    let (ours, floor) = (Spread::of(ours), Spread::of(floor));
     Ok(Measured {
         work: kind.to_string(),
         bots: work.bots(),
         decisions,
         trades: outcome.trades,
         refused,
-        threads: threads.get(),
         backtest_ns: ours,
-        one_thread_ns: alone,
         by_hand_ns: floor,
         ratio: ours.median / floor.median,
         ratio_of_minima: ours.minimum / floor.minimum,
-        one_thread_ratio_of_minima: alone.minimum / floor.minimum,
         memory: holding.of_bots(work.bots()),
     })
 }

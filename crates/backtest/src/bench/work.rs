@@ -9,7 +9,6 @@ use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, MoneyScale,
 use candlewick_simulator::{Market, SimulationSettings};
 use std::fmt;
 use std::hint::black_box;
-use std::num::NonZeroUsize;
 
 const PERIOD: usize = 14;
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
@@ -126,22 +125,17 @@ impl Work {
         &self.candles[0]
     }
 
-    /// The whole of a backtest but for reading files and printing: rules, simulated venue, trade book, hash of the
-    /// journal, summary, verdict, on so many threads. Also how many signals were refused. `report` is called with where it has come to.
+    /// Runs a whole backtest without reading files and printing: risk rules, simulated venue, trade book, journal hash,
+    /// summary and verdict. Returns the outcome and the number of refused signals; `report` is called at each stage.
     ///
     /// # Errors
     /// [`BacktestError`] when the settings do not fit.
-    pub fn run(
-        &self,
-        threads: NonZeroUsize,
-        report: &mut dyn FnMut(Stage),
-    ) -> Result<(Outcome, u64), BacktestError> {
+    pub fn run(&self, report: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
         let bots = &self.settings.session.bots;
         let strategies = bots.iter().map(|bot| self.strategy(bot)).collect();
         let wants_prices = vec![false; bots.len()];
         let backtest =
             Backtest::new(&self.settings, strategies, &wants_prices, &self.candles, self.markets.clone())?;
-        let backtest = backtest.on_threads(threads);
         let names = bots.iter().map(|bot| (bot.strategy.clone(), "1.0.0".to_owned())).collect();
         let header = self.settings.header(names, None);
         let mut hash = JournalHash::new();
@@ -260,7 +254,7 @@ mod tests {
         let smaller = Crowd::GROWTH.into_iter().filter(|crowd| *crowd != Crowd::USUAL).map(WorkKind::Crowd);
         for kind in WorkKind::ALL.into_iter().chain(smaller) {
             let work = Work::new(kind, 60_000).unwrap();
-            let (outcome, refused) = work.run(NonZeroUsize::MIN, &mut |_| {}).unwrap();
+            let (outcome, refused) = work.run(&mut |_| {}).unwrap();
             assert_eq!(outcome, work.run_by_hand(), "{kind:?}");
             let (bots, few_refused) = match kind {
                 WorkKind::Single | WorkKind::EveryRule => (1, true),

@@ -100,8 +100,6 @@ impl Figures {
             "by hand",
             "ratio",
             "of minima",
-            "one thread",
-            "of minima",
             "KiB a bot",
             "book, KiB",
         ];
@@ -120,8 +118,6 @@ impl Figures {
                 ns(one.by_hand_ns),
                 format!("{:.2}", one.ratio),
                 format!("{:.2}", one.ratio_of_minima),
-                ns(one.one_thread_ns),
-                format!("{:.2}", one.one_thread_ratio_of_minima),
                 kib(|held| held.bytes_per_bot),
                 kib(|held| held.book_bytes as f64),
             ]);
@@ -137,12 +133,9 @@ impl Figures {
                 format!("{:.0} MiB", cost.peak_mib),
             ]);
         }
-        let threads = self.works.first().map_or(1, |work| work.threads);
-        let threads = if threads == 1 { "one thread".to_owned() } else { format!("{threads} threads") };
         format!(
-            "Measured on {}.\n\nNanoseconds for each candle that a bot decides on: the median of the rounds, the minimum in brackets. A backtest runs \
-             on {threads}, and once more on one; a loop by hand has one. Beyond its candles a run holds so much for each bot, and the book of its \
-             trades.\n{works}\n\n\
+            "Measured on {}.\n\nNanoseconds per decision (one candle of one bot): median of the rounds, minimum in brackets. \
+             Memory without candles: per bot, and of the trade book.\n{works}\n\n\
              {} candles, from the start of the program to its end.\n{processes}",
             self.processor, self.process.candles
         )
