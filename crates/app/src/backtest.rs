@@ -24,11 +24,6 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// More threads would wait for the one that decides, however many cores there are.
-const MOST_THREADS: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
-/// Candles times the bots that decide on them below which threads take longer to start than they save: about a millisecond.
-const LEAST_DECISIONS: usize = 100_000;
-
 /// The strategy of each bot, in the bots' order.
 pub type Strategies = Vec<Box<dyn Strategy>>;
 
@@ -215,12 +210,6 @@ impl LatencyTerms {
     }
 }
 
-/// How many threads a long backtest has, if nobody says how many: one a core, up to four.
-pub fn usual_threads() -> NonZeroUsize {
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    cores.min(MOST_THREADS)
-}
-
 impl PreparedBacktest {
     /// Has the run repeated on other settings of the venue, with strategies that are built anew for each; as many runs side by
     /// side as there are `threads`, else one a core.
@@ -247,18 +236,7 @@ impl PreparedBacktest {
         act(&repeat).map_err(|error| error_of_search(error, loaded))
     }
 
-    /// As many as are worth their start.
-    fn threads(&self) -> NonZeroUsize {
-        let bots = &self.settings.session.bots;
-        let of_bot = |bot: &BotSettings| {
-            let own = self.candles.series.iter().find(|one| one.series() == bot.series());
-            own.map_or(0, |one| one.candles().len())
-        };
-        let decisions: usize = bots.iter().map(of_bot).sum();
-        if decisions < LEAST_DECISIONS { NonZeroUsize::MIN } else { usual_threads() }
-    }
-
-    /// Runs to the end, on so many threads or as many as [it may](usual_threads); its journal is written to a file where one is named.
+    /// Runs to the end, and writes the journal to `journal` if given.
     ///
     /// # Errors
     /// What the candles or the journal do not allow.
@@ -266,14 +244,12 @@ impl PreparedBacktest {
         &self,
         strategies: Strategies,
         journal: Option<&Path>,
-        threads: Option<NonZeroUsize>,
         progress: &dyn Progress,
     ) -> Result<Replayed, AppError> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
         let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;
-        let threads = threads.unwrap_or_else(|| self.threads());
-        let backtest = backtest.with_signals(self.signals.clone()).on_threads(threads);
+        let backtest = backtest.with_signals(self.signals.clone());
         let created = journal.map(FileJournal::create).transpose();
         let mut journal = created.map_err(|error| AppError::invalid("--journal").because(error))?;
         let mut hash = JournalHash::new();

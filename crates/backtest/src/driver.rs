@@ -1,6 +1,5 @@
 //! The loop: the venue's events, then the candles of an instant, then its prices, then the Session's orders to the venue.
 
-use crate::ahead::Ahead;
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use crate::{BacktestError, BacktestSettings};
@@ -9,9 +8,8 @@ use candlewick_engine::{
     LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId,
     TradeBook,
 };
-use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
+use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
-use std::num::NonZeroUsize;
 
 /// The trade book has room from the start for one intent in so many candles, and at least for so many: more than nearly
 /// all strategies decide on. Room that is not used takes no memory; a book that grows is copied.
@@ -35,7 +33,6 @@ pub struct Backtest {
     symbols: Vec<Symbol>,
     book: TradeBook,
     actions: Vec<Action>,
-    threads: NonZeroUsize,
 }
 
 /// What a run leaves behind.
@@ -97,7 +94,6 @@ impl Backtest {
             session,
             book: TradeBook::with_capacity(LEAST_ROOM.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
-            threads: NonZeroUsize::MIN,
         })
     }
 
@@ -117,13 +113,6 @@ impl Backtest {
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
         self.signals = signals;
-        self
-    }
-
-    /// Runs on so many threads: on all but one, strategies that candles alone decide are shown candles ahead.
-    #[must_use]
-    pub const fn on_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = threads;
         self
     }
 
@@ -210,25 +199,8 @@ impl Backtest {
             feed.add_prices(*symbol, detail, self.price_every);
         }
         let priced: Vec<SymbolId> = prices.iter().map(|(symbol, _)| *symbol).collect();
-        let series: Vec<&[Candle]> = candles.iter().map(CandleSeries::candles).collect();
-        let mut stored = StoredCandles::new(&self.session, series.clone(), &priced);
-        if self.threads.get() == 1 {
-            return self.run_stretches(stored, &mut feed, recorder, progress);
-        }
-        let beside = self.threads.get() - 1;
-        let lent = self.session.lend_strategies(&mut stored);
-        Ahead::beside(lent, &series, beside, |answers| {
-            self.run_stretches(stored.answered_by(answers), &mut feed, recorder, progress)
-        })
-    }
-
-    fn run_stretches(
-        &mut self,
-        mut stored: StoredCandles<'_>,
-        feed: &mut Feed<'_>,
-        recorder: &mut dyn Recorder,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<u64, BacktestError> {
+        let series = candles.iter().map(CandleSeries::candles).collect();
+        let mut stored = StoredCandles::new(&self.session, series, &priced);
         let total = stored.total() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
         // What an instant's own candles and prices cause comes after all of them, as over the wire.
@@ -245,7 +217,7 @@ impl Backtest {
                 StretchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
                 StretchEnd::Reached if until == Millis::MAX => return Ok(total),
                 StretchEnd::Reached if until == price_end => {
-                    prices_done += self.handle_instant(feed, price_end - Millis::new(1), recorder)?;
+                    prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
                     instant_end = price_end;
                 }
                 StretchEnd::Reached => self.handle_venue(venue_due, recorder)?,

@@ -4,7 +4,6 @@
 //! venue what the Session approved. There is no trading logic here; a live run drives the same Session. [`metric`]
 //! holds the figures that a run is judged by.
 
-mod ahead;
 pub mod bench;
 mod driver;
 mod error;

@@ -135,18 +135,6 @@ impl Bot {
         shown
     }
 
-    /// Hands over its strategy for another that stands in for it, and how many candles are still to be shown to it whose answers do not
-    /// count; nothing where more than candles of its own series are shown to it. Whoever has it answers for the bot.
-    pub(crate) fn lend_strategy(
-        &mut self,
-        stand_in: Box<dyn Strategy>,
-    ) -> Option<(Box<dyn Strategy>, usize)> {
-        (!self.waits_for_settlements() && self.longer.is_empty()).then(|| {
-            let suppressed = std::mem::take(&mut self.cold).saturating_sub(1);
-            (std::mem::replace(&mut self.strategy, stand_in), suppressed)
-        })
-    }
-
     /// Shows the strategy candles whose signals are suppressed; how many there were once it was [warm](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
@@ -260,7 +248,7 @@ impl Bot {
 
     /// Keeps when the last of the candles that were shown closed.
     #[inline]
-    pub(crate) fn keep_close(&mut self, shown: &[Candle]) {
+    fn keep_close(&mut self, shown: &[Candle]) {
         if let Some(last) = shown.last() {
             self.last_close = last.time() + self.interval;
         }

@@ -90,9 +90,9 @@ pub use risk::{
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    AnswersAhead, BookedTrade, LadderStanding, LentStrategy, LongerStaleness, Obstacle, PrecomputedOutcome,
-    RestoreError, Session, SessionSnapshot, SettingsBefore, StakeBound, StakeTrouble, StoredCandles,
-    StretchEnd, TrialSession, TrialStretch,
+    BookedTrade, LadderStanding, LongerStaleness, Obstacle, PrecomputedOutcome, RestoreError, Session,
+    SessionSnapshot, SettingsBefore, StakeBound, StakeTrouble, StoredCandles, StretchEnd, TrialSession,
+    TrialStretch,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use shown_edge::ShownEdge;

@@ -1,6 +1,5 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
-mod ahead;
 mod booking;
 mod bot_names;
 mod candle_needs;
@@ -25,7 +24,6 @@ mod tournament;
 mod trial;
 mod verdicts;
 
-pub use ahead::{AnswersAhead, LentStrategy};
 pub use candle_needs::LongerStaleness;
 pub use obstacles::Obstacle;
 pub use rests::LadderStanding;

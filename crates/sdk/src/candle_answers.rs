@@ -1,6 +1,6 @@
 //! What a strategy answers to several candles.
 
-use crate::{Direction, Expiry, Millis, Reason, ReasonTemplate, Signal, prefetch};
+use crate::{Direction, Expiry, Millis, Reason, ReasonTemplate, Signal};
 use std::ops::Deref;
 
 /// What a strategy answered to one of several candles.
@@ -10,16 +10,6 @@ pub struct CandleAnswer {
     pub candle_time: Millis,
     /// The answer.
     pub signal: Signal,
-}
-
-impl CandleAnswer {
-    /// Prefetches all of it: it takes several cache lines.
-    #[inline]
-    pub fn prefetch(&self) {
-        prefetch(self);
-        prefetch(&self.signal.reason);
-        prefetch(&self.signal.is_virtual);
-    }
 }
 
 /// Answers in the order of their candles. Those that were cleared stay in memory until others take their places.

@@ -56,9 +56,10 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         let _ = settlement;
     }
 
-    /// Whether [`on_settled`](Self::on_settled) is to be called. A strategy that goes by candles alone may answer that it is not:
-    /// a backtest then need not wait for the ends of its trades before it shows it further candles, is faster, and may show them on
-    /// another thread, in their order. Asked once, after it is built.
+    /// Returns whether [`on_settled`](Self::on_settled) is to be called.
+    ///
+    /// A strategy that depends only on candles may return `false`. A backtest is then faster: it shows the strategy further candles
+    /// before its open trades have ended. Called once, after it is built.
     fn wants_settlements(&self) -> bool {
         true
     }

@@ -118,8 +118,7 @@ impl MonteCarloTerms {
             let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";
             return Err(AppError::invalid(problem).help("leave signals.list out"));
         }
-        // It is short beside the paths, which go on side by side.
-        let finished = prepared.replay(strategies, None, Some(NonZeroUsize::MIN), progress)?.finished;
+        let finished = prepared.replay(strategies, None, progress)?.finished;
         let trades = observed_trades(&finished.book);
         if trades.is_empty() {
             let problem = "the backtest has no settled trade: there is nothing to resample";

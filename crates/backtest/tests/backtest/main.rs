@@ -10,12 +10,12 @@ mod accounting;
 mod crowds;
 mod entry_delay;
 mod errors;
+mod long_runs;
 mod order;
 mod outside;
 mod payouts;
 mod prices;
 mod repetition;
 mod run_time;
-mod threads;
 // What is said of it.
 mod summary;

@@ -34,7 +34,6 @@ use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant
 use candlewick_statistics::AlphaBudget;
 use clap::Args;
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// What to replay.
@@ -75,14 +74,7 @@ pub(crate) struct BacktestArguments {
     /// Which of the recorded latencies each order draws
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
-    /// On how many threads strategies are shown candles; the result does not depend on it; one with --journal or signals from outside [default:
-    /// one a core, at most 4, of a long run]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
 }
-
-/// Of a run whose strategies may be Python's: all of them wait for one lock, so that more threads only make each other wait.
-const HOSTED_THREADS: NonZeroUsize = NonZeroUsize::new(2).expect("it is not 0");
 
 /// What stands where the curves would.
 const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
@@ -103,8 +95,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
     }
-    let threads = arguments.threads.or_else(|| host().is_some().then_some(HOSTED_THREADS));
-    let run = prepared.replay(strategies, arguments.journal.as_deref(), threads, &progress)?;
+    let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
     let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;

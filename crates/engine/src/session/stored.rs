@@ -1,7 +1,6 @@
 //! The candles of a backtest, read from storage, and how far each bot has come in them.
 
 use super::Session;
-use super::ahead::{AnswersAhead, Lent};
 use super::tournament::Tournament;
 use crate::bot::Bot;
 use crate::{BotId, SeriesId, SymbolId};
@@ -30,29 +29,25 @@ pub struct StoredCandles<'a> {
     turns: Tournament,
     /// Candles of all series that the first bot of each has been shown.
     shown: u64,
-    /// What strategies answer that were lent.
-    ahead: Option<&'a mut dyn AnswersAhead>,
 }
 
 /// A bot, and how far it has come in its series.
 pub(super) struct Reader {
     pub(super) bot: BotId,
-    pub(super) series: SeriesId,
-    pub(super) length: Millis,
+    series: SeriesId,
+    length: Millis,
     /// Candles that it has been shown.
-    pub(super) shown: usize,
+    shown: usize,
     /// Its answers to them, in their order.
-    pub(super) answers: CandleAnswers,
+    answers: CandleAnswers,
     /// Those that have been decided.
-    pub(super) decided: usize,
+    decided: usize,
     /// Answers that it may give before the first of them is decided.
     most_answers: usize,
     /// Whether no candle may be shown to it before all events before that candle's close have been handled.
     waits_for_events: bool,
     /// Whether it is the first of its series.
-    pub(super) is_first: bool,
-    /// Where its bot's strategy is lent: what is answered for it.
-    pub(super) lent: Option<Lent>,
+    is_first: bool,
 }
 
 impl<'a> StoredCandles<'a> {
@@ -77,27 +72,11 @@ impl<'a> StoredCandles<'a> {
                     most_answers,
                     waits_for_events,
                     is_first: place == 0,
-                    lent: None,
                 });
             }
         }
         let turns = Tournament::of(readers.iter().map(|reader| reader.next_close(&series)));
-        Self { series, readers, turns, shown: 0, ahead: None }
-    }
-
-    /// Those whose bots are shown nothing but candles, and whose strategies are not lent.
-    pub(super) fn readers_of_candles_only(&mut self) -> impl Iterator<Item = &mut Reader> {
-        self.readers.iter_mut().filter(|reader| reader.most_answers > 1 && reader.lent.is_none())
-    }
-
-    /// The same candles, and who answers them for the strategies that were [lent](Session::lend_strategies).
-    #[must_use]
-    pub fn answered_by<'b>(self, ahead: &'b mut dyn AnswersAhead) -> StoredCandles<'b>
-    where
-        'a: 'b,
-    {
-        let Self { series, readers, turns, shown, .. } = self;
-        StoredCandles { series, readers, turns, shown, ahead: Some(ahead) }
+        Self { series, readers, turns, shown: 0 }
     }
 
     /// How many candles the series have together.
@@ -128,13 +107,7 @@ impl<'a> StoredCandles<'a> {
         let reader = &mut self.readers[place];
         reader.decided += 1;
         if reader.answer().is_none() {
-            let candles = self.series[reader.series.index()];
-            self.shown += match &mut self.ahead {
-                Some(ahead) if reader.lent.is_some() => reader.take(bot, candles, &mut **ahead),
-                _ => reader.show(bot, candles, until),
-            };
-        } else if let Some(lent) = &reader.lent {
-            lent.prefetch(self.series[reader.series.index()], &reader.answers, reader.decided);
+            self.shown += reader.show(bot, self.series[reader.series.index()], until);
         }
         let turn = reader.turn(&self.series);
         self.turns.change_first(turn);

@@ -12,7 +12,6 @@ mod answers;
 mod corrections;
 mod departures;
 mod given_up;
-mod lent;
 mod limits;
 mod openings;
 mod outside;

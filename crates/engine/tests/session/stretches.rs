@@ -6,7 +6,7 @@ use candlewick_engine::{
     Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, StretchEnd,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Candle, Interval, Millis, MoneyScale, Ohlcv};
+use candlewick_sdk::{Candle, Interval, Millis, MoneyScale, Ohlcv, Signal, Strategy};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -23,15 +23,17 @@ fn session(bots: usize, warmup: usize, signals: &[i64]) -> Session {
         Script::new(&format!("bot-{index}")).every(interval).warm_after(warmup).buys(&own)
     };
     let scripts: Vec<Script> = (0..bots).map(script).collect();
-    let risk = RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() };
-    let settings = SessionSettings {
+    Session::new(&settings(&scripts), scripts.iter().map(Script::strategy).collect()).unwrap()
+}
+
+fn settings(scripts: &[Script]) -> SessionSettings {
+    SessionSettings {
         money_scale: MoneyScale::default(),
         balance: Decimal::from(1_000),
-        risk,
+        risk: RiskSettings { max_open_trades: 3, allow_duplicate: true, ..RiskSettings::default() },
         bots: scripts.iter().map(|script| script.bot.clone()).collect(),
         longer_share_percent: None,
-    };
-    Session::new(&settings, scripts.iter().map(Script::strategy).collect()).unwrap()
+    }
 }
 
 /// For each series of a Session, its candles of these minutes.
@@ -134,4 +136,44 @@ fn a_stretch_goes_on_after_signals_that_are_refused() {
     // The day and a trade, which is never answered: all else is refused. Sixteen refusals; thirteen more, and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
     check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);
+}
+
+/// Buys at every candle and names the candle's minute. Several of its answers may be pending, because it wants no settlements.
+struct BuysAlways;
+
+impl Strategy for BuysAlways {
+    fn warmup(&self) -> usize {
+        3
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        Some(Signal::buy("always").with("minute", ((candle.time().get() - START) / 60_000) as f64))
+    }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn each_pending_answer_is_decided_at_its_own_candle() {
+    // The third candle is the first after the warm-up.
+    let expected: Vec<i64> = (MINUTES.start + 2..MINUTES.end).collect();
+    for length in [1, 2, 3, 7, 40, 300] {
+        let settings = settings(&[Script::new("bot")]);
+        let mut session = Session::new(&settings, vec![Box::new(BuysAlways)]).unwrap();
+        let candles = candles(&session, &MINUTES.collect());
+        let mut decided = Vec::new();
+        for action in in_stretches(&mut session, &candles, &[length]) {
+            let (at, reason) = match &action {
+                Action::Open(approved) => (approved.decision_time(), approved.reason()),
+                Action::Refuse(refused) => (refused.decision_time, &refused.reason),
+                _ => continue,
+            };
+            let minute = (at - Millis::MINUTE).get() - START;
+            decided.push(minute / 60_000);
+            assert_eq!(reason.to_string(), format!("always minute={}", minute / 60_000));
+        }
+        assert_eq!(decided, expected, "stretches of {length} minutes");
+    }
 }
