@@ -88,6 +88,7 @@ mod millis;
 mod money;
 mod payout;
 // The market.
+mod aliases;
 mod built_in;
 mod candle;
 mod candle_answers;
@@ -102,6 +103,7 @@ mod prefetch;
 mod price;
 mod resample;
 mod series;
+mod suggestion;
 mod symbol;
 mod text;
 mod visible;
@@ -127,6 +129,8 @@ pub mod testkit;
 mod together;
 mod trading_week;
 
+#[doc(hidden)]
+pub use aliases::{AliasContext, Counterpart, counterparts, find_setting};
 pub use built_in::wrong_folder;
 pub use candle::{Candle, CandleError, Ohlcv};
 pub use candle_answers::{CandleAnswer, CandleAnswers};
@@ -158,6 +162,8 @@ pub use series::{CandleSeries, Series, SeriesError};
 pub use settlement::{Outcome, Settlement};
 pub use signal::Signal;
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
+#[doc(hidden)]
+pub use suggestion::{edit_distance, find_key, nearest, suggest};
 pub use symbol::{Symbol, SymbolError};
 pub use text::Text;
 pub use together::{AnswersTogether, MOST_TOGETHER, Together};

@@ -1,41 +1,29 @@
-//! Lengths of time as people and other programs write them: `M5`, `5min`, `@5m`, `5:00`, and a bare number.
+//! Lengths of time in the notations of other programs: `M5`, `5min`, `@5m`, `5:00` and bare numbers.
 
-const UNITS: [(&str, i64); 19] = [
-    ("minutes", 60),
-    ("minute", 60),
-    ("mins", 60),
-    ("min", 60),
-    ("seconds", 1),
-    ("second", 1),
-    ("secs", 1),
-    ("sec", 1),
-    ("hours", 3_600),
-    ("hour", 3_600),
-    ("hrs", 3_600),
-    ("hr", 3_600),
-    ("days", 86_400),
-    ("day", 86_400),
-    ("s", 1),
-    ("m", 60),
-    ("h", 3_600),
-    ("d", 86_400),
+/// Units with their seconds; a bare number has none.
+const UNITS: [(&str, i64); 5] = [
+    ("s sec secs second seconds", 1),
+    ("m min mins minute minutes", 60),
+    ("h hr hrs hour hours", 3_600),
+    ("d day days", 86_400),
     ("", 0),
 ];
 
-/// What a text may mean, as `code` writes so many seconds where it can. Some programs count a bare number in seconds and others in
-/// minutes, so it is both.
+/// Suggests what a text stands for, written by `code` from seconds.
+///
+/// A bare number has two suggestions, because some programs count it in seconds and others in minutes.
 pub(crate) fn meant_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {
-        let seconds = whole(seconds).filter(|_| seconds.len() == 2)?;
-        return code(whole(minutes)?.checked_mul(60)?.checked_add(seconds)?);
+        let seconds = parse_digits(seconds).filter(|_| seconds.len() == 2)?;
+        return code(parse_digits(minutes)?.checked_mul(60)?.checked_add(seconds)?);
     }
-    let (number, unit) = UNITS.iter().find_map(|(name, unit)| {
-        let number = text.strip_suffix(name).or_else(|| text.strip_prefix(name))?;
-        Some((whole(number.trim())?, *unit))
-    })?;
-    if unit > 0 {
-        return code(number.checked_mul(unit)?);
+    let is_letter = |letter: char| letter.is_ascii_alphabetic();
+    let number = parse_digits(text.trim_matches(is_letter).trim())?;
+    let unit = text.trim_matches(|letter: char| !is_letter(letter));
+    let (_, seconds) = UNITS.iter().find(|(names, _)| names.split(' ').any(|name| name == unit))?;
+    if *seconds > 0 {
+        return code(number.checked_mul(*seconds)?);
     }
     let plural = if number == 1 { "" } else { "s" };
     let reading = |(name, unit): (&str, i64)| {
@@ -46,6 +34,6 @@ pub(crate) fn meant_length(text: &str, code: impl Fn(i64) -> Option<String>) -> 
     (!readings.is_empty()).then(|| readings.join(", or "))
 }
 
-fn whole(text: &str) -> Option<i64> {
+fn parse_digits(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }

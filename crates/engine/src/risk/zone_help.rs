@@ -1,5 +1,6 @@
 //! Time zones as people write them: which one is meant, what to write for one that is none, and what to know of one.
 
+use candlewick_sdk::edit_distance;
 use chrono_tz::Tz;
 
 /// Zones whose hours from UTC are no whole number and have been the same for forty years, in summer and in winter: whether they are
@@ -83,20 +84,18 @@ pub fn zone_note(written: &str) -> Option<String> {
     }
 }
 
-/// The zone whose name, or the city of whose name, is this one but for a slip of the keyboard. Abbreviations are too short to tell.
+/// Returns the zone whose name or city is spelt almost like `text`.
+///
+/// `None` for abbreviations, which are too short to tell, and never a zone of fixed hours, whose sign is reversed.
 fn nearest_zone(text: &str) -> Option<&'static str> {
-    let plain = |text: &str| text.trim().to_lowercase().replace([' ', '-'], "_");
-    let wanted = plain(text);
-    let length = wanted.chars().count();
+    let length = text.trim().chars().count();
     if length < 5 {
         return None;
     }
     let distance = |name: &'static str| {
-        let known = plain(name);
-        let city = known.rsplit('/').next().unwrap_or(&known);
-        strsim::damerau_levenshtein(&wanted, &known).min(strsim::damerau_levenshtein(&wanted, city))
+        let city = name.rsplit('/').next().unwrap_or(name);
+        edit_distance(text, name).min(edit_distance(text, city))
     };
-    // Of zones with a city alone: those of fixed hours have a sign that is the other way round.
     let names =
         chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).filter(|name| !name.starts_with("Etc/"));
     let ranked = names.map(|name| (distance(name), name));
