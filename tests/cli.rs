@@ -21,7 +21,7 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check(
         "[[bots]]",
         "stake = 1\n[[bots]]",
-        "stake (bot.toml): there is no such key; stake of [[bots]] is meant? It stands below that line",
+        "stake (bot.toml): there is no such key; stake belongs in [[bots]]: move it below that line",
     );
     let risk = |line: &str| format!("[risk]\n{line}\n[[bots]]");
     check(
@@ -48,12 +48,12 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
     check(
         "[[bots]]",
         &risk("hours = [\"08:00-17:00\"]"),
-        "risk.hours[0] = \"08:00-17:00\" (bot.toml): use hours = [{ from = \"08:00\", to = \"17:00\", timezone",
+        "risk.hours[0] = \"08:00-17:00\" (bot.toml): use a table as { from = ..., to = ... }",
     );
     check(
         "params",
         "stake = \"fixed\"\nparams",
-        "bots[0].stake = \"fixed\" (bot.toml): use { kind = \"fixed\", amount = 10.0 }, or { kind = \"share\"",
+        "bots[0].stake = \"fixed\" (bot.toml): use stake = { kind = \"fixed\", amount = 10.0 }; the kinds are fixed, share",
     );
     check(
         "[[bots]]",

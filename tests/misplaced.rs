@@ -37,7 +37,7 @@ fn the_file_of_a_rule_is_no_configuration_and_a_configuration_no_rule() {
 fn a_gate_beside_a_strategy_that_is_no_combination_is_told_where_it_goes() {
     let gate = "gate = { after_virtual_losses = 2 }";
     let rule = BOT.replace("rsi-reversal", "rules");
-    let way = ["gate belongs to a combination", "first_of = [{ strategy = \"rules\""];
+    let way = [".gate", "it belongs to a combination", "first_of = [{ strategy = \"rules\""];
     for text in [
         rule.replace("period = 2", &format!("file = \"rule.toml\", {gate}")),
         rule.replace("period = 2", &format!("buy = \"close > open\", {gate}")),
@@ -117,9 +117,9 @@ fn parameters_are_a_table_and_one_of_another_kind_is_named() {
 #[test]
 fn a_key_of_a_section_that_stands_at_the_top_is_told_where_it_goes() {
     for (line, way) in [
-        ("mode = \"real\"", "there is no such key; mode of [account] is meant? It stands below that line"),
-        ("max_open_trades = 2", "max_open_trades of [risk] is meant?"),
-        ("listen = \"127.0.0.1:0\"", "listen of [metrics] or [sandbox] or [signals] is meant?"),
+        ("mode = \"real\"", "there is no such key; mode belongs in [account]: move it below that line"),
+        ("max_open_trades = 2", "max_open_trades belongs in [risk]"),
+        ("listen = \"127.0.0.1:0\"", "listen belongs in [metrics] or [sandbox] or [signals]"),
         ("nothing_alike = 2", "there is no such key; known are: account, "),
     ] {
         let folder = folder().with("bot.toml", &format!("{line}\n{BOT}"));
@@ -166,12 +166,12 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
         (
             "stake",
             "stake = { kind = \"soros\", amount = 10, levels = 3 }",
-            "error: bots[0].stake.levels (bot.toml): there is no such key; a soros counts the wins that are staked again: 3 stakes in a row, the first included, are wins = 2\n",
+            "error: bots[0].stake.levels (bot.toml): there is no such key; did you mean wins = 2, for 3 stakes in a row with the first?\n",
         ),
         (
             "stake",
             "stake = { kind = \"gale\", amount = 10, levels = 3 }",
-            "this key is missing; factor = 2.25 wins back, at a payout of 80 %",
+            "this key is missing; such as factor = 2.25, which wins back all losses at a payout of 80 %",
         ),
         ("close_type", "close_type = 3", "use a text in quotes: 00:03 for 3 seconds, or 03:00 for 3 minutes"),
         ("close_type", "close_type = \"3:00\"", "did you mean 03:00?"),
@@ -189,28 +189,28 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
         (
             "stake",
             "stake = { kind = \"fixed\", amount = 1.000,00 }",
-            "a number has no sign between thousands, and a point before its decimals, as in 1000.00",
+            "a number has a decimal point and nothing between thousands, as in 1000.50",
         ),
         (
             "stake",
             "[risk]\nhours = [{ from = \"13:00\", to = \"17:00\" }]\ntimezone = \"America/New_York\"",
-            "windows: { from = \"13:00\", to = \"17:00\", timezone = \"America/New_York\" }; day_timezone is where",
+            "risk.timezone (bot.toml): there is no such key; did you mean day_timezone, or timezone in an entry of hours?",
         ),
         ("interval", "interval = \"M1\"", "did you mean 1m?"),
         (
             "stake",
             "mode = \"real\"",
-            "bots[0].mode (bot.toml): there is no such key; mode stands in [account]",
+            "bots[0].mode (bot.toml): there is no such key; mode belongs in [account]",
         ),
         (
             "stake",
             "[risk]\ngate = 3",
-            "gate stands in the params of a bot: params = { gate = ... } with strategy = \"combine\"",
+            "risk.gate (bot.toml): there is no such key; it belongs to a combination",
         ),
         (
             "stake",
             "[risk]\nxyz = 3",
-            "risk.xyz (bot.toml): there is no such key; `candlewick config show` lists those that there are",
+            "risk.xyz (bot.toml): there is no such key; `candlewick config show` lists the keys",
         ),
         (
             "stake",
@@ -227,7 +227,7 @@ fn what_other_programs_write_is_answered_with_what_stands_here() {
             "params = { period = [{ weight = 1e300 }] }",
             "bots[0].params.period[0].weight = 1e300 (bot.toml): use a number up to 1000000000000000",
         ),
-        ("stake", "enabled = true", "there is no such key; leave it out: what is written trades"),
+        ("stake", "enabled = true", "there is no such key; leave it out: comment a bot out"),
         ("stake", "[risk]\nhours = \"08:00-17:00\"", "use hours = [{ from = \"08:00\", to = \"17:00\""),
     ] {
         let others = BOT.lines().filter(|other| !other.starts_with(&format!("{key} =")));

@@ -1,16 +1,15 @@
 //! The strategies of the configured bots, built and ready for a Session.
 
-use crate::configuration::{Loaded, Problem, ProblemKind, Problems, of_combination};
+use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
 use crate::error::AppError;
-use crate::suggestion::{nearest, suggest};
 use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
 use candlewick_history::gaps;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
-    BuildError, CandleSeries, CloseType, GateView, Payout, Registry, Strategy, StrategyEntry, Symbol,
-    TradingWeek,
+    AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateView, Payout, Registry, Strategy,
+    StrategyEntry, Symbol, TradingWeek, counterparts, nearest, suggest,
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
@@ -181,7 +180,7 @@ fn build<'a>(
         let kind = kind_of_build(&error);
         let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let unknown = |key: &&str| entry.parameters.iter().all(|known| known.name != *key);
-        let misplaced = keys.filter(unknown).find_map(|key| Some((key, of_combination(key, &bot.strategy)?)));
+        let misplaced = keys.filter(unknown).find_map(|key| Some((key, find_advice(key, &bot.strategy)?)));
         if let Some((key, problem)) = misplaced {
             return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
         }
@@ -202,6 +201,12 @@ fn build<'a>(
     Ok((entry, strategy))
 }
 
+/// Returns where a key of combinations belongs that another strategy has among its parameters.
+fn find_advice(key: &str, strategy: &str) -> Option<&'static str> {
+    let mut found = counterparts(AliasContext::Combination, key).filter(|_| strategy != "combine");
+    found.next().map(Counterpart::text)
+}
+
 /// The first parameter of a bot that its strategy does not have, and which one may be meant.
 fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<(&'a str, String)> {
     let entry = entry.for_params(&bot.params).ok()?;
@@ -217,9 +222,6 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
         None => format!("it has {}:", known.join(", ")),
     };
     let strategy = &bot.strategy;
-    if let Some(meant) = of_combination(key, strategy) {
-        return Some((key, meant));
-    }
     let of_rule = if strategy == "rules" {
         "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
     } else {

@@ -33,7 +33,6 @@ pub mod shell;
 pub mod signals;
 pub mod status;
 pub mod storage;
-pub mod suggestion;
 mod traded_symbols;
 pub mod tune;
 pub mod validation;

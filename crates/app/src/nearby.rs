@@ -1,7 +1,6 @@
 //! Files near a path that does not exist.
 
-use crate::suggestion::nearest;
-use candlewick_sdk::visible;
+use candlewick_sdk::{nearest, visible};
 use std::path::Path;
 
 /// Maximum number of entries that are read of a folder.

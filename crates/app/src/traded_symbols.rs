@@ -1,11 +1,10 @@
 //! Names of symbols in settings, matched against the symbols that the bots trade.
 
 use crate::signals::signal_bots;
-use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_history::{AssetType, asset_type_of, is_currency_pair, is_pair_code, pair_of};
 use candlewick_runtime::control::SignalBots;
-use candlewick_sdk::Symbol;
+use candlewick_sdk::{Symbol, nearest};
 use std::collections::BTreeSet;
 
 /// Suffixes that chart programs append to pairs.

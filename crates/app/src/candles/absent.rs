@@ -7,10 +7,9 @@ use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::nearby::describe_nearby;
 use crate::shell::shell_word;
-use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HistoryError, Manifest};
-use candlewick_sdk::{Series, Symbol};
+use candlewick_sdk::{Series, Symbol, nearest};
 use std::io::ErrorKind;
 use std::path::Path;
 

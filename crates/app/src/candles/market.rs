@@ -2,10 +2,9 @@
 
 use super::name::is_part;
 use crate::error::AppError;
-use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_history::{HashedSeries, resample_by};
-use candlewick_sdk::{CandleSeries, Series, Symbol};
+use candlewick_sdk::{CandleSeries, Series, Symbol, nearest};
 use candlewick_simulator::Market;
 
 /// The series that each bot listens to, and those that are finer candles of a traded symbol. A bot's series that is

@@ -3,15 +3,10 @@
 //! The structs would refuse the same values, but stop at the first, and know neither where a value came from
 //! nor which key was meant.
 
-use super::elsewhere::meant_elsewhere;
-use super::near_keys::{meant_key, of_another_program};
-use super::near_values::{
-    cure_of_missing, levels_of_soros, meant_value, table_of_limit, table_of_stake, text_of_number,
-    zone_of_hours,
-};
-use super::{KeyPath, Problem, of_combination};
-use crate::suggestion::{begun, nearest};
-use candlewick_sdk::{CloseType, Interval};
+use super::unknown_key::suggest_key;
+use super::wrong_value::{example_of, suggest_choice, suggest_stake, text_of_number};
+use super::{KeyPath, Problem};
+use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
@@ -45,10 +40,10 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path, problems);
         } else if !has_type_of(schema, value) {
-            problems.push(match table_of_limit(path, value) {
-                Some(table) => {
-                    Problem::of_key(path, (self.origin_of)(value.tag()), table).value(print(value))
-                }
+            // A table lacks only brackets.
+            let is_list = types_of(schema).contains(&"array") && !matches!(value, Value::Dict(..));
+            problems.push(match example_of(path.last()).filter(|_| is_list) {
+                Some(example) => self.wrong_value(value, path, example),
                 None => self.wrong_value(value, path, &self.describe(schema)),
             });
         } else {
@@ -92,7 +87,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 None if rest.is_object() => self.visit(rest, value, &inner, problems),
                 None if properties.is_none() => self.check_numbers(value, &inner, problems),
                 None => {
-                    let meant = self.meant(key, &inner, dict, &known().collect::<Vec<_>>());
+                    let meant = suggest_key(self.schema, &inner, key, &known().collect::<Vec<_>>());
                     let problem = format!("there is no such key; {meant}");
                     problems.push(Problem::of_key(&inner, (self.origin_of)(value.tag()), problem));
                 }
@@ -100,14 +95,17 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
         let required = schema["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
         for key in required.filter(|key| !dict.contains_key(*key)) {
-            // A key that is wrong by a letter is reported already.
-            let misspelt =
-                dict.keys().any(|given| !known().any(|k| k == given) && nearest(given, [key]).is_some());
-            if !misspelt && levels_of_soros(dict, "levels").is_none() {
+            // A misspelt key, or one of another program, is reported already.
+            let is_meant = |given: &String| find_key(&[AliasContext::Setting], given, &[key]).is_some();
+            if !dict.keys().any(|given| !known().any(|known| known == given) && is_meant(given)) {
                 let origin = (self.origin_of)(dict.values().next().map_or_else(|| table.tag(), Value::tag));
-                let cure = cure_of_missing(self.root, path, dict, key);
-                let cure = cure.map(|cure| format!("; {cure}")).unwrap_or_default();
-                problems.push(Problem::of_key(&path.key(key), origin, format!("this key is missing{cure}")));
+                let example = example_of(key).filter(|_| path.to_string().starts_with("bots["));
+                let example = example.map(|example| format!("; such as {example}")).unwrap_or_default();
+                problems.push(Problem::of_key(
+                    &path.key(key),
+                    origin,
+                    format!("this key is missing{example}"),
+                ));
             }
         }
     }
@@ -135,29 +133,13 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
     }
 
-    /// What is meant by a key that a table does not have.
-    fn meant(&self, key: &str, path: &KeyPath, dict: &Dict, known: &[&str]) -> String {
-        let strategy = dict.get("strategy").and_then(Value::as_str);
-        let meant = strategy.and_then(|strategy| of_combination(key, strategy));
-        let meant = meant.or_else(|| levels_of_soros(dict, key));
-        let meant = meant.or_else(|| zone_of_hours(dict, key));
-        let meant = meant.or_else(|| of_section(path, key, known.iter().copied()));
-        let meant = meant.or_else(|| of_another_program(key, known));
-        let meant = meant.or_else(|| meant_elsewhere(self.schema, path, key));
-        meant.unwrap_or_else(|| meant_key(key, known))
-    }
-
     fn check_constant(&self, allowed: &[&str], value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
         let Some(text) = value.as_str() else {
             problems.push(self.wrong_value(value, path, &one_of(allowed)));
             return;
         };
         if !allowed.contains(&text) {
-            let near =
-                nearest(text, allowed.iter().copied()).or_else(|| begun(text, allowed.iter().copied()));
-            let near = near.map(|near| format!("did you mean \"{near}\"?"));
-            let hint = meant_value(text, allowed).map(str::to_owned).or(near);
-            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            let hint = suggest_choice(text, allowed).map(|hint| format!("; {hint}")).unwrap_or_default();
             problems.push(self.wrong_value(value, path, &format!("{}{hint}", one_of(allowed))));
         }
     }
@@ -195,7 +177,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             found.is_empty()
         };
         if all.iter().find(fits).is_none() {
-            if let Some(table) = table_of_stake(path.last(), value) {
+            if let Some(table) = suggest_stake(path.last(), value) {
                 let problem = Problem::of_key(path, (self.origin_of)(value.tag()), table);
                 problems.push(problem.value(print(value)));
                 return;
@@ -212,7 +194,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 format!(": write [[{path}]] in place of [{path}]")
             }
             Value::Num(..) if allowed == kind_name("string") => {
-                let written = text_of_number(path.last(), value);
+                let written = text_of_number(path, value);
                 written.map(|written| format!(": {written}")).unwrap_or_default()
             }
             _ => String::new(),
@@ -251,16 +233,6 @@ fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
         "close_type" => Some(text.parse::<CloseType>().err()?.to_string()),
         _ => None,
     }
-}
-
-/// What is meant by a key at the top that is a section and a key of it with one underscore between them.
-fn of_section<'a>(path: &KeyPath, key: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let parts = |section: &'a str| Some((section, key.strip_prefix(section)?.strip_prefix('_')?));
-    let (section, rest) = known.filter(|_| path.to_string() == key).find_map(parts)?;
-    let variable = format!("CANDLEWICK_{section}__{rest}").to_uppercase();
-    Some(format!(
-        "{rest} of [{section}] is meant? In the environment two underscores stand between them: {variable}"
-    ))
 }
 
 /// How a table is written that has keys of its own, some of which it needs.

@@ -1,10 +1,10 @@
 //! Where values come from: layers, each over the one before it.
 
-use super::misplaced::FileKind;
+use super::file_kind::FileKind;
 use super::named_file::place_files;
 use super::notify::is_channel_secret;
 use super::password::cover;
-use super::slip::cure_of;
+use super::syntax_hint::hint_for_line;
 use crate::error::AppError;
 use crate::nearby::describe_nearby;
 use figment::providers::{Env, Format, Toml};
@@ -153,10 +153,10 @@ impl Layer {
             // The parser would print the line itself, and that might hold a secret.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-                let cure = text.lines().nth(line - 1).and_then(cure_of);
-                let cure = cure.map(|cure| format!(": {cure}")).unwrap_or_default();
+                let hint = text.lines().nth(line - 1).and_then(hint_for_line);
+                let hint = hint.map(|hint| format!(": {hint}")).unwrap_or_default();
                 let message = error.message().trim_end().replace('\n', ": ");
-                Err(AppError::invalid(format!("{origin}, line {line}: {message}{cure}")))
+                Err(AppError::invalid(format!("{origin}, line {line}: {message}{hint}")))
             }
         }
     }

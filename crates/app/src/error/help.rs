@@ -4,11 +4,11 @@ use super::AppError;
 use crate::candles::help_for_history;
 use crate::journal::journals_in;
 use crate::live::WAITING_ADVICE;
-use crate::suggestion::suggest;
 use candlewick_broker::{BrokerError, USUAL_INTERVALS};
 use candlewick_journal::JournalError;
 use candlewick_records::RecordsError;
 use candlewick_runtime::RuntimeError;
+use candlewick_sdk::suggest;
 use candlewick_search::SearchError;
 use std::path::Path;
 

@@ -4,9 +4,9 @@ use super::Tested;
 use super::channels::{OpenChannel, name_of, open_all};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
 use crate::error::AppError;
-use crate::suggestion::suggest;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_notify::{Alert, Message, Severity};
+use candlewick_sdk::suggest;
 use std::time::Duration;
 
 /// How long a receiver may take.

@@ -10,10 +10,9 @@ use crate::error::AppError;
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
 use crate::signals::warn_of_unused_list;
-use crate::suggestion::suggest;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{LongerRule, Millis, Registry, StrategyEntry};
+use candlewick_sdk::{LongerRule, Millis, Registry, StrategyEntry, suggest};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
     DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings,

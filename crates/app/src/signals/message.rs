@@ -2,10 +2,9 @@
 
 use super::list::timeframe;
 use super::object::{Object, TWICE};
-use crate::suggestion::nearest;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
-use candlewick_sdk::{CloseType, Direction, Millis, OwnSetting, plain_words, setting_of_other_programs};
+use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_words};
 use chrono::{DateTime, SecondsFormat};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -178,11 +177,7 @@ fn check_names(body: &Value) -> Result<(), String> {
     let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
-    let meant = match setting_of_other_programs(&unknown) {
-        Some(OwnSetting::Key { written, .. }) => written.split(" = ").next(),
-        _ => None,
-    };
-    let meant = meant.filter(|meant| FIELDS.contains(meant)).or_else(|| nearest(&unknown, FIELDS));
+    let meant = find_key(&[AliasContext::Setting], &unknown, &FIELDS);
     let meant = meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? There are"));
     Err(format!(
         "unknown field `{unknown}`: {meant} bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \

@@ -12,9 +12,9 @@ use super::zone_names::is_doubtful;
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTIONS, direction_of};
 use crate::signals::signal_bots;
-use crate::suggestion::nearest;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
+use candlewick_sdk::nearest;
 
 /// Columns that a first line may name, in the order of [`Cells`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];

@@ -9,13 +9,12 @@ use crate::progress::Progress;
 use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::shell::shell_word;
-use candlewick_app::suggestion::suggest;
 use candlewick_app::validation::{self, CheckError, Means, TIME_LIMIT, ValidationReport};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
 use candlewick_sdk::{
     BotContext, CloseType, ExpirationType, Expiry, Interval, LongerRule, Registry, Series, StrategyEntry,
-    Symbol,
+    Symbol, suggest,
 };
 use clap::Args;
 use serde_json::{Map, Value};

@@ -1,0 +1,47 @@
+//! Kinds of TOML files: rules and configurations.
+
+use crate::shell::shell_word;
+use figment::value::Dict;
+use std::fs;
+use std::path::Path;
+
+/// Kind of a TOML file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// The file of a rule.
+    Rule,
+    /// A configuration.
+    Configuration,
+}
+
+impl FileKind {
+    /// Reads the kind of a file from its keys; `None` if it is not TOML.
+    pub fn of(path: &Path) -> Option<Self> {
+        let values: Dict = toml::from_str(&fs::read_to_string(path).ok()?).ok()?;
+        Some(Self::of_values(&values))
+    }
+
+    pub(super) fn of_values(values: &Dict) -> Self {
+        let is_rule =
+            ["buy", "sell"].iter().any(|key| values.contains_key(*key)) && !values.contains_key("bots");
+        if is_rule { Self::Rule } else { Self::Configuration }
+    }
+
+    /// Returns the commands that take a file of this kind.
+    pub fn advice(self, path: &Path) -> String {
+        let file = path.display();
+        let shown = file.to_string();
+        let word = shell_word(&shown);
+        match self {
+            Self::Rule => format!(
+                "{file} is a rule: `candlewick strategy check rules --param file={word}` checks it, `candlewick tune {word}` says what it is \
+                 worth, and `--rules {word}` trades it in a backtest; a bot of a configuration has it as strategy = \"rules\", params = {{ file = \
+                 \"{file}\" }}"
+            ),
+            Self::Configuration => format!(
+                "{file} is a configuration: `candlewick config check --config {word}` checks it, and `candlewick strategy check NAME --config {word}` \
+                 a strategy of its bots"
+            ),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Suggestions for unknown keys of the configuration: another spelling, another section, or the counterpart of a foreign name.
+
+use super::KeyPath;
+use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest};
+use serde_json::Value as Json;
+
+/// Sections that may hold keys of other trading programs. A channel of alerts, for example, has a token of its own.
+const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
+/// Maximum number of sections that a suggestion names.
+const MAX_SECTIONS: usize = 4;
+/// Maximum number of keys that a suggestion lists.
+const MAX_LISTED: usize = 24;
+
+/// Returns what to write in place of `key`, which is not among the `known` keys of its section.
+pub(super) fn suggest_key(schema: &Json, path: &KeyPath, key: &str, known: &[&str]) -> String {
+    let is_known = |own: &&Counterpart| own.key().is_some_and(|own| known.contains(&own));
+    let in_section = counterparts(AliasContext::Setting, key).find(is_known);
+    in_section
+        .map(|own| format!("did you mean {}?", own.text()))
+        .or_else(|| suggest_underscores(path, key, known))
+        .or_else(|| suggest_counterpart(schema, path, key))
+        .or_else(|| suggest_section(schema, path, key))
+        .or_else(|| nearest(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
+        .unwrap_or_else(|| match known.len() {
+            ..=MAX_LISTED => format!("known are: {}", known.join(", ")),
+            _ => "`candlewick config show` lists the keys".to_owned(),
+        })
+}
+
+/// Recognizes a section and its key with one underscore between them, as in a mistyped environment variable.
+fn suggest_underscores(path: &KeyPath, key: &str, known: &[&str]) -> Option<String> {
+    let parts =
+        |section: &&str| Some(((*section).to_owned(), key.strip_prefix(*section)?.strip_prefix('_')?));
+    let (section, rest) = known.iter().filter(|_| is_at_top(path, key)).find_map(parts)?;
+    let variable = format!("CANDLEWICK_{section}__{rest}").to_uppercase();
+    Some(format!("did you mean {rest} in [{section}]? The environment variable is {variable}"))
+}
+
+/// Translates a name of another program, or a limit that is written with a bot.
+fn suggest_counterpart(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
+    let place = path.to_string();
+    let of_bot = place.starts_with("bots[");
+    let limits = &resolve(schema, &schema["properties"]["risk"])["properties"]["bots"];
+    let limits = &resolve(schema, &limits["additionalProperties"])["properties"];
+    if of_bot && limits.get(key).is_some() {
+        return Some(format!("write {key} = ... in [risk.bots.NAME], with the name of the bot"));
+    }
+    let is_of_bot = of_bot || place.starts_with("risk.bots.");
+    let is_trading = is_at_top(path, key) || TRADING_SECTIONS.iter().any(|start| place.starts_with(start));
+    let mut bot_settings = counterparts(AliasContext::BotSetting, key).filter(|_| is_of_bot);
+    let mut settings = counterparts(AliasContext::Combination, key)
+        .chain(counterparts(AliasContext::Setting, key))
+        .filter(|_| is_trading);
+    let is_global = |setting: &&Counterpart| !matches!(setting, Counterpart::Name { .. });
+    let found = bot_settings.next().or_else(|| settings.find(is_global))?;
+    let Counterpart::Key { section, example } = found else { return Some(found.text().to_owned()) };
+    let is_limit = section == "risk" && found.key().is_some_and(|own| limits.get(own).is_some());
+    Some(match section.as_str() {
+        _ if of_bot && is_limit => {
+            format!("write {example} in [risk.bots.NAME], with the name of the bot")
+        }
+        "bots" => format!("write {example} in [[bots]]"),
+        _ => format!("write {example} in [{section}]"),
+    })
+}
+
+fn is_at_top(path: &KeyPath, key: &str) -> bool {
+    path.to_string() == key
+}
+
+/// Names the sections that have a key of this name, or the section that is called so.
+fn suggest_section(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
+    let is_top = is_at_top(path, key);
+    if !is_top && section(schema, key, &schema["properties"][key]).is_some() {
+        return Some(format!("[{key}] is a section at the top level"));
+    }
+    let sections = sections_with(schema, key);
+    if sections.is_empty() || sections.len() > MAX_SECTIONS {
+        return None;
+    }
+    let below = if is_top { ": move it below that line" } else { "" };
+    Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
+}
+
+/// Follows a reference, or the only alternative of an optional value.
+fn resolve<'a>(root: &'a Json, schema: &'a Json) -> &'a Json {
+    let referred = |schema: &'a Json| match schema["$ref"].as_str() {
+        Some(reference) => root.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null),
+        None => schema,
+    };
+    let schema = referred(schema);
+    let Some(alternatives) = schema["anyOf"].as_array() else { return schema };
+    let mut real = alternatives.iter().filter(|one| one["type"] != "null");
+    match (real.next(), real.next()) {
+        (Some(only), None) => referred(only),
+        _ => schema,
+    }
+}
+
+/// Returns the headers of the top-level sections that have a key, or else of the sections within them.
+fn sections_with(root: &Json, key: &str) -> Vec<String> {
+    let (mut outer, mut inner) = (Vec::new(), Vec::new());
+    for (name, schema) in entries(root) {
+        let Some((header, schema)) = section(root, name, schema) else { continue };
+        if schema["properties"].get(key).is_some() {
+            outer.push(header.clone());
+        }
+        for (below, schema) in entries(schema) {
+            let named = header.trim_matches(['[', ']']);
+            let found = section(root, &format!("{named}.{below}"), schema);
+            inner.extend(found.filter(|(_, schema)| schema["properties"].get(key).is_some()));
+        }
+    }
+    if outer.is_empty() { inner.into_iter().map(|(header, _)| header).collect() } else { outer }
+}
+
+fn entries(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+/// Returns the header and the schema of a section, or `None` for a plain value.
+fn section<'a>(root: &'a Json, name: &str, schema: &'a Json) -> Option<(String, &'a Json)> {
+    let schema = resolve(root, schema);
+    let found = if schema["items"].is_object() {
+        (format!("[[{name}]]"), resolve(root, &schema["items"]))
+    } else if schema["additionalProperties"].is_object() && schema["properties"].is_null() {
+        (format!("[{name}.NAME]"), resolve(root, &schema["additionalProperties"]))
+    } else {
+        (format!("[{name}]"), schema)
+    };
+    found.1["properties"].is_object().then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::Config;
+
+    const RISK: &[&str] =
+        &["daily_loss_limit", "daily_loss_limit_percent", "daily_profit_target", "max_loss_streak", "pauses"];
+    const BOT: &[&str] = &["name", "symbol", "interval", "strategy", "stake", "close_type"];
+
+    #[test]
+    fn proposes_the_key_that_is_meant() {
+        let schema = serde_json::to_value(schemars::schema_for!(Config)).unwrap();
+        for (place, known, expected) in [
+            // Foreign names of keys that the section has.
+            ("risk.daily_stop", RISK, "did you mean daily_loss_limit = 50.0?"),
+            ("risk.Stop-Win", RISK, "did you mean daily_profit_target = 50.0?"),
+            ("risk.max_losses", RISK, "did you mean max_loss_streak = 3?"),
+            ("risk.pause_after_losses", RISK, "did you mean pauses = [{ after = 3, of = \"losses\""),
+            ("risk.stop_loss_percent", RISK, "did you mean daily_loss_limit_percent = 5.0?"),
+            ("risk.session.stop_win", &["loss_limit", "profit_target"], "did you mean profit_target?"),
+            (
+                "risk.timezone",
+                &["day_timezone", "hours"],
+                "did you mean day_timezone, or timezone in an entry",
+            ),
+            ("bots[0].timeframe", BOT, "did you mean interval = \"1m\"?"),
+            (
+                "bots[0].stake.levels",
+                &["kind", "amount", "wins"],
+                "did you mean wins = 2, for 3 stakes in a row",
+            ),
+            (
+                "bots[0].stake.gales",
+                &["kind", "factor", "levels"],
+                "did you mean levels = 3, the first stake",
+            ),
+            // Foreign names of keys that other sections have.
+            ("bots[0].cooldown", BOT, "write pauses = [{ after = 1"),
+            ("lot", &["bots"], "write stake = { kind = \"fixed\", amount = 10.0 } in [[bots]]"),
+            ("timeframe", &["bots"], "write interval = \"1m\" in [[bots]]"),
+            ("bots[0].payout", BOT, "write payout_percent = 80.0 in [simulation]"),
+            ("trading_hours", &["bots"], "write hours = [{ from = \"08:00\""),
+            ("take_profit", &["bots"], "write daily_profit_target = 50.0 in [risk]"),
+            // Limits and hours of one bot are not those of all bots.
+            ("bots[0].max_trades", BOT, "write max_trades_per_day = 10 in [risk.bots.NAME]"),
+            ("bots[0].max_open_trades", BOT, "write max_open_trades = ... in [risk.bots.NAME]"),
+            ("bots[0].stop_loss", BOT, "write daily_loss_limit = 50.0 in [risk.bots.NAME]"),
+            ("bots[0].trading_hours", BOT, "hours of [risk] bind all bots; those of one bot are a filter"),
+            ("risk.bots.b.hours", RISK, "hours of [risk] bind all bots; those of one bot are a filter"),
+            ("account.hours", &["mode"], "hours belongs in [risk]"),
+            // Names without a counterpart.
+            ("bots[0].enabled", BOT, "leave it out: comment a bot out"),
+            ("risk.leverage", RISK, "leave it out: a fixed-time trade can lose no more"),
+            ("token", &["bots"], "the credentials of the venue come from the environment"),
+            ("risk.gate", RISK, "it belongs to a combination"),
+            ("bots[0].file", BOT, "it belongs in the params of a bot"),
+            // Keys of other sections.
+            ("risk.mode", RISK, "mode belongs in [account]"),
+            ("risk.symbol", RISK, "symbol belongs in [[bots]]"),
+            ("account.loss_limit", &["mode"], "loss_limit belongs in [risk.session]"),
+            ("bots[0].for_s", BOT, "for_s belongs in [[risk.pauses]]"),
+            ("account.session_loss_limit", &["mode"], "session_loss_limit belongs in [risk.bots.NAME]"),
+            ("mode", &["account"], "mode belongs in [account]: move it below that line"),
+            (
+                "risk_max_open_trades",
+                &["risk"],
+                "did you mean max_open_trades in [risk]? The environment variable",
+            ),
+            ("bots[0].account", BOT, "[account] is a section at the top level"),
+            // Misspelt and unknown keys. The password of a channel is not that of the venue.
+            ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),
+            ("risk.xyz", RISK, "known are: daily_loss_limit, "),
+            ("risk.xyz", &["same key"; 25], "`candlewick config show` lists the keys"),
+            ("notify.channels.mail.password", &["kind"], "known are: kind"),
+        ] {
+            let key = place.rsplit('.').next().unwrap();
+            let found = suggest_key(&schema, &KeyPath::parse(place), key, known);
+            assert!(found.starts_with(expected), "{place}: {found}");
+        }
+    }
+}
