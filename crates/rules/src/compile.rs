@@ -3,10 +3,10 @@
 
 use crate::RuleError;
 use crate::catalog;
-use crate::elsewhere;
 use crate::graph::{Binary, Field, Graph, Id, Op};
 use crate::parse::parse;
 use crate::syntax::{Form, Operator, PartId, Tree};
+use crate::unknown_name::suggest_name;
 use candlewick_sdk::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -196,7 +196,7 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn unknown(&self, name: &str, place: &Range<usize>) -> RuleError {
         let own: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        RuleError::new(place.clone(), format!("there is no `{name}`: {}", elsewhere::meant(name, &own)))
+        RuleError::new(place.clone(), format!("there is no `{name}`: {}", suggest_name(name, &own)))
     }
 
     /// A pattern is what its definition says.

@@ -4,7 +4,6 @@ use crate::RuleError;
 use crate::catalog::{Function, Takes};
 use crate::compile::{At, Compiler, Kind, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
-use crate::habits;
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 use candlewick_engine::{EngineError, Hours, LocalClock, Window};
@@ -311,14 +310,10 @@ fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) 
 fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
     let part = at.tree.part(id);
     let wrong = || {
-        let meant = match &part.form {
-            Form::Text(text) => habits::time_meant(text),
-            Form::Number(hours) => habits::time_meant(&hours.to_string()),
-            _ => None,
-        };
-        let cure =
-            meant.map_or_else(|| "'08:00' to '24:00'".to_owned(), |time| format!("did you mean '{time}'?"));
-        RuleError::new(part.place.clone(), format!("a time of the day stands here, in quotes: {cure}"))
+        RuleError::new(
+            part.place.clone(),
+            "a time of the day is written in quotes, such as '08:00' or '17:30'",
+        )
     };
     let Form::Text(text) = &part.form else { return Err(wrong()) };
     let digits = |digits: &str, least: usize| {

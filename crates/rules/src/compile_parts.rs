@@ -5,7 +5,7 @@ use crate::catalog::{self, Function};
 use crate::compile::{At, Compiler, Kind, Value};
 use crate::graph::Op;
 use crate::syntax::{Form, PartId, Tree};
-use candlewick_sdk::{Interval, Resampler};
+use candlewick_sdk::{Interval, Resampler, suggest};
 use std::ops::Range;
 
 /// The most kinds of longer candles in a rule.
@@ -38,8 +38,8 @@ impl Compiler<'_> {
             return Err(RuleError::new(name_place.clone(), message));
         };
         let Some(line) = function.lines.iter().position(|line| *line == name) else {
-            let near = crate::error::suggestion(name, function.lines.iter().copied());
-            let message = format!("`{}` has no line `{name}`: {near}", function.name);
+            let near = suggest(name, function.lines.iter().copied());
+            let message = format!("`{}` has no line `{name}`; {near}", function.name);
             return Err(RuleError::new(name_place.clone(), message));
         };
         self.line(at, of, Some(line), place)

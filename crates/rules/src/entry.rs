@@ -4,7 +4,7 @@ use crate::explained::ExplainedRule;
 use crate::file::{KEYS, Written, Wrong};
 use crate::file_error::cure_of_expiry;
 use crate::specified::made_anew_of_others;
-use crate::unknown_key::cure_of_key;
+use crate::unknown_key::hint_for_key;
 use crate::wrong_value::with_key;
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{
@@ -168,7 +168,7 @@ impl Source {
         let written = serde_json::from_value(own.clone());
         let written = written.map_err(|error: serde_json::Error| {
             let message = error.to_string();
-            let words = bare_parameter(&own).or_else(|| cure_of_key(&message, None));
+            let words = bare_parameter(&own).or_else(|| hint_for_key(&message, None));
             BuildError::parameters(NAME, words.unwrap_or_else(|| with_key(&own, &message)))
         })?;
         Ok(Self { written, file: None, identity: own.to_string() })

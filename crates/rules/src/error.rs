@@ -1,6 +1,6 @@
 //! What is wrong with a rule, and where.
 
-use candlewick_sdk::visible;
+use candlewick_sdk::{Counterpart, visible};
 use std::ops::Range;
 
 /// What is wrong with the text of a rule. The message names the cure where one is known.
@@ -38,22 +38,16 @@ impl RuleError {
     }
 }
 
-/// The known name that is nearest, when it is near enough to be a slip of the keyboard.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-    let wanted = plain(name);
-    let most = (wanted.chars().count() / 3).clamp(1, 4);
-    let distance = |candidate: &str| strsim::damerau_levenshtein(&wanted, &plain(candidate));
-    let ranked = known.into_iter().map(|candidate| (distance(candidate), candidate));
-    let best = ranked.min_by_key(|(distance, _)| *distance);
-    best.filter(|(distance, _)| *distance <= most).map(|(_, name)| name)
-}
-
-/// `did you mean`, or what there is.
-pub(crate) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    if let Some(near) = nearest(name, known.clone()) {
-        return format!("did you mean `{near}`?");
+/// Renders the counterpart of a foreign name as a hint.
+pub(crate) fn render_counterpart(counterpart: &Counterpart) -> String {
+    match counterpart {
+        Counterpart::Name { name } => format!("did you mean `{name}`?"),
+        Counterpart::Advice { advice } => advice.clone(),
+        Counterpart::Key { section, example } if section == "bots" => {
+            format!("it belongs in a configuration: {example} in [[bots]]")
+        }
+        Counterpart::Key { section, example } => {
+            format!("it belongs in a configuration: {example} in [{section}]")
+        }
     }
-    let names: Vec<&str> = known.into_iter().collect();
-    format!("there are {}", names.join(", "))
 }

@@ -3,7 +3,7 @@
 use crate::RuleError;
 use crate::file::{Wrong, line_of};
 use crate::rule::Side;
-use crate::unknown_key::cure_of_key;
+use crate::unknown_key::hint_for_key;
 use candlewick_sdk::{CloseType, plain_words};
 
 /// What is said of a configuration where a rule is asked for.
@@ -22,7 +22,7 @@ pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
     let words = line.and_then(|line| cure_of_line(line.trim(), &message));
-    let words = words.or_else(|| cure_of_key(&message, value)).unwrap_or_else(|| plain_words(&message));
+    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_words(&message));
     wrong_at(text, &RuleError::new(span, words))
 }
 

@@ -1,10 +1,9 @@
 //! From the words of a rule to its tree, by how strongly signs bind.
 
 use crate::RuleError;
-use crate::elsewhere::{of_module, of_word};
-use crate::habits::{decimal_comma, side_by_side, spoken, unit};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::token::{Token, Word, tokens};
+use crate::unknown_name::{hint_for_member, hint_for_word};
 use std::ops::Range;
 
 /// The longest rule, in bytes.
@@ -187,7 +186,7 @@ impl Parser<'_> {
         else {
             return Ok(());
         };
-        let found = of_module(module, name);
+        let found = hint_for_member(module, name);
         found.map_or(Ok(()), |message| Err(RuleError::new(part.place.start..place.end, message)))
     }
 
@@ -197,7 +196,7 @@ impl Parser<'_> {
         if self.takes(Word::Sign(sign)) {
             return Ok(place.end);
         }
-        if let Some(error) = spoken(self.text, self.words, self.next) {
+        if let Some(error) = self.words.get(self.next).and_then(foreign_word) {
             return Err(error);
         }
         let opened = &self.text[open.clone()];
@@ -218,23 +217,13 @@ impl Parser<'_> {
     /// What is wrong with a word that follows a whole rule.
     fn left_over(&self, word: &Token<'_>) -> RuleError {
         let before = self.next.checked_sub(1).and_then(|before| self.words.get(before));
-        for near in before.into_iter().chain([word]) {
-            if let Word::Name(name) = near.kind
-                && let Some(cure) = of_word(name)
-            {
-                return RuleError::new(near.place.clone(), format!("there is no `{name}`: {cure}"));
-            }
-        }
-        let by_habit = decimal_comma(self.text, self.words, self.next);
-        let by_habit = by_habit.or_else(|| side_by_side(self.text, self.words, self.next));
-        let by_habit = by_habit.or_else(|| unit(self.text, self.words, self.next));
-        if let Some(error) = by_habit.or_else(|| spoken(self.text, self.words, self.next)) {
+        if let Some(error) = before.into_iter().chain([word]).find_map(foreign_word) {
             return error;
         }
         let message = match word.kind {
             Word::Sign(sign @ (")" | "]")) => format!("there is no bracket that this `{sign}` closes"),
             Word::Sign(",") => {
-                "a comma stands between the values of a call alone: join conditions with `and` or `or`"
+                "a comma separates the values of a call: join conditions with `and` or `or`, and write 1.5 with a point"
                     .to_owned()
             }
             Word::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
@@ -285,4 +274,11 @@ impl Parser<'_> {
         let end = self.text.trim_end().len();
         self.words.get(self.next).map_or(end..end, |word| word.place.clone())
     }
+}
+
+/// Recognizes a word of another language where an operator should stand.
+fn foreign_word(word: &Token<'_>) -> Option<RuleError> {
+    let Word::Name(name) = word.kind else { return None };
+    let hint = hint_for_word(name)?;
+    Some(RuleError::new(word.place.clone(), format!("there is no `{name}`: {hint}")))
 }

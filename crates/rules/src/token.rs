@@ -1,7 +1,7 @@
 //! The words of a rule: numbers, names, texts and signs, each with its place.
 
 use crate::RuleError;
-use crate::habits;
+use candlewick_sdk::Interval;
 use std::ops::Range;
 use winnow::ascii::{digit1, multispace0};
 use winnow::combinator::{alt, delimited, opt, preceded};
@@ -59,7 +59,7 @@ const FOREIGN: [(&str, &str); 23] = [
     ("#", "a remark stands in the file, on a line of its own"),
     (";", "a rule is one condition: join several with `and` or `or`, or leave it out at the end"),
     ("?", "a rule is one condition: join several with `and` or `or`"),
-    (":", "a time stands in quotes: '07:00'"),
+    (":", "a time of the day is written in quotes, such as between('08:00', '17:00')"),
     ("%", "leave it out: an index of 0 to 100 is compared with 70, and a change of 1 % is 0.01"),
 ];
 
@@ -76,13 +76,12 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
         }
         // "=>" and "=<" begin like no sign of ours, "<>" like one.
         if let Some((sign, cure)) = FOREIGN.iter().find(|(sign, _)| is_foreign(rest, sign)) {
-            let plain = || RuleError::new(start..start + sign.len(), format!("there is no `{sign}`: {cure}"));
-            let time = (*sign == ":").then(|| habits::bare_time(text, &all, start)).flatten();
-            return Err(time.unwrap_or_else(plain));
+            let message = format!("there is no `{sign}`: {cure}");
+            return Err(RuleError::new(start..start + sign.len(), message));
         }
         match word.with_span().parse_next(&mut input) {
             Ok((kind, place)) => {
-                let word = check(text, &all, kind, place)?;
+                let word = check(text, kind, place)?;
                 all.push(word);
             }
             Err(EmptyError) => return Err(unknown(rest, start)),
@@ -95,21 +94,19 @@ fn is_foreign(rest: &str, sign: &str) -> bool {
 }
 
 /// A number ends with its digits, and is finite.
-fn check<'t>(
-    text: &'t str,
-    before: &[Token<'t>],
-    kind: Word<'t>,
-    place: Range<usize>,
-) -> Result<Token<'t>, RuleError> {
+fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
     let Word::Number(number) = kind else { return Ok(Token { kind, place }) };
     let letters = text[place.end..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_');
     let length: usize = letters.map(char::len_utf8).sum();
     if length > 0 {
         let whole = place.start..place.end + length;
-        let message = habits::bare_interval(text, before, &whole);
-        let message = message.or_else(|| habits::thousands(number, &text[whole.clone()]));
-        let message =
-            message.unwrap_or_else(|| format!("`{}` is neither a number nor a name", &text[whole.clone()]));
+        let written = &text[whole.clone()];
+        let message = match written.parse::<Interval>() {
+            Ok(_) => {
+                format!("`{written}` is an interval: write it behind a value, such as sma(50)@{written}")
+            }
+            Err(_) => format!("`{written}` is neither a number nor a name"),
+        };
         return Err(RuleError::new(whole, message));
     }
     if number.is_finite() {

@@ -42,7 +42,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ),
         (
             "buy = \"between(\\\"08:00\\\", close)\"",
-            "buy, character 18: a time of the day stands here, in quotes: '08:00' to '24:00'\n  between(\"08:00\", close)\n                   ^^^^^",
+            "buy, character 18: a time of the day is written in quotes, such as '08:00' or '17:30'\n  between(\"08:00\", close)\n                   ^^^^^",
         ),
         ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
@@ -85,7 +85,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ("buy = \"between('08:00', '17:00')\"", ""),
         (
             "buy = \"close > open\"\ngale = 2",
-            "my.toml, line 2: column 1: there is no key `gale`: it stands with the bot of a configuration: stake = { kind = \"martingale\"",
+            "my.toml, line 2: column 1: there is no key `gale`: it belongs in a configuration: stake = { kind = \"martingale\"",
         ),
     ]);
 }
@@ -153,7 +153,7 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
         ),
         (
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, step = 2 }",
-            "there is no key `step`: there are default, min, max, about; a step stands in the search, as --param period=2..50:2\n",
+            "there is no key `step`: leave it out: a step belongs to the search, as --param period=2..50:2\n",
         ),
     ]);
 }

@@ -97,7 +97,6 @@ mod closing;
 mod interval;
 mod longer;
 mod meant_length;
-mod other_programs;
 mod plain_words;
 mod prefetch;
 mod price;
@@ -147,8 +146,6 @@ pub use interval::{Interval, IntervalError};
 pub use longer::LongerCandles;
 pub use millis::Millis;
 pub use money::{Money, MoneyError, MoneyScale};
-#[doc(hidden)]
-pub use other_programs::{OwnSetting, setting_of_other_programs, setting_of_own_name};
 pub use parameters::{Parameter, Parameters};
 pub use payout::{Payout, PayoutError};
 #[doc(hidden)]

@@ -3,8 +3,7 @@
 use super::entry::{MAX_WITHIN, entry_of, refuse};
 use super::view::Part;
 use super::written::WrittenPart;
-use crate::error::suggestion;
-use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry};
+use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry, suggest};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,7 +61,7 @@ impl Member {
                 wrong(format!(
                     "there is no strategy {}; {}",
                     written.strategy,
-                    suggestion(&written.strategy, names)
+                    suggest(&written.strategy, names)
                 ))
             })?;
             known.for_params(&own).map(std::borrow::Cow::into_owned)

@@ -2,9 +2,8 @@
 
 use super::entry::refuse;
 use super::strategy::Need;
-use crate::error::suggestion;
 use crate::wrong_value::with_key;
-use candlewick_sdk::BuildError;
+use candlewick_sdk::{BuildError, suggest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -98,7 +97,7 @@ pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
     // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
     let mut names = text.split('`').skip(1).step_by(2);
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
-        return format!("there is no key `{given}`; {}", suggestion(given, names));
+        return format!("there is no key `{given}`; {}", suggest(given, names));
     }
     with_key(table, &text)
 }
