@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from keyword import iskeyword
 from typing import Any
 
 from . import _native
@@ -34,35 +34,15 @@ def flags_of(values: Mapping[str, Flag]) -> list[str]:
     return flags
 
 
-#: Keywords of other programs, and the keyword that means the same here.
-_MEANT = {
-    "amount": "stake",
-    "asset": "symbol",
-    "data": "candles",
-    "duration": "close_type",
-    "end": "to",
-    "expiration": "close_type",
-    "expiry": "close_type",
-    "pair": "symbol",
-    "parameters": "params",
-    "period": "interval",
-    "start": "from_",
-    "tf": "interval",
-    "ticker": "symbol",
-    "timeframe": "interval",
-}
-
-
 def check_flags(command: str, flags: Iterable[str], keywords: Sequence[str] = ()) -> None:
     """Raises an error for keyword arguments that are neither flags of the command nor keywords of its function."""
     known = {flag.replace("-", "_") for flag in _native.flags(command.split())}
     for name in flags:
         if name.rstrip("_") in known:
             continue
-        choices = [*keywords, *sorted(known)]
-        meant = _MEANT.get(name, "")
-        near = [meant] if meant.rstrip("_") in choices else difflib.get_close_matches(name, choices, n=1, cutoff=0.7)
-        help = f"did you mean {near[0]}=?" if near else f"use one of {', '.join(choices)}"
+        choices = [*keywords, *(f"{flag}_" if iskeyword(flag) else flag for flag in sorted(known))]
+        meant = _native.find_keyword(name, choices)
+        help = f"did you mean {meant}=?" if meant else f"use one of {', '.join(choices)}"
         raise ConfigurationError(f"unknown keyword {name}=", help=help, code=2)
 
 

@@ -115,6 +115,9 @@ class Answer:
 def flags(command: list[str]) -> list[str]:
     """The long flags of a command, without their dashes."""
 
+def find_keyword(name: str, choices: list[str]) -> str | None:
+    """The keyword argument that a misspelt one, or one of another program, stands for."""
+
 def answer(
     arguments: Sequence[str],
     definitions: Sequence[Definition],

@@ -6,6 +6,7 @@ use crate::host::PyHost;
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
 use candlewick_cli::{App, HostedAnswer, HostedOutput, Itself};
+use candlewick_sdk::{AliasContext, find_key};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::Any;
@@ -97,6 +98,13 @@ pub(crate) fn answer(
 #[pyfunction]
 pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::flags_of(&command)
+}
+
+/// Returns the keyword argument that a misspelt one, or one of another program, stands for.
+#[pyfunction]
+pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
+    let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+    find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
 fn module_file(py: Python<'_>) -> PyResult<String> {

@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use super::candles::{candles_of, read_candles, write_candles};
     #[pymodule_export]
-    use super::command::{Answer, answer, flags};
+    use super::command::{Answer, answer, find_keyword, flags};
     #[pymodule_export]
     use super::csv_table::read_csv;
     #[pymodule_export]

@@ -153,7 +153,7 @@ impl App {
                 ExitCode::from(self.perform(&arguments, &print))
             }
             Err(error) => {
-                let error = usage::with_cure(error);
+                let error = usage::with_hint(error);
                 print_usage(&error);
                 ExitCode::from(code_of_usage(&error))
             }
@@ -173,7 +173,7 @@ impl App {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
-            Err(error) => return answer_of_usage(&usage::with_cure(error), output),
+            Err(error) => return answer_of_usage(&usage::with_hint(error), output),
         };
         host.begins(arguments.command.kind());
         let failed = RefCell::new(None);
