@@ -56,7 +56,7 @@ fn what_goes_to_the_warm_up_is_told_before_and_after_a_run() {
 
 #[test]
 fn neighbours_of_a_value_that_changes_with_longer_candles_are_told_where_a_rule_is_checked_and_tried() {
-    let meant = "Is `falling(ema(20), 1)@15m` meant";
+    let meant = "did you mean `falling(ema(20), 1)@15m`";
     let folder = folder();
     let run = ["backtest", "--config", "bot.toml", "--json", "--quiet", "--data", "BTCUSDT_1m.csv"];
     let report = folder.run(&run).json();
@@ -73,7 +73,7 @@ fn neighbours_of_a_value_that_changes_with_longer_candles_are_told_where_a_rule_
     let folder =
         folder.with("trend.toml", &TREND.replace("falling(ema(20)@15m, 1)", "falling(ema(20), 1)@15m"));
     let checked = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
-    assert!(!checked.contains("meant"), "{checked}");
+    assert!(!checked.contains("did you mean"), "{checked}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn tune_tells_the_warm_up_before_the_hold_out_and_what_a_rule_compares() {
     let number = |word: usize| told[0].split_whitespace().nth(word).unwrap().parse::<u64>().unwrap();
     // bot "trend": the first S of N candles before the hold-out
     assert_eq!(number(6) - number(4), looked, "{told:?}");
-    assert_eq!(notices(&report, "Is `falling(ema(5), 1)@15m` meant").len(), 1, "{report}");
+    assert_eq!(notices(&report, "did you mean `falling(ema(5), 1)@15m`").len(), 1, "{report}");
 }
 
 #[test]

@@ -1,14 +1,10 @@
 //! The conditions of a bot's rule, and of those inside of its combination.
 
-use crate::clock_bounds::doubtful_bounds;
 use crate::combine::{self, rules_inside};
 use crate::entry::{NAME, Source};
-use crate::impossible::impossible_parts;
-use crate::own_candle::inside_own_channel;
 use crate::rule::Condition;
-use crate::stepped::stepped_values;
 use crate::syntax::Form;
-use candlewick_sdk::{BuildError, Interval, Registry};
+use candlewick_sdk::{BuildError, Registry};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,31 +31,6 @@ pub(crate) fn conditions_inside(
         conditions.extend(Source::of(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
     }
     Ok(conditions)
-}
-
-/// What of a bot's rule, or of those in its combination, does hardly what its author means, in words: values of longer candles whose
-/// neighbours are compared, and comparisons that never hold.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
-pub fn doubtful_parts(
-    registry: &Registry,
-    strategy: (&str, &Value),
-    own: Interval,
-) -> Result<Vec<String>, BuildError> {
-    let mut found: Vec<String> = Vec::new();
-    for condition in conditions_inside(registry, strategy)? {
-        let doubts = stepped_values(&condition, own)
-            .chain(impossible_parts(&condition))
-            .chain(inside_own_channel(&condition))
-            .chain(doubtful_bounds(&condition, own));
-        for words in doubts {
-            if !found.contains(&words) {
-                found.push(words);
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// Whether a bot's rule, or one in its combination, looks at the volume.

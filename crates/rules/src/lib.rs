@@ -32,7 +32,6 @@
 //! worked out of what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)), and no signal before that is traded.
 
 mod catalog;
-mod clock_bounds;
 mod columns;
 pub mod combine;
 mod compile;
@@ -50,19 +49,17 @@ mod file;
 mod file_error;
 mod graph;
 mod held;
-mod impossible;
 mod indicator;
 mod inside;
 mod instruction;
+mod lints;
 mod longest;
-mod own_candle;
 mod parse;
 mod program;
 mod rule;
 mod specified;
 mod step;
 mod step_together;
-mod stepped;
 mod strategy;
 mod syntax;
 mod token;
@@ -73,7 +70,8 @@ mod wrong_value;
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
 pub use held::{HeldCondition, held_conditions};
-pub use inside::{count_numbers, doubtful_parts, looks_at_volume, quoted_texts};
+pub use inside::{count_numbers, looks_at_volume, quoted_texts};
+pub use lints::doubtful_conditions;
 pub use longest::{LongPart, longest_part};
 pub use rule::{Rule, Side};
 pub use strategy::RuleStrategy;

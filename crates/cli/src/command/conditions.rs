@@ -6,7 +6,7 @@ use candlewick_app::bots::error_of_backtest;
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::conditions::ConditionLine;
-use candlewick_rules::{HeldCondition, count_numbers, doubtful_parts, held_conditions, looks_at_volume};
+use candlewick_rules::{HeldCondition, count_numbers, doubtful_conditions, held_conditions, looks_at_volume};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
@@ -32,10 +32,10 @@ pub(super) fn conditions_of_bots(
     Ok(lines)
 }
 
-/// Of each bot, what in its rule does hardly what its author means: see [`doubtful_parts`].
+/// Of each bot, what in its rule does hardly what its author means: see [`doubtful_conditions`].
 pub(super) fn doubtful_parts_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
     let of_bot = |bot: &BotSettings| {
-        let found = doubtful_parts(registry, (&bot.strategy, &bot.params), bot.interval).unwrap_or_default();
+        let found = doubtful_conditions(registry, (&bot.strategy, &bot.params), bot.interval).unwrap_or_default();
         found.into_iter().map(|words| format!("bot \"{}\": {words}", bot.name)).collect::<Vec<_>>()
     };
     loaded.config.bots.iter().flat_map(of_bot).collect()

@@ -1,0 +1,320 @@
+//! Lints of conditions: comparisons that never or always hold, and values that are not the ones meant.
+
+mod channels;
+#[cfg(test)]
+mod tests;
+
+use crate::inside::conditions_inside;
+use crate::rule::{Condition, one_line};
+use crate::syntax::{Form, Operator, PartId};
+use candlewick_sdk::{BuildError, Interval, Registry};
+use serde_json::Value;
+
+/// Largest distance from zero of a number that looks like a direction.
+const MAX_DIRECTION: f64 = 1.0;
+/// Functions that compare neighbouring candles.
+const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
+/// Functions that may have no value although they are warm.
+const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
+
+/// Least and largest values by definition.
+const VALUE_RANGES: [(&str, f64, f64); 14] = [
+    ("rsi", 0.0, 100.0),
+    ("adx", 0.0, 100.0),
+    ("stochastic", 0.0, 100.0),
+    ("williams_r", -100.0, 0.0),
+    ("hour", 0.0, 23.0),
+    ("minute", 0.0, 59.0),
+    ("weekday", 1.0, 7.0),
+    ("body", 0.0, f64::INFINITY),
+    ("range", 0.0, f64::INFINITY),
+    ("upper_wick", 0.0, f64::INFINITY),
+    ("lower_wick", 0.0, f64::INFINITY),
+    ("atr", 0.0, f64::INFINITY),
+    ("abs", 0.0, f64::INFINITY),
+    ("volume", 0.0, f64::INFINITY),
+];
+
+/// Checks of a condition on candles of the bot's interval.
+const CHECKS: [fn(&Condition, Interval) -> Vec<String>; 5] =
+    [check_steps, check_ranges, check_crossings, check_directions, channels::check];
+
+/// Describes the doubtful conditions of a rule, or of the rules inside a combination.
+///
+/// # Errors
+/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+pub fn doubtful_conditions(
+    registry: &Registry,
+    strategy: (&str, &Value),
+    own: Interval,
+) -> Result<Vec<String>, BuildError> {
+    let mut found: Vec<String> = Vec::new();
+    for condition in conditions_inside(registry, strategy)? {
+        for text in CHECKS.iter().flat_map(|check| check(&condition, own)) {
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Relation of the two values of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Below,
+    AtMost,
+    Equal,
+    /// The values change places: the lower one was not the lower one a candle before.
+    Crossing,
+}
+
+/// A comparison or crossing in normal form: `a > b` is `b` below `a`.
+struct Comparison {
+    part: PartId,
+    relation: Relation,
+    lower: PartId,
+    higher: PartId,
+}
+
+/// A comparison of a value with a number.
+struct NumberComparison {
+    part: PartId,
+    relation: Relation,
+    value: PartId,
+    number: f64,
+    /// Whether the number bounds the value from above.
+    is_upper: bool,
+}
+
+/// A number, with -1 or 1 if the bound is just below or just above it.
+type Bound = (f64, i8);
+
+/// Values from the least to the largest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    least: Bound,
+    most: Bound,
+}
+
+impl Range {
+    const ANY: Self = Self { least: (f64::NEG_INFINITY, 0), most: (f64::INFINITY, 0) };
+
+    const fn new(least: f64, most: f64) -> Self {
+        Self { least: (least, 0), most: (most, 0) }
+    }
+
+    fn intersect(self, other: Self) -> Self {
+        Self {
+            least: if self.least > other.least { self.least } else { other.least },
+            most: if self.most < other.most { self.most } else { other.most },
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        self.least > self.most
+    }
+
+    fn describe(self) -> String {
+        let (least, most) = (self.least.0, self.most.0);
+        if most.is_finite() { format!("between {least} and {most}") } else { format!("{least} or above") }
+    }
+}
+
+impl Comparison {
+    fn from_part(condition: &Condition, part: PartId) -> Option<Self> {
+        let (relation, lower, higher) = match &condition.tree.part(part).form {
+            Form::Binary { operator, left, right } => match operator {
+                Operator::Less => (Relation::Below, *left, *right),
+                Operator::LessOrEqual => (Relation::AtMost, *left, *right),
+                Operator::Greater => (Relation::Below, *right, *left),
+                Operator::GreaterOrEqual => (Relation::AtMost, *right, *left),
+                Operator::Equal => (Relation::Equal, *left, *right),
+                _ => return None,
+            },
+            Form::Call { name, arguments, .. } => match (name.as_str(), &arguments[..]) {
+                ("crosses_above", [one, other]) => (Relation::Crossing, *other, *one),
+                ("crosses_below", [one, other]) => (Relation::Crossing, *one, *other),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Self { part, relation, lower, higher })
+    }
+
+    fn with_number(&self, condition: &Condition) -> Option<NumberComparison> {
+        let Self { part, relation, lower, higher } = *self;
+        let numbers = [lower, higher].map(|side| condition.number(side));
+        let (value, number, is_upper) = match numbers {
+            [None, Some(number)] => (lower, number, true),
+            [Some(number), None] => (higher, number, false),
+            _ => return None,
+        };
+        Some(NumberComparison { part, relation, value, number, is_upper })
+    }
+}
+
+impl NumberComparison {
+    fn from_part(condition: &Condition, part: PartId) -> Option<Self> {
+        Comparison::from_part(condition, part)?.with_number(condition)
+    }
+
+    /// Returns the values for which the comparison holds, `None` for a crossing.
+    fn accepted(&self) -> Option<Range> {
+        let (number, is_strict) = (self.number, i8::from(self.relation == Relation::Below));
+        match self.relation {
+            Relation::Crossing => None,
+            Relation::Equal => Some(Range::new(number, number)),
+            _ if self.is_upper => Some(Range { most: (number, -is_strict), ..Range::ANY }),
+            _ => Some(Range { least: (number, is_strict), ..Range::ANY }),
+        }
+    }
+}
+
+impl Condition {
+    /// Returns the number that a part is written as.
+    fn number(&self, part: PartId) -> Option<f64> {
+        match self.tree.part(part).form {
+            Form::Number(number) => Some(number),
+            Form::Negate(inner) => self.number(inner).map(|number| -number),
+            _ => None,
+        }
+    }
+
+    fn text_of(&self, part: PartId) -> String {
+        one_line(self.text.get(self.tree.part(part).place.clone()).unwrap_or_default())
+    }
+
+    /// Returns the range of a value by its definition.
+    fn range_of(&self, part: PartId) -> Option<Range> {
+        let by_name = |name: &str| {
+            let row = VALUE_RANGES.iter().find(|row| row.0 == name)?;
+            Some(Range::new(row.1, row.2))
+        };
+        match &self.tree.part(part).form {
+            Form::Call { name, arguments, .. } if ["count", "since"].contains(&name.as_str()) => {
+                let most = arguments.get(1).and_then(|most| self.number(*most));
+                Some(Range::new(0.0, most.unwrap_or(f64::INFINITY)))
+            }
+            Form::Call { name, .. } => by_name(name),
+            Form::Name(name) if name == "volume" => by_name(name),
+            // Every line of these indicators has the range of the whole.
+            Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => self.range_of(*of),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a value, or a part of it, may be missing although it is warm.
+    fn may_be_missing(&self, part: PartId) -> bool {
+        let whole = &self.tree.part(part).place;
+        let parts = (0..=part).map(|part| self.tree.part(part));
+        let mut inner = parts.filter(|part| whole.start <= part.place.start && part.place.end <= whole.end);
+        inner.any(|part| match &part.form {
+            Form::Call { name, .. } => GAPPED_FUNCTIONS.contains(&name.as_str()),
+            Form::Binary { operator, .. } => *operator == Operator::Divide,
+            _ => false,
+        })
+    }
+
+    fn parts(&self) -> std::ops::Range<PartId> {
+        0..self.tree.len()
+    }
+}
+
+/// Finds comparisons that never hold, always hold, or never hold together.
+fn check_ranges(condition: &Condition, _: Interval) -> Vec<String> {
+    condition.tree.and_groups().flat_map(|group| check_group(condition, group)).collect()
+}
+
+fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
+    let comparisons = group.into_iter().filter_map(|part| {
+        let comparison = NumberComparison::from_part(condition, part)?;
+        let accepted = comparison.accepted()?;
+        let value = condition.text_of(comparison.value).replace(' ', "");
+        Some((comparison, accepted, value))
+    });
+    let comparisons: Vec<(NumberComparison, Range, String)> = comparisons.collect();
+    let mut found = Vec::new();
+    for (index, (comparison, accepted, value)) in comparisons.iter().enumerate() {
+        let text = condition.text_of(comparison.part);
+        if let Some(known) = condition.range_of(comparison.value) {
+            let common = accepted.intersect(known);
+            let is_always = common == known && !condition.may_be_missing(comparison.value);
+            if common.is_empty() || is_always {
+                let holds = if is_always { "always" } else { "never" };
+                found.push(format!("`{text}` {holds} holds: its value is {}", known.describe()));
+                continue;
+            }
+        }
+        let conflict = comparisons[..index]
+            .iter()
+            .find(|(_, other, same)| same == value && accepted.intersect(*other).is_empty());
+        found.extend(conflict.map(|(other, ..)| {
+            let other = condition.text_of(other.part);
+            format!("`{other}` and `{text}` never hold at the same candle; did you mean `or`?")
+        }));
+    }
+    found
+}
+
+/// Finds crossings of a number that the value cannot reach, or cannot leave.
+fn check_crossings(condition: &Condition, _: Interval) -> Vec<String> {
+    let check = |part: PartId| {
+        let crossing = NumberComparison::from_part(condition, part)?;
+        let NumberComparison { relation, value, number, is_upper, .. } = crossing;
+        let known = condition.range_of(value).filter(|_| relation == Relation::Crossing)?;
+        // Before the crossing the value is on the other side, or equal.
+        let (least, most) = (known.least.0, known.most.0);
+        let can_cross =
+            if is_upper { least < number && number <= most } else { least <= number && number < most };
+        let text = condition.text_of(part);
+        (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
+    };
+    condition.parts().filter_map(check).collect()
+}
+
+/// Finds the price of a line where its direction was probably meant: `supertrend(10, 3) > 0`.
+fn check_directions(condition: &Condition, _: Interval) -> Vec<String> {
+    let check = |part: PartId| {
+        let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
+        let line = match &condition.tree.part(value).form {
+            Form::Line { of, name, .. } if ["line", "stop"].contains(&name.as_str()) => *of,
+            _ => value,
+        };
+        let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
+        let is_price = ["supertrend", "parabolic_sar"].contains(&name.as_str());
+        (is_price && number.abs() <= MAX_DIRECTION).then(|| {
+            let (text, line) = (condition.text_of(part), condition.text_of(line));
+            format!("`{text}` compares a price with {number}; did you mean `{line}.trend`, which is 1 or -1?")
+        })
+    };
+    condition.parts().filter_map(check).collect()
+}
+
+/// Finds neighbouring candles compared in a value of longer candles: `falling(ema(50)@15m, 1)`.
+fn check_steps(condition: &Condition, own: Interval) -> Vec<String> {
+    let check = |part: PartId| {
+        let tree = &condition.tree;
+        let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
+        let first = arguments.first().filter(|_| NEIGHBOUR_FUNCTIONS.contains(&name.as_str()))?;
+        let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
+        let longer: Interval = interval.parse().ok()?;
+        let times = longer.length().get() / own.length().get();
+        // A parameter may be as many candles as the longer one has.
+        let count = arguments.get(1).map_or(Some(1.0), |count| condition.number(*count))?;
+        let effect = match (name.as_str(), count > 1.0) {
+            _ if times < 2 => return None,
+            ("change", true) => return None,
+            ("change", false) => format!("is 0 at all but one of {times} candles"),
+            (_, true) => "never holds".to_owned(),
+            (_, false) => format!("holds at one of {times} candles at most"),
+        };
+        let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.text_of(*part));
+        let meant = format!("{name}({})@{interval}", inner.collect::<Vec<_>>().join(", "));
+        let text = condition.text_of(part);
+        Some(format!(
+            "`{text}` {effect}: it compares candles of {own}, and its value changes every {times}; did you mean `{meant}`?"
+        ))
+    };
+    condition.parts().filter_map(check).collect()
+}
