@@ -1,4 +1,4 @@
-//! What is said of a rule and of bots that are sound, and yet do other than their author thinks.
+//! Findings of the lints, in the commands that show them.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, MONDAY, shipped};
@@ -21,6 +21,11 @@ fn folder() -> Folder {
         .with("bot.toml", &trend)
 }
 
+/// Returns a text without the line breaks of a narrow terminal.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The notices of a report that have this part.
 fn notices<'a>(report: &'a Value, part: &str) -> Vec<&'a str> {
     let all = report["notices"].as_array().unwrap().iter().filter_map(Value::as_str);
@@ -28,30 +33,30 @@ fn notices<'a>(report: &'a Value, part: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn what_goes_to_the_warm_up_is_told_before_and_after_a_run() {
+fn names_the_warm_up_before_and_after_a_run() {
     let folder = folder();
     let data = ["--data", "BTCUSDT_1m.csv"];
     let report =
         folder.run(&[&["backtest", "--config", "bot.toml", "--json", "--quiet"], &data[..]].concat());
     let report = report.json();
-    // What is not looked at by the conditions is what the notice names.
-    let (all, looked) =
+    // The candles whose conditions were not evaluated are those of the warm-up.
+    let (all, evaluated) =
         (report["candles"].as_u64().unwrap(), report["conditions"][0]["candles"].as_u64().unwrap());
-    let told = notices(&report, "are its warm-up");
-    let expected = format!("bot \"trend\": the first {} of {all} candles (", all - looked);
-    assert!(told.len() == 1 && told[0].starts_with(&expected), "{expected}: {told:?}");
-    let needs = format!("trend: {} candles of 1m, 2 days ", all - looked + 1);
-    let checked = folder.run(&["config", "check", "--config", "bot.toml"]).stdout;
-    assert!(checked.contains(&format!("before the first signal, {needs}")), "{checked}");
+    let found = notices(&report, "are its warm-up");
+    let expected = format!("bot \"trend\": the first {} of {all} candles (", all - evaluated);
+    assert!(found.len() == 1 && found[0].starts_with(&expected), "{expected}: {found:?}");
+    let needs = format!("bot \"trend\": it needs {} candles of 1m (2 days ", all - evaluated + 1);
     let live = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max"];
-    let header = folder.run(&[&live[..], &data].concat()).stdout;
-    assert!(header.contains(&format!("warm-up   {needs}")), "{header}");
-    // A short one is not worth a line.
+    let check = ["config", "check", "--config", "bot.toml"];
+    for command in [&check[..], &[&live[..], &data].concat()] {
+        let output = one_line(&folder.run(command).stdout);
+        assert!(output.contains(&needs), "{output}");
+    }
     let short = folder.with("trend.toml", "sell = \"close > open\"\n");
     let report = short.run(&[&["backtest", "--config", "bot.toml", "--json", "--quiet"], &data[..]].concat());
     assert_eq!(notices(&report.json(), "warm-up"), [""; 0]);
     let header = short.run(&[&live[..], &data].concat()).stdout;
-    assert!(!header.contains("warm-up"), "{header}");
+    assert!(!header.contains("it needs"), "{header}");
 }
 
 #[test]
@@ -89,24 +94,6 @@ fn tune_tells_the_warm_up_before_the_hold_out_and_what_a_rule_compares() {
 }
 
 #[test]
-fn bots_on_one_symbol_and_a_pair_with_a_slash_are_told_by_the_check() {
-    let rule = "buy = \"rsi(14) < 30\"";
-    let two = bot("one", "GBPUSD", rule) + &bot("other", "GBPUSD", rule);
-    let check = |config: &str| {
-        let run = Folder::new().with("bot.toml", config).run(&["config", "check", "--config", "bot.toml"]);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        run.stdout
-    };
-    let beside =
-        "bots \"one\", \"other\" all trade GBPUSD, of which risk.max_open_trades_per_symbol = 1 may be open";
-    assert!(check(&two).contains(beside), "{}", check(&two));
-    let enough = check(&format!("[risk]\nmax_open_trades_per_symbol = 2\n{two}"));
-    assert!(!enough.contains("may be open") && !enough.contains('/'), "{enough}");
-    let slash = check(&bot("one", "GBP/USD", rule));
-    assert!(slash.contains("a venue that writes pairs as most do has GBPUSD"), "{slash}");
-}
-
-#[test]
 fn symbols_without_a_common_time_are_no_choice() {
     let rule = "buy = \"rsi(14) < 30\"";
     let bots = bot("one", "BTCUSDT", rule) + &bot("other", "ETHUSDT", rule);
@@ -122,34 +109,6 @@ fn symbols_without_a_common_time_are_no_choice() {
         let told =
             notices(&report, "risk.best_payout_of: the candles of BTCUSDT, ETHUSDT have no time in common");
         assert_eq!(told.len(), usize::from(is_said), "{report}");
-    }
-}
-
-#[test]
-fn a_bot_whose_candles_no_configured_file_has_is_told_by_the_check() {
-    let check = |data: &str, symbol: &str, interval: &str| {
-        let bot = bot("one", symbol, "buy = \"rsi(14) < 30\"").replace("\"1m\"", &format!("\"{interval}\""));
-        let config = format!("[sandbox]\ndata = [{data}]\n{bot}");
-        let run = Folder::new().with("bot.toml", &config).run(&["config", "check", "--config", "bot.toml"]);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        run.stdout
-    };
-    let files = "\"EURUSD_1m.csv\", \"XAUUSD@5m=gold.csv\"";
-    let there = "for bot \"one\" in sandbox.data; there are: EURUSD 1m, XAUUSD 5m";
-    for (symbol, interval, meant) in [
-        ("EURUSDD", "1m", "; did you mean symbol = \"EURUSD\"?"),
-        ("XAUUSD", "1m", "; did you mean interval = \"5m\"?"),
-        ("BTCUSDT", "1m", "."),
-    ] {
-        let told = check(files, symbol, interval);
-        assert!(
-            told.contains(&format!("candles of {symbol} {interval} {there}{meant} A backtest")),
-            "{told}"
-        );
-    }
-    // Its own, and those that five of 1m make up; without files the catalog or a venue has them.
-    for told in [check(files, "EURUSD", "1m"), check(files, "EURUSD", "5m"), check("", "EURUSDD", "1m")] {
-        assert!(!told.contains("there are no candles"), "{told}");
     }
 }
 
@@ -196,25 +155,10 @@ fn a_zone_without_summer_time_is_told_wherever_it_stands_and_where_a_run_begins(
         .with("list.csv", "time,bot,direction,zone\n10:30,a,BUY,EST\n11:30,a,BUY,EST\n");
     let live = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--data", "BTCUSDT_1m.csv"];
     let live = folder.run(&live);
-    assert!(live.stdout.contains(&format!("zones     bot \"a\": {EST}")), "{}", live.stdout);
+    let header = one_line(&live.stdout);
+    assert!(header.contains(&format!("bot \"a\": {EST}")), "{header}");
     let listed = folder.run(&["signal", "--check", "list.csv", "--config", "bot.toml"]).stdout;
     assert_eq!(listed.matches(EST).count(), 1, "{listed}");
-}
-
-#[test]
-fn a_bot_that_never_signals_is_told_where_no_door_is_open() {
-    let config = bot("hand", "BTCUSDT", "").replace("\"rules\"", "\"none\"");
-    let check = |config: &str| {
-        let folder = Folder::new().with("bot.toml", config).with("list.csv", "10:30 BTCUSDT CALL\n");
-        let run = folder.run(&["config", "check", "--config", "bot.toml"]);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        run.stdout.contains("bot \"hand\" has the strategy \"none\", which never signals, and no door")
-    };
-    assert!(check(&config));
-    for door in ["list = 'list.csv'", "stdin = true"] {
-        assert!(!check(&format!("[signals]\n{door}\n{config}")), "{door}");
-    }
-    assert!(!check(&config.replace("\"none\"", "\"coin\"")));
 }
 
 #[test]
@@ -225,13 +169,10 @@ fn a_loss_limit_in_percent_that_the_default_undercuts_is_told_by_check_backtest_
         .with("bot.toml", &format!("[risk]\ndaily_loss_limit_percent = 10\n{rule}"))
         .with("own.toml", &format!("[risk]\ndaily_loss_limit = 0\ndaily_loss_limit_percent = 10\n{rule}"));
     // By hand: 10 % of 10,000 are 1,000, and the default is 100.
-    let note =
-        "the amount of 100.00, which is also the default, is tighter than 10 % of the balance (1000.00)";
+    let note = "the default of 100.00 is tighter than 10 % of the balance (1000.00)";
     for (config, is_said) in [("bot.toml", true), ("own.toml", false)] {
-        let run = |arguments: &[&str]| {
-            let said = folder.run(&[arguments, &["--config", config]].concat()).stdout;
-            said.split_whitespace().collect::<Vec<_>>().join(" ")
-        };
+        let run =
+            |arguments: &[&str]| one_line(&folder.run(&[arguments, &["--config", config]].concat()).stdout);
         let data = ["--data", "BTCUSDT_1m.csv"];
         for said in [
             run(&["config", "check"]),
@@ -241,66 +182,6 @@ fn a_loss_limit_in_percent_that_the_default_undercuts_is_told_by_check_backtest_
             assert_eq!(said.matches(note).count(), usize::from(is_said), "{config}: {said}");
         }
     }
-}
-
-/// What the check says of a sound configuration with this bot, whose settings are changed so.
-fn checked(from: &str, to: &str) -> String {
-    let bot = bot("one", "GBPUSD", "buy = \"rsi(14) < 30\"");
-    assert!(bot.contains(from), "{bot}");
-    let folder = Folder::new()
-        .with("own.rule.toml", "buy = \"close > open\"\nexpiry = \"03:00\"\n")
-        .with("bot.toml", &bot.replace(from, to));
-    let run = folder.run(&["config", "check", "--config", "bot.toml"]);
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    run.stdout
-}
-
-#[test]
-fn lengths_that_are_seldom_meant_are_told_by_the_check() {
-    let close_type = "close_type = \"01:00\"";
-    let with = |type_of: &str| format!("close_type = \"05:00\"\nexpiration_type = \"{type_of}\"");
-    let (candle_close, next_candle) = (with("CANDLE_CLOSE"), with("NEXT_CANDLE"));
-    let counts = "bot \"one\": the expiry 03:00 of its strategy counts, and not close_type = \"01:00\"";
-    for (from, to, says) in [
-        (close_type, "close_type = \"00:02\"", "an expiry of 00:02 is 2 s, shorter than its candles of 1m"),
-        (close_type, "close_type = \"00:02\"", "; 2 min are 02:00"),
-        (close_type, "close_type = \"02:00:00\"", "an expiry of 2:00:00 is 2 h, 120 of its candles of 1m"),
-        (close_type, candle_close.as_str(), "it lasts 1 min to 5 min, less the delay of its open"),
-        (close_type, next_candle.as_str(), "candle of 05:00 begins, up to 5 min behind its signal"),
-        ("buy = \"rsi(14) < 30\"", "buy = \"rsi(14) < 30\", expiry = \"03:00\"", counts),
-        ("buy = \"rsi(14) < 30\"", "file = \"own.rule.toml\"", counts),
-    ] {
-        let told = checked(from, to);
-        assert!(told.contains(says), "{to}: {told}");
-    }
-    for plain in [close_type, "close_type = \"05:00\"", "close_type = \"1:00:00\""] {
-        let told = checked(close_type, plain);
-        assert!(!told.contains("an expiry of") && !told.contains("counts, and not"), "{plain}: {told}");
-    }
-}
-
-#[test]
-fn limits_that_are_seldom_meant_are_told_by_the_check() {
-    let hours = "hours = [{ from = \"13:00\", to = \"17:00\"";
-    for (risk, says) in [
-        ("max_open_trades = 0".to_owned(), "risk.max_open_trades = 0 is no limit"),
-        ("max_open_trades_per_symbol = 0".to_owned(), "risk.max_open_trades_per_symbol = 0 is no limit"),
-        ("min_payout_percent = 185".to_owned(), "risk.min_payout_percent = 185 is more than the stake"),
-        ("min_payout_percent = 185".to_owned(), "is to bring back 1.85, stake included, write 85"),
-        (
-            "min_payout_percent_by_symbol = { GBPUSD = 185 }".to_owned(),
-            "risk.min_payout_percent_by_symbol.GBPUSD = 185 is more",
-        ),
-        (format!("{hours} }}]"), "risk.hours: 13:00 to 17:00 is UTC"),
-    ] {
-        let told = checked("[[bots]]", &format!("[risk]\n{risk}\n[[bots]]"));
-        assert!(told.contains(says), "{risk}: {told}");
-    }
-    let london =
-        format!("[risk]\n{hours}, timezone = \"Europe/London\" }}]\nmin_payout_percent = 80\n[[bots]]");
-    let told = checked("[[bots]]", &london);
-    let notes = ["is no limit", "is more than the stake", "is UTC"];
-    assert!(notes.iter().all(|note| !told.contains(note)), "{told}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "journal",
             "notify",
             "records",
+            "rules",
             "runtime",
             "sandbox",
             "storage",

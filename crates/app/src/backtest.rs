@@ -7,10 +7,10 @@ use crate::bots::{
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
 use crate::error::AppError;
-use crate::inspection::{notices_of_stakes, outgrown_stakes, ruin_of};
+use crate::inspection::ruin_of;
+use crate::lints::{self, LintInput, Stage};
 use crate::progress::Progress;
 use crate::signals::SignalList;
-use crate::warm_up::shares_of_warm_up;
 use candlewick_backtest::{Backtest, BacktestSettings, Finished};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::{BotSettings, Header, JournalHash, OutsideSignal, Recorder, check_stakes};
@@ -107,9 +107,7 @@ impl BacktestTerms {
     ) -> Result<(PreparedBacktest, Strategies), AppError> {
         loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
         loaded.check_simulation().map_err(Problems::from)?;
-        let bots = BotSet::build(&loaded, registry)?;
-        let warmups = bots.warmups(&loaded.config.bots);
-        let BotSet { strategies, wants_prices, versions } = bots;
+        let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
         let simulation = loaded.config.simulation.clone();
         let has_simulated_latency =
             self.latency.as_ref().is_some_and(|latency| latency.delays.is_simulated());
@@ -125,12 +123,12 @@ impl BacktestTerms {
         let refused = |error| AppError::from(problem_of_session(&error, &loaded));
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = ruin_of(&loaded).map_err(refused)?;
-        let idle_bots = notices_of_stakes(&loaded).map_err(Problems::from)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
-        candles.notices.extend(ruin.stakes.into_iter().chain(idle_bots).chain(outgrown_stakes(&loaded)));
-        candles.notices.extend(shares_of_warm_up(&warmups, &candles.series, registry));
+        candles.notices.extend(ruin.stakes);
+        let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
+        candles.notices.extend(lints::texts(&lint_input, Stage::Backtest));
         let apart = nothing_to_choose(&loaded, &candles.series);
         candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));

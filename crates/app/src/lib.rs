@@ -19,6 +19,7 @@ mod error;
 pub mod fetch;
 pub mod inspection;
 pub mod journal;
+pub mod lints;
 pub mod live;
 pub mod monte_carlo;
 mod nearby;

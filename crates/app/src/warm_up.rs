@@ -1,78 +1,99 @@
-//! How many candles a bot wants to have seen before its first signal, where a trader should know of it.
+//! Candles that a strategy needs before its first signal.
 
 use crate::bots::strategy_of;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{CandleSeries, Millis, Registry, Strategy};
+use candlewick_rules::longest_part;
+use candlewick_sdk::{Interval, Millis, Registry, Strategy};
+use serde_json::Value;
 
-/// From so many candles on the warm-up is worth a line where the candles are not known.
-pub const LONG: usize = 2_000;
-/// From this share of the candles on it is worth a line, in percent.
-const SHARE_PERCENT: f64 = 5.0;
+/// Number of candles above which a warm-up is long if the candles of the run are unknown.
+const LONG_CANDLES: usize = 2_000;
+/// Share of the candles of a run above which a warm-up is long, in percent.
+const LONG_SHARE_PERCENT: f64 = 5.0;
 
-/// Of each bot that needs many candles before its first signal: how many, and how long that is.
-pub fn long_warm_ups(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
-    let words = |bot: &BotSettings| {
+/// The warm-up of a bot's strategy.
+pub struct WarmUp {
+    /// Number of candles.
+    candles: usize,
+    /// Candles among them from which the gate learns its state.
+    history: usize,
+    interval: Interval,
+    /// Description of the longest part of a rule.
+    longest_part: Option<String>,
+}
+
+impl WarmUp {
+    /// Returns the warm-up of a bot, `None` if its strategy cannot be built.
+    pub fn from_bot(bot: &BotSettings, registry: &Registry) -> Option<Self> {
         let strategy = strategy_of(bot, registry)?;
-        let (warmup, history) = (strategy.warmup(), history_of(strategy.as_ref()));
-        (warmup > LONG).then(|| {
-            let length = span_words(bot.interval.length() * i64::try_from(warmup).unwrap_or(i64::MAX));
+        Some(Self::from_strategy(strategy.as_ref(), (&bot.strategy, &bot.params), bot.interval, registry))
+    }
+
+    /// Returns the warm-up of a strategy with its name and parameters.
+    pub fn from_strategy(
+        strategy: &dyn Strategy,
+        named: (&str, &Value),
+        interval: Interval,
+        registry: &Registry,
+    ) -> Self {
+        Self {
+            candles: strategy.warmup(),
+            history: strategy.gate().map_or(0, |gate| gate.history),
+            interval,
+            longest_part: describe_longest_part(registry, named, interval),
+        }
+    }
+
+    /// Describes a warm-up that is long on any candles.
+    pub(crate) fn describe_long(&self) -> Option<String> {
+        let Self { candles, interval, .. } = self;
+        (*candles > LONG_CANDLES).then(|| {
+            let length = describe_span(*interval, *candles);
             format!(
-                "{}: {warmup} candles of {}, {length} of open market{}",
-                bot.name,
-                bot.interval,
-                history_words(history)
+                "it needs {candles} candles of {interval} ({length} of open market) before its first signal, and a backtest trades none of \
+                 them{}",
+                self.describe_parts()
             )
         })
-    };
-    bots.iter().filter_map(words).collect()
+    }
+
+    /// Describes a warm-up that takes a large share of `count` candles; `scope` names these candles.
+    pub fn describe_share(&self, count: usize, scope: &str) -> Option<String> {
+        // The last candle of the warm-up may bring the first signal.
+        let silent = self.candles.saturating_sub(1).min(count);
+        let percent = silent as f64 / count.max(1) as f64 * 100.0;
+        (percent > LONG_SHARE_PERCENT).then(|| {
+            format!(
+                "the first {silent} of {count} candles{scope} ({percent:.0} %) are its warm-up and bring no trade; add earlier candles or use \
+                 shorter periods{}",
+                self.describe_parts()
+            )
+        })
+    }
+
+    fn describe_parts(&self) -> String {
+        let gate =
+            (self.history > 0).then(|| format!("its gate learns its state from {} of them", self.history));
+        gate.into_iter().chain(self.longest_part.clone()).map(|part| format!("; {part}")).collect()
+    }
 }
 
-/// What the warm-ups of bots take of these candles, where that is a share worth knowing.
-pub(crate) fn shares_of_warm_up(
-    warmups: &[(BotSettings, usize)],
-    series: &[CandleSeries],
+/// Describes the part of a rule that needs the most candles, with an alternative that needs fewer.
+pub fn describe_longest_part(
     registry: &Registry,
-) -> Vec<String> {
-    let words = |(bot, warmup): &(BotSettings, usize)| {
-        let own = series.iter().find(|one| one.series() == bot.series())?;
-        let history = strategy_of(bot, registry).map_or(0, |strategy| history_of(strategy.as_ref()));
-        warm_up_share(&bot.name, (*warmup, history), own.candles().len(), "")
-    };
-    warmups.iter().filter_map(words).collect()
-}
-
-/// How many candles of a strategy's warm-up are those from which its gate learns how it stands.
-pub fn history_of(strategy: &dyn Strategy) -> usize {
-    strategy.gate().map_or(0, |gate| gate.history)
-}
-
-fn history_words(history: usize) -> String {
-    let gate = format!(", {history} of them for its gate to learn how it stands (history in gate)");
-    if history > 0 { gate } else { String::new() }
-}
-
-/// What a warm-up, a part of which is the history of a gate, takes of so many candles, which are those `of` something, where that is a share
-/// worth knowing.
-pub fn warm_up_share(
-    bot: &str,
-    (warmup, history): (usize, usize),
-    candles: usize,
-    of: &str,
+    strategy: (&str, &Value),
+    interval: Interval,
 ) -> Option<String> {
-    // The last candle of the warm-up is the first that may bring a signal.
-    let silent = warmup.saturating_sub(1).min(candles);
-    let percent = silent as f64 / candles.max(1) as f64 * 100.0;
-    (percent > SHARE_PERCENT).then(|| {
-        let gate = history_words(history);
-        format!(
-            "bot \"{bot}\": the first {silent} of {candles} candles{of} ({percent:.0} %) are its warm-up{gate}, and bring no trade: bring earlier \
-             candles as well, or take shorter periods; a period of longer candles counts all that are in it"
-        )
-    })
+    let part = longest_part(registry, strategy, interval).ok()??;
+    let length = describe_span(interval, part.candles);
+    let alternative =
+        part.windowed.map_or_else(String::new, |(text, candles)| format!(", `{text}` only {candles}"));
+    Some(format!("`{}` needs {} candles of {interval} ({length}){alternative}", part.text, part.candles))
 }
 
-/// Days and hours.
-pub fn span_words(span: Millis) -> String {
+/// Describes the length of so many candles in days and hours.
+fn describe_span(interval: Interval, candles: usize) -> String {
+    let span = interval.length() * i64::try_from(candles).unwrap_or(i64::MAX);
     let hours = span.get() / Millis::HOUR.get();
     match (hours / 24, hours % 24) {
         (0, hours) => format!("{hours} h"),
@@ -85,9 +106,13 @@ pub fn span_words(span: Millis) -> String {
 mod tests {
     use super::*;
 
+    fn warm_up(candles: usize, history: usize) -> WarmUp {
+        WarmUp { candles, history, interval: Interval::MINUTE, longest_part: None }
+    }
+
     #[test]
-    fn a_warm_up_is_told_where_it_takes_more_than_a_twentieth() {
-        for (warmup, candles, expected) in [
+    fn describes_a_warm_up_above_a_twentieth_of_the_candles() {
+        for (needed, candles, expected) in [
             (8_551, 30_117, Some("the first 8550 of 30117 candles (28 %) are its warm-up")),
             (51, 1_000, None),
             (52, 1_000, Some("the first 51 of 1000 candles (5 %) are its warm-up")),
@@ -95,24 +120,20 @@ mod tests {
             (1, 1, None),
             (10, 0, None),
         ] {
-            let told = warm_up_share("a", (warmup, 0), candles, "");
-            assert_eq!(told.is_some(), expected.is_some(), "{warmup} of {candles}: {told:?}");
-            assert!(told.unwrap_or_default().contains(expected.unwrap_or_default()), "{warmup} of {candles}");
+            let text = warm_up(needed, 0).describe_share(candles, "");
+            assert_eq!(text.is_some(), expected.is_some(), "{needed} of {candles}: {text:?}");
+            assert!(text.unwrap_or_default().contains(expected.unwrap_or_default()), "{needed} of {candles}");
         }
+        let text = warm_up(794, 500).describe_share(2_880, "").unwrap();
+        assert!(text.contains("the first 793 of 2880 candles (28 %)"), "{text}");
+        assert!(text.ends_with("; its gate learns its state from 500 of them"), "{text}");
     }
 
     #[test]
-    fn what_a_gate_learns_from_is_told_apart() {
-        let told = warm_up_share("a", (794, 500), 2_880, "").unwrap();
-        let expected = "the first 793 of 2880 candles (28 %) are its warm-up, 500 of them for its gate to learn how it stands (history in gate), and";
-        assert!(told.contains(expected), "{told}");
-    }
-
-    #[test]
-    fn a_span_is_days_and_hours() {
-        // By hand: 8551 minutes are 142.5 hours, and those are 5 days and 22.5 hours.
+    fn describes_a_span_in_days_and_hours() {
+        // 8,551 minutes are 142.5 hours, and those are 5 days and 22.5 hours.
         for (minutes, expected) in [(8_551, "5 days 22 h"), (1_500, "1 day 1 h"), (90, "1 h")] {
-            assert_eq!(span_words(Millis::MINUTE * minutes), expected);
+            assert_eq!(describe_span(Interval::MINUTE, minutes), expected);
         }
     }
 }

@@ -47,7 +47,6 @@ mod output;
 mod progress;
 mod repeats;
 mod terminal;
-mod time_zones;
 mod usage;
 mod workers;
 mod wrap;

@@ -8,7 +8,7 @@ use crate::candles::{
 use crate::configuration::toml_key;
 use crate::error::AppError;
 use crate::fetch::Mixing;
-use crate::inspection::doubtful_symbol;
+use crate::lints::unusual_spelling;
 use crate::progress::Progress;
 use crate::shell::shell_word;
 use crate::storage;
@@ -364,8 +364,8 @@ impl fmt::Display for ImportedFile {
                 closed as f64 * 100.0 / candles.candles().len() as f64
             )?;
         }
-        if let Some(doubtful) = doubtful_symbol(candles.symbol()) {
-            write!(f, "\n  {doubtful}")?;
+        if let Some(note) = unusual_spelling(candles.symbol()) {
+            write!(f, "\n  {note}")?;
         }
         for notice in self.notices.iter().cloned().chain(self.longer.text()) {
             write!(f, "\n  {notice}")?;

@@ -2,7 +2,8 @@
 
 use super::finding::{Check, Finding};
 use crate::configuration::{Base, Loaded, RealMoney};
-use crate::inspection::{notices_of, problem_of_network, problems_of};
+use crate::inspection::{ladder_figures, problem_of_network, problems_of};
+use crate::lints::{self, LintInput, Stage};
 use candlewick_sdk::Registry;
 use std::path::PathBuf;
 
@@ -39,7 +40,8 @@ fn sound(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
     let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
-    let notices = notices_of(loaded, registry);
+    let mut notices = ladder_figures(loaded);
+    notices.extend(lints::texts(&LintInput::new(loaded, registry), Stage::Doctor));
     if notices.is_empty() {
         Check::Configuration.ok(text)
     } else {

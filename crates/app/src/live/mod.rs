@@ -34,7 +34,7 @@ pub use waiting::wait_for_venue;
 use crate::bots::{BotSet, session_settings, without_unused_share};
 use crate::configuration::Loaded;
 use crate::error::AppError;
-use crate::inspection::ended_blackouts;
+use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
 use crate::search::files_of_bots;
@@ -193,7 +193,7 @@ async fn run_watched(
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
-    warn_of_ended_blackouts(&settings, clock.now());
+    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand.with_stream(streams), requests_per_second, &mut runtime);
     let journal_url = old_rows::where_they_are(&journal, &mut runtime);
@@ -258,12 +258,6 @@ async fn run_watched(
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
-}
-
-fn warn_of_ended_blackouts(settings: &SessionSettings, now: Millis) {
-    if let Some(note) = ended_blackouts(&settings.risk.blackouts, now) {
-        tracing::warn!("{note}");
-    }
 }
 
 fn begins_halted(halt: &Halt) -> String {

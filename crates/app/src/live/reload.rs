@@ -4,7 +4,7 @@ use super::{ladders, old_rows};
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::AppError;
-use crate::inspection::idle_blackouts;
+use crate::lints::idle_blackouts;
 use crate::search::files_of_bots;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};

@@ -7,6 +7,7 @@ use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
 use crate::candles::{COARSE, CandleChoice, Candles};
 use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
 use crate::error::AppError;
+use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
 use crate::signals::warn_of_unused_list;
@@ -142,6 +143,8 @@ impl SearchTerms {
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
         candles.notices.extend(idle_close_types((&entry, &space), &loaded.config.bots));
+        let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
+        candles.notices.extend(lints::texts(&lint_input, Stage::Search));
         let settings = BacktestSettings {
             session: session_settings(&loaded),
             simulation: loaded.config.simulation.clone(),

@@ -1,8 +1,7 @@
 //! `backtest`: stored candles through the configured bots.
 
-use super::conditions::{conditions_of_bots, doubtful_parts_of, rule_numbers_of, without_volume};
+use super::conditions::{conditions_of_bots, rule_numbers_of};
 use super::gates::gates_of;
-use super::long_parts::long_parts_of;
 use crate::arguments::parse_journal;
 use crate::candles::{CandleArguments, basis_of};
 use crate::combinations::combinations_of;
@@ -12,14 +11,10 @@ use crate::host::host;
 use crate::journal::block_on;
 use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
-use crate::time_zones::zone_notes;
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
-use candlewick_app::configuration::Loaded;
 use candlewick_app::search::files_of_bots;
-use candlewick_engine::{
-    BotSettings, LongerStaleness, TradeBook, percent_beside_default, trades_that_found_out,
-};
+use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{
@@ -181,9 +176,8 @@ fn report(
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(notice_of_not_built(finished.longer_not_built));
-    notices.extend(percent_beside_default(&settings.session));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
-    notices.extend(notices_of_rules(&loaded, &series, context));
+    notices.extend(combinations_of(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
@@ -241,18 +235,6 @@ fn report(
     }
     show(&report, context.global)?;
     Ok(Ending::Done)
-}
-
-/// Collects notices about the bots' combinations and rules.
-fn notices_of_rules(loaded: &Loaded, series: &[CandleSeries], context: &Context<'_>) -> Vec<String> {
-    let registry = context.registry;
-    let mut notices = Vec::new();
-    notices.extend(combinations_of(&loaded.config.bots, registry));
-    notices.extend(long_parts_of(loaded, series, registry));
-    notices.extend(doubtful_parts_of(loaded, registry));
-    notices.extend(zone_notes(loaded, registry));
-    notices.extend(without_volume(loaded, series, registry));
-    notices
 }
 
 /// Returns the note about longer candles that were not built, `None` if all were.

@@ -6,7 +6,7 @@ use candlewick_app::bots::error_of_backtest;
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{BotSettings, EngineError};
 use candlewick_report::conditions::ConditionLine;
-use candlewick_rules::{HeldCondition, count_numbers, doubtful_conditions, held_conditions, looks_at_volume};
+use candlewick_rules::{HeldCondition, count_numbers, held_conditions};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
@@ -32,39 +32,11 @@ pub(super) fn conditions_of_bots(
     Ok(lines)
 }
 
-/// Of each bot, what in its rule does hardly what its author means: see [`doubtful_conditions`].
-pub(super) fn doubtful_parts_of(loaded: &Loaded, registry: &Registry) -> Vec<String> {
-    let of_bot = |bot: &BotSettings| {
-        let found = doubtful_conditions(registry, (&bot.strategy, &bot.params), bot.interval).unwrap_or_default();
-        found.into_iter().map(|words| format!("bot \"{}\": {words}", bot.name)).collect::<Vec<_>>()
-    };
-    loaded.config.bots.iter().flat_map(of_bot).collect()
-}
-
 /// Counts the numbers in the rule of each bot, in the bots' order.
 pub(super) fn rule_numbers_of(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
-}
-
-/// Of each bot whose rule looks at the volume, that it is one number on all its candles.
-pub(super) fn without_volume(loaded: &Loaded, series: &[CandleSeries], registry: &Registry) -> Vec<String> {
-    let of_bot = |bot: &BotSettings| {
-        let own = series.iter().find(|one| one.series() == bot.series())?;
-        let volumes = || own.candles().iter().map(Candle::volume);
-        let first = volumes().next()?;
-        let is_flat = volumes().all(|volume| volume.total_cmp(&first).is_eq());
-        let looks = is_flat && looks_at_volume(registry, (&bot.strategy, &bot.params)).ok()?;
-        looks.then(|| {
-            format!(
-                "bot \"{}\": the volume is {first} on all candles of {}@{}: a condition on it says nothing; bring candles with volumes, or leave \
-                 it out",
-                bot.name, bot.symbol, bot.interval
-            )
-        })
-    };
-    loaded.config.bots.iter().filter_map(of_bot).collect()
 }
 
 /// Of one bot; nothing where its strategy says no conditions.

@@ -19,7 +19,6 @@ mod gates;
 mod halt;
 mod journal;
 mod live;
-mod long_parts;
 #[cfg(feature = "man")]
 mod man;
 mod monte_carlo;

@@ -1,7 +1,6 @@
 //! `tune`: from a rule to a checked result, one step after the other.
 
-use super::conditions::{conditions_of, doubtful_parts_of, without_volume};
-use super::long_parts::long_parts_of;
+use super::conditions::conditions_of;
 use super::strategy::check::{check_command, not_made};
 use super::sweep_run::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
@@ -13,13 +12,12 @@ use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, Terminal};
 use crate::search::SearchArguments;
-use crate::time_zones::zone_notes;
 use candlewick_app::search::{
     HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
 };
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
 use candlewick_app::validation::{self, Means, ValidationReport};
-use candlewick_app::warm_up::{history_of, warm_up_share};
+use candlewick_app::warm_up::WarmUp;
 use candlewick_records::counted;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
@@ -339,12 +337,6 @@ impl Tuning<'_> {
     fn notices(&self) -> Vec<String> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
-        let loaded = &self.plan.prepared.loaded;
-        let series = &self.plan.prepared.candles.series;
-        let mut doubtful = doubtful_parts_of(loaded, self.context.registry);
-        doubtful.extend(zone_notes(loaded, self.context.registry));
-        doubtful.extend(without_volume(loaded, series, self.context.registry));
-        doubtful.extend(long_parts_of(loaded, series, self.context.registry));
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
             format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
         });
@@ -355,15 +347,18 @@ impl Tuning<'_> {
                 kept.join(", ")
             )
         });
-        bare.into_iter().chain(kept).chain(doubtful).chain(self.warm_up()).collect()
+        bare.into_iter().chain(kept).chain(self.warm_up()).collect()
     }
 
     /// What the warm-up takes of the candles before the hold-out, where that is much.
     fn warm_up(&self) -> Option<String> {
         let (subject, market) = self.plan.subject(&self.layout).ok()?;
         let strategy = subject.build().ok()?;
-        let warmup = (strategy.warmup(), history_of(strategy.as_ref()));
-        warm_up_share(&subject.bot.bot, warmup, market.candles.len(), " before the hold-out")
+        let Subject { entry, params, bot } = &subject;
+        let (named, registry) = ((entry.name.as_str(), params), self.context.registry);
+        let warm_up = WarmUp::from_strategy(strategy.as_ref(), named, bot.interval, registry);
+        let text = warm_up.describe_share(market.candles.len(), " before the hold-out")?;
+        Some(format!("bot \"{}\": {text}", bot.bot))
     }
 
     fn stopped(&self, ending: Ending) -> Ending {

@@ -4,15 +4,12 @@ use super::limit_words::limit_words;
 use super::onlookers::onlookers_of;
 use crate::combinations::{combinations_of, gates_of};
 use crate::terminal::lines;
-use crate::time_zones::zone_notes;
 use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{Loaded, Mode, VariantSettings};
-use candlewick_app::inspection::{cut_ladders, outgrown_stakes, split_hours};
-use candlewick_app::signals::{list_words, unbound_signals};
-use candlewick_app::warm_up::long_warm_ups;
+use candlewick_app::lints::{self, LintInput, Stage};
+use candlewick_app::signals::list_words;
 use candlewick_engine::{
     BotSettings, IfRefused, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin,
-    percent_beside_default, stakes_to_find_out,
 };
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
@@ -36,21 +33,17 @@ pub(crate) struct Header {
     /// What each bot trades, in their order.
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    /// What each bot that needs many candles before its first signal needs.
-    warm_ups: Vec<String>,
     /// What each bot that combines strategies is made of.
     combinations: Vec<String>,
     /// What opens and closes the gate of each bot that has one.
     gates: Vec<String>,
-    /// What is to be known of the time zones.
-    zones: Vec<String>,
     /// The doors for signals, each behind its label.
     doors: Vec<(&'static str, String)>,
     /// Who is told of the run, each behind its label.
     onlookers: Vec<(&'static str, String)>,
     limits: String,
-    /// Ladders that limits, hours or pauses cut in their middle, and hours that the start of the day does.
-    cuts: Vec<String>,
+    /// Findings of the lints.
+    notes: Vec<String>,
     /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
@@ -92,15 +85,13 @@ impl Header {
             candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
-            warm_ups: long_warm_ups(bots, registry),
             combinations: combinations_of(bots, registry),
             gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
-            zones: zone_notes(loaded, registry),
             doors: doors_of(loaded, begins),
             onlookers: onlookers_of(loaded),
             limits: limit_words(&loaded.config.risk),
-            cuts: [cut_ladders(loaded), outgrown_stakes(loaded), split_hours(&loaded.config)].concat(),
+            notes: lints::texts(&LintInput::new(loaded, registry), Stage::Start),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -128,9 +119,6 @@ impl Header {
         for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
             add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
         }
-        for (place, needs) in self.warm_ups.iter().enumerate() {
-            add(if place == 0 { "warm-up" } else { "" }, &format!("{needs}, from before its first signal"));
-        }
         for (place, made_of) in self.combinations.iter().enumerate() {
             add(if place == 0 { "combined" } else { "" }, made_of);
         }
@@ -140,15 +128,10 @@ impl Header {
         for (label, door) in &self.doors {
             add(label, door);
         }
-        for (place, zone) in self.zones.iter().enumerate() {
-            add(if place == 0 { "zones" } else { "" }, zone);
-        }
         add("limits", &self.limits);
-        if let Some((settings, _)) = self.stakes.as_deref() {
-            let notes = percent_beside_default(settings).into_iter().chain(stakes_to_find_out(settings));
-            notes.for_each(|note| add("", &note));
+        for (index, note) in self.notes.iter().enumerate() {
+            add(if index == 0 { "notes" } else { "" }, note);
         }
-        self.cuts.iter().for_each(|note| add("", note));
         for (place, ruin) in self.ruin(free).iter().enumerate() {
             add(if place == 0 { "ruin" } else { "" }, ruin);
         }
@@ -292,8 +275,7 @@ fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, Strin
     });
     let stdin =
         signals.stdin.then(|| ("stdin", "signals on standard input, a JSON object a line".to_owned()));
-    let unbound = unbound_signals(loaded).into_iter().map(|words| ("", words));
-    [list, webhook, stdin].into_iter().flatten().chain(unbound).collect()
+    [list, webhook, stdin].into_iter().flatten().collect()
 }
 
 fn stake_words(stake: &StakeSettings) -> String {

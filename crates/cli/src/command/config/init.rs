@@ -8,7 +8,7 @@ use crate::output::print;
 use anyhow::Context as _;
 use candlewick_app::AppError;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
-use candlewick_app::inspection::{notices_of_stakes, problems_of};
+use candlewick_app::inspection::problems_of;
 use candlewick_app::usual_spelling;
 use candlewick_history::{AssetType, asset_type_of, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol, suggest};
@@ -353,7 +353,6 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
 fn check_draft(draft: &PathBuf, context: &Context<'_>) -> Result<(), AppError> {
     let loaded = Loaded::read(std::slice::from_ref(draft), Base::Sandbox, Vec::new())?;
     Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
-    notices_of_stakes(&loaded).map_err(Problems::from)?;
     Ok(())
 }
 

@@ -5,17 +5,13 @@ mod init;
 mod stake_answer;
 
 use crate::combinations::{combinations_of, gates_of};
-use crate::command::conditions::doubtful_parts_of;
-use crate::command::long_parts::long_parts_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
-use crate::time_zones::zone_notes;
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{
-    demand_of, notes_of, notices_of, notices_of_stakes, outgrown_stakes, problems_of, ruin_of_stakes,
-};
+use candlewick_app::inspection::{demand_of, ladder_figures, problems_of, ruin_of_stakes};
+use candlewick_app::lints::{self, LintFinding, LintInput, OUTGROWN_STAKE, Stage, UNAFFORDABLE_STAKE};
 use clap::Subcommand;
 use serde_json::json;
 use std::path::PathBuf;
@@ -72,25 +68,19 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let loaded = Loaded::read(files, Base::Sandbox, Vec::new())?;
     let mut problems = problems_of(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));
-    let stakes =
-        if problems.is_empty() { notices_of_stakes(&loaded).map_err(Problems::from)? } else { Vec::new() };
-    let mut notices = Problems::check(problems).map(|()| notices_of(&loaded, context.registry))?;
+    Problems::check(problems)?;
+    let mut notices = ladder_figures(&loaded);
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
-    let idle = stakes.len();
     notices.extend(combinations_of(&loaded.config.bots, context.registry));
     let gates = gates_of(&loaded.config.bots, context.registry).into_iter();
     notices.extend(gates.map(|gate| format!("gate of {gate}")));
     let (ruin, halved) = ruin_of_stakes(&loaded);
     notices.extend(ruin);
-    notices.extend(stakes);
-    let outgrown = outgrown_stakes(&loaded);
-    let stopping = outgrown.len();
-    notices.extend(outgrown);
-    notices.extend(notes_of(&loaded, context.registry));
-    notices.extend(zone_notes(&loaded, context.registry));
-    notices.extend(long_parts_of(&loaded, &[], context.registry));
-    notices.extend(doubtful_parts_of(&loaded, context.registry));
+    let findings = lints::run(&LintInput::new(&loaded, context.registry), Stage::Check);
+    let count = |lint: &str| findings.iter().filter(|finding| finding.lint == lint).count();
+    let (idle, stopping) = (count(UNAFFORDABLE_STAKE), count(OUTGROWN_STAKE));
+    notices.extend(findings.into_iter().map(|LintFinding { text, .. }| text));
     notices.extend(demand.as_ref().and_then(|demand| demand.shortage(limit)));
     let requests = demand.map(|demand| demand.summary(limit));
     let bots = loaded.config.bots.len();

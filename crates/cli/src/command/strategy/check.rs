@@ -1,7 +1,6 @@
 //! `strategy check`: everything that a strategy must hold, whoever wrote it.
 
 use super::{find, itself};
-use crate::command::long_parts::long_part;
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::{print, print_json};
@@ -10,6 +9,7 @@ use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::shell::shell_word;
 use candlewick_app::validation::{self, CheckError, Means, TIME_LIMIT, ValidationReport};
+use candlewick_app::warm_up::describe_longest_part;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
 use candlewick_sdk::{
@@ -215,7 +215,7 @@ pub(in crate::command) fn not_made(
             Failure::new(FailureKind::Check, unfinished).help(hint)
         }
         CheckError::TooFewCandles { .. } => {
-            let part = long_part(registry, (&entry.name, params), bot.interval, 0);
+            let part = describe_longest_part(registry, (&entry.name, params), bot.interval);
             let part = part.map_or_else(String::new, |part| format!("; {part}"));
             Failure::new(FailureKind::Data, error).help(format!("{needs}: bring more{part}"))
         }
