@@ -109,8 +109,8 @@ fn a_second_name_of_a_symbol_makes_no_second_series() {
     );
     let apart = folder.run(&[&other[..], &["--catalog", "apart"]].concat());
     assert_eq!(apart.code, 0, "{}", apart.stderr);
-    let told = "the symbol BTC/USDT: candles and prices are asked for by this very name";
-    assert!(apart.stdout.contains(told), "{}", apart.stdout);
+    let spelling = "the symbol BTC/USDT: requests use this very name, and most venues spell it BTCUSDT";
+    assert!(apart.stdout.contains(spelling), "{}", apart.stdout);
     let again = folder.run(&[&import[..], &["--json"]].concat()).json();
     assert_eq!(again[0]["same"], 50, "{again}");
 }
