@@ -74,7 +74,8 @@ impl WarmUp {
     fn describe_parts(&self) -> String {
         let gate =
             (self.history > 0).then(|| format!("its gate learns its state from {} of them", self.history));
-        gate.into_iter().chain(self.longest_part.clone()).map(|part| format!("; {part}")).collect()
+        let parts: Vec<String> = gate.into_iter().chain(self.longest_part.clone()).collect();
+        if parts.is_empty() { String::new() } else { format!("; {}", parts.join("; ")) }
     }
 }
 

@@ -19,10 +19,12 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
             .find(is_global);
         foreign.or_else(|| find_setting(unknown).filter(is_global)).filter(|_| is_rule)
     };
+    let in_other_case = known.iter().find(|own| own.eq_ignore_ascii_case(unknown));
+    let in_other_case = in_other_case.map(|own| format!("did you mean `{own}`?"));
     let near = || nearest(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     let named_value = || value.filter(|_| is_rule).and_then(|value| hint_for_value(unknown, value));
-    let hint = counterparts(context, unknown).next().or_else(setting).map(render_counterpart);
-    let hint = hint.or_else(near).or_else(named_value);
+    let foreign = || counterparts(context, unknown).next().or_else(setting).map(render_counterpart);
+    let hint = in_other_case.or_else(foreign).or_else(near).or_else(named_value);
     let hint = hint.unwrap_or_else(|| format!("known are: {}", known.join(", ")));
     Some(format!("there is no key `{unknown}`: {hint}"))
 }

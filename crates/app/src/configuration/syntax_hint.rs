@@ -26,7 +26,8 @@ pub(super) fn hint_for_line(line: &str) -> Option<&'static str> {
 fn has_separators(value: &str) -> bool {
     let is_end = |letter: char| !(letter.is_ascii_digit() || ",.".contains(letter));
     let number = value.trim_start_matches(['-', '+']).split(is_end).next().unwrap_or_default();
-    let mut parts = number.trim_end_matches(',').split([',', '.']);
+    let number = number.trim_end_matches(',');
+    let mut parts = number.split([',', '.']);
     let is_number = parts.clone().all(|part| !part.is_empty());
     let is_plain = number.matches(',').count() == 0 && parts.nth(2).is_none();
     is_number && !is_plain && number.contains([',', '.'])

@@ -333,9 +333,9 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
     bot("01:00", "00:02", &[("doubtful_expiry", "did you mean 02:00?")]);
     bot("01:00", "02:00:00", &[("doubtful_expiry", "(120 min) is 120 of its candles of 1m")]);
     bot("01:00", "1:00:00", &[]);
-    bot("EURUSD", "GBP/USD", &[("doubtful_symbol", "most venues spell it GBPUSD")]);
-    let crypto = |symbol: &str| format!("{symbol}\"\nasset_type = \"crypto");
     let forex = ("doubtful_symbol", "venues list these as \"forex\"");
+    bot("EURUSD", "GBP/USD", &[("doubtful_symbol", "most venues spell it GBPUSD"), forex]);
+    let crypto = |symbol: &str| format!("{symbol}\"\nasset_type = \"crypto");
     bot("EURUSD", &crypto("EURUSD"), &[forex]);
     bot("EURUSD", &crypto("USDMXN"), &[forex]);
     bot("EURUSD", &crypto("BTCUSD"), &[]);

@@ -151,6 +151,13 @@ pub async fn run(
     outcome
 }
 
+/// Warns about blackouts that block no trade from now on.
+fn warn_of_idle_blackouts(loaded: &Loaded, now: Millis) {
+    for note in idle_blackouts(loaded, now) {
+        tracing::warn!("{note}");
+    }
+}
+
 /// The run itself.
 async fn run_watched(
     loaded: &Loaded,
@@ -193,7 +200,7 @@ async fn run_watched(
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
-    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
+    warn_of_idle_blackouts(loaded, clock.now());
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand.with_stream(streams), requests_per_second, &mut runtime);
     let journal_url = old_rows::where_they_are(&journal, &mut runtime);

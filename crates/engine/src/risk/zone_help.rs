@@ -96,8 +96,8 @@ fn nearest_zone(text: &str) -> Option<&'static str> {
         let city = name.rsplit('/').next().unwrap_or(name);
         edit_distance(text, name).min(edit_distance(text, city))
     };
-    let names =
-        chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).filter(|name| !name.starts_with("Etc/"));
+    let has_fixed_hours = |name: &str| name.starts_with("Etc/") || name.starts_with("GMT");
+    let names = chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).filter(|name| !has_fixed_hours(name));
     let ranked = names.map(|name| (distance(name), name));
     let best = ranked.min_by_key(|(distance, name)| (*distance, name.len()));
     best.filter(|(distance, _)| *distance <= (length / 5).min(2)).map(|(_, name)| name)
