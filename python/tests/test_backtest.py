@@ -140,8 +140,9 @@ def test_errors_say_what_the_command_line_says_and_what_to_do(candles: Path) -> 
     with pytest.raises(candlewick.ConfigurationError, match="unknown keyword no_such_flag="):
         backtest("rsi-reversal", {"BTCUSDT@1m": candles}, no_such_flag=True)
     for wrong, meant in [("close_typ", "close_type"), ("expiry", "close_type"), ("timeframe", "interval"), ("sensitivty", "sensitivity")]:
+        arguments: dict[str, Any] = {wrong: "05:00"}
         with pytest.raises(candlewick.ConfigurationError, match=f"unknown keyword {wrong}=") as caught:
-            candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, **{wrong: "05:00"})
+            candlewick.backtest("rsi-reversal", candles={"BTCUSDT@1m": candles}, **arguments)
         assert caught.value.help == f"did you mean {meant}=?"
     with pytest.raises(candlewick.ConfigurationError, match="unknown keyword payot="):
         candlewick.edge.verdict(won=580, lost=420, payot=85)
