@@ -9,7 +9,7 @@ use toml::Value;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// Files to copy into the folder, relative to `tests/golden`; `.gz` files are unpacked.
+    /// Files to copy into the folder, relative to `tests/golden`; journals are unpacked.
     #[serde(default)]
     pub(crate) files: Vec<String>,
     /// Commands in their order, without the name of the program.

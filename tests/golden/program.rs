@@ -60,7 +60,7 @@ fn split(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Copies a file into a folder and unpacks it where its name ends in `.gz`.
+/// Copies a file into a folder. Journals are unpacked.
 fn copy(file: &Path, folder: &Path) {
     let mut bytes = fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let mut name = PathBuf::from(file.file_name().unwrap());

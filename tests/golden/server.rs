@@ -6,11 +6,17 @@ use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Read, Write, copy, pipe, sink};
 use std::net::TcpStream;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 /// Documented credentials of the sandbox.
 const SANDBOX_HEADERS: &str = "api-token: sandbox-token\r\napi-key: sandbox-key\r\nx-timestamp: 1\r\n";
 /// Start of the event that ends an update of the page.
 const LAST_EVENT: &str = "event: clock";
+
+/// Longest wait for a part of an answer.
+const READ_TIMEOUT: Duration = Duration::from_mins(1);
+/// Maximum number of requests until the page has read the journal.
+const MAX_STATES: usize = 100_000;
 
 /// A server process, killed on drop.
 struct Running(Child);
@@ -74,7 +80,7 @@ impl Client {
         self.headers = format!("cookie: {}\r\n", cookie.split(';').next().unwrap());
         let is_read =
             |answer: &Value| answer["body"]["reading"].is_null() && !answer["body"]["run"].is_null();
-        while !is_read(&self.answer("/api/state")) {}
+        assert!((0..MAX_STATES).any(|_| is_read(&self.answer("/api/state"))), "the journal is not read");
     }
 
     /// Requests a path and returns status and body.
@@ -95,6 +101,7 @@ impl Client {
     /// Sends a request and reads until the answer ends, or the event after `last` does.
     fn exchange(&self, request: &str, headers: &str, body: &str, last: Option<&str>) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
         let (host, length) = (&self.address, body.len());
         // A server answers HTTP 1.0 without chunks.
         let request =

@@ -26,7 +26,7 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
     let foreign = || counterparts(context, unknown).next().or_else(setting).map(render_counterpart);
     let hint = in_other_case.or_else(foreign).or_else(near).or_else(named_value);
     let hint = hint.unwrap_or_else(|| format!("known are: {}", known.join(", ")));
-    Some(format!("there is no key `{unknown}`: {hint}"))
+    Some(format!("unknown key `{unknown}`: {hint}"))
 }
 
 /// Returns the hint for a number or a calculation with a name of its own.

@@ -412,15 +412,15 @@ fn a_slip_is_answered_with_what_is_meant() {
         ),
         (
             json!({ "first_of": [part("b")], "filters": [{ "huors": ["08:00", "17:00"] }] }),
-            "filters[0]: there is no key `huors`; did you mean \"hours\"?",
+            "filters[0]: unknown key `huors`; did you mean \"hours\"?",
         ),
         (
             json!({ "first_of": [part("b")], "filters": [{ "volatility": { "mni": 0.1 } }] }),
-            "filters[0]: there is no key `mni`; did you mean \"min\"?",
+            "filters[0]: unknown key `mni`; did you mean \"min\"?",
         ),
         (
             json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),
-            "gate: there is no key `after_virtual_loses`; did you mean \"after_virtual_losses\"?",
+            "gate: unknown key `after_virtual_loses`; did you mean \"after_virtual_losses\"?",
         ),
         (
             json!({ "first_of": [part("b")], "filters": [{ "hours": ["08:00", "17:00"], "invert": true }] }),
@@ -449,7 +449,7 @@ fn what_is_wrong_is_named() {
         ),
         (
             json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }),
-            "first_of[0]: there is no key `wait`; known are: strategy, name",
+            "first_of[0]: unknown key `wait`; known are: strategy, name",
         ),
         (
             json!({ "first_of": [{ "strategy": "script", "params": { "scrip": "b" } }] }),

@@ -48,7 +48,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
         (
             "buy = \"close > open\"\nbyu = \"close < open\"",
-            "my.toml, line 2: column 1: there is no key `byu`: did you mean `buy`?\n  byu = \"close < open\"\n  ^^^",
+            "my.toml, line 2: column 1: unknown key `byu`: did you mean `buy`?\n  byu = \"close < open\"\n  ^^^",
         ),
         (
             "buy = \"close > open\n",
@@ -85,7 +85,7 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
         ("buy = \"between('08:00', '17:00')\"", ""),
         (
             "buy = \"close > open\"\ngale = 2",
-            "my.toml, line 2: column 1: there is no key `gale`: it belongs in a configuration: stake = { kind = \"martingale\"",
+            "my.toml, line 2: column 1: unknown key `gale`: it belongs in a configuration: stake = { kind = \"martingale\"",
         ),
     ]);
 }
@@ -99,14 +99,14 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
             "my.toml, line 2: column 7: a condition stands in double quotes: buy = \"rsi(7) < 20\"\n  buy = rsi(7) < 20\n        ^",
         ),
         ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
-        ("BUY = \"close > open\"", "my.toml, line 1: column 1: there is no key `BUY`: did you mean `buy`?\n"),
-        ("call = \"close > open\"", "there is no key `call`: did you mean `buy`?\n"),
-        ("buy = \"close > open\"\nPut = \"close < open\"", "there is no key `Put`: did you mean `sell`?\n"),
-        ("long = \"close > open\"", "there is no key `long`: did you mean `buy`?\n"),
-        ("short = \"close > open\"", "there is no key `short`: did you mean `sell`?\n"),
+        ("BUY = \"close > open\"", "my.toml, line 1: column 1: unknown key `BUY`: did you mean `buy`?\n"),
+        ("call = \"close > open\"", "unknown key `call`: did you mean `buy`?\n"),
+        ("buy = \"close > open\"\nPut = \"close < open\"", "unknown key `Put`: did you mean `sell`?\n"),
+        ("long = \"close > open\"", "unknown key `long`: did you mean `buy`?\n"),
+        ("short = \"close > open\"", "unknown key `short`: did you mean `sell`?\n"),
         (
             "buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }",
-            "my.toml, line 3: column 7: there is no key `defualt`: did you mean `default`?\n",
+            "my.toml, line 3: column 7: unknown key `defualt`: did you mean `default`?\n",
         ),
         (
             "buy = \"close > open\"\nexpiry = 3",
@@ -153,7 +153,7 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
         ),
         (
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, step = 2 }",
-            "there is no key `step`: leave it out: a step belongs to the search, as --param period=2..50:2\n",
+            "unknown key `step`: leave it out: a step belongs to the search, as --param period=2..50:2\n",
         ),
     ]);
 }

@@ -16,12 +16,13 @@ pub enum FileKind {
 
 impl FileKind {
     /// Reads the kind of a file from its keys; `None` if it is not TOML.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn read(path: &Path) -> Option<Self> {
         let values: Dict = toml::from_str(&fs::read_to_string(path).ok()?).ok()?;
-        Some(Self::of_values(&values))
+        Some(Self::from_values(&values))
     }
 
-    pub(super) fn of_values(values: &Dict) -> Self {
+    /// Returns the kind of parsed values.
+    pub(super) fn from_values(values: &Dict) -> Self {
         let is_rule =
             ["buy", "sell"].iter().any(|key| values.contains_key(*key)) && !values.contains_key("bots");
         if is_rule { Self::Rule } else { Self::Configuration }

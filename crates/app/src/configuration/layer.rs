@@ -112,7 +112,7 @@ impl Layer {
             }
         })?;
         let mut layer = Self::parse(Origin::File(path.to_owned()), &text)?;
-        if FileKind::of_values(&layer.values) == FileKind::Rule {
+        if FileKind::from_values(&layer.values) == FileKind::Rule {
             let problem = format!("{}: this is no configuration", path.display());
             return Err(AppError::invalid(problem).help(FileKind::Rule.advice(path)));
         }

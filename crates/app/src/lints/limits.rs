@@ -77,7 +77,7 @@ pub(super) fn unlimited_trades(input: &LintInput<'_>) -> Vec<String> {
     ];
     let unlimited = limits.into_iter().filter(|(_, most)| *most == 0);
     let describe = |(key, _): (&str, u32)| {
-        format!("risk.{key} = 0 is no limit: any number of trades may be open at once")
+        format!("risk.{key} = 0 means no limit: any number of trades may be open at once")
     };
     unlimited.map(describe).collect()
 }

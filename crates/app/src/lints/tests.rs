@@ -77,8 +77,8 @@ fn reports_doubtful_percentages_and_limits() {
         ("[risk]\ndaily_loss_limit_percent = 10\n[account]\ninitial_balance = 1000", &[]),
         ("[risk]\ndaily_loss_limit_percent = 10\ndaily_loss_limit = 0", &[]),
         ("[risk]\ndaily_loss_limit_percent = 10\ndaily_loss_limit = 150", &[]),
-        ("[risk]\nmax_open_trades = 0", &[("unlimited_trades", "risk.max_open_trades = 0 is no limit")]),
-        ("[risk]\nmax_open_trades_per_symbol = 0", &[("unlimited_trades", "per_symbol = 0 is no limit")]),
+        ("[risk]\nmax_open_trades = 0", &[("unlimited_trades", "risk.max_open_trades = 0 means no limit")]),
+        ("[risk]\nmax_open_trades_per_symbol = 0", &[("unlimited_trades", "per_symbol = 0 means no limit")]),
     ] {
         check_sections(sections, expected);
     }

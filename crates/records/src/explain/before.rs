@@ -131,7 +131,7 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
         }
         StakeSettings::Kelly { .. } if has_lost_edge(session, bot) => {
-            "the minimum, because the edge is no longer held".to_owned()
+            "the minimum, because the edge no longer holds".to_owned()
         }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly on {free} free"),
     })

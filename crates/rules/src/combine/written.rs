@@ -97,7 +97,7 @@ pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
     // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
     let mut names = text.split('`').skip(1).step_by(2);
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
-        return format!("there is no key `{given}`; {}", suggest(given, names));
+        return format!("unknown key `{given}`; {}", suggest(given, names));
     }
     with_key(table, &text)
 }

@@ -114,7 +114,7 @@ fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Fai
         let path = Path::new(name);
         let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "toml");
         let help = if is_file {
-            FileKind::of(path).unwrap_or(FileKind::Rule).advice(path)
+            FileKind::read(path).unwrap_or(FileKind::Rule).advice(path)
         } else {
             suggest_strategy(name, registry)
         };
