@@ -2,7 +2,7 @@
 
 use crate::reentry::Reentry;
 use crate::stake::{Purse, Stake};
-use crate::{BotVerdict, Edge, IfRefused, SymbolId};
+use crate::{BotVerdict, Edge, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
     Candle, CandleAnswer, CandleAnswers, Direction, Expiry, GateView, LongerCandles, Millis, Money, Price,
     Settlement, ShownCandles, Signal, Strategy,
@@ -222,12 +222,17 @@ impl Bot {
         }
     }
 
-    /// An approved trade of it was not taken by the venue: a ladder that it was to go on with is given up.
-    pub(crate) fn on_not_taken(&mut self) {
+    /// Gives up the ladder if it was to continue with an approved trade that the venue did not take.
+    pub(crate) fn on_not_taken(&mut self, intent: IntentId) {
         let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.waits());
         if self.if_refused == IfRefused::Reset && !waits {
-            self.stake.begin_ladder_anew();
+            self.stake.give_up_ladder(intent);
         }
+    }
+
+    /// Restores the ladder if it was given up because this trade seemed not to have been taken.
+    pub(crate) fn on_taken_after_all(&mut self, intent: IntentId) {
+        self.stake.restore_ladder(intent);
     }
 
     /// A trade of it was approved.

@@ -1,7 +1,6 @@
 //! Books what becomes of an intent (opened, refused, settled, or a doubt that ended), and the days.
 
 use super::Session;
-use crate::bot::Bot;
 use crate::intent::{Intent, Reinstated};
 use crate::nominal::nominal_close;
 use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, Taken};
@@ -53,7 +52,9 @@ impl Session {
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
-        self.bots.get_mut(intent.bot.index()).into_iter().for_each(Bot::on_not_taken);
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.on_not_taken(intent.id);
+        }
     }
 
     /// What never was a trade is no evidence. One that is found after all stays none: its end may have been known by then.
@@ -152,6 +153,13 @@ impl Session {
             self.ledger.reserve(terms.stake());
             self.state.recount_trade(&self.limits, terms.decision_time());
             self.state.recount_bot_trade(terms.bot(), terms.decision_time());
+            self.restore_ladder(terms.bot(), terms.intent());
+        }
+    }
+
+    fn restore_ladder(&mut self, bot: BotId, intent: IntentId) {
+        if let Some(bot) = self.bots.get_mut(bot.index()) {
+            bot.on_taken_after_all(intent);
         }
     }
 
@@ -165,6 +173,7 @@ impl Session {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);
             self.state.recount_bot_trade(bot, decision_time);
+            self.restore_ladder(bot, intent);
         }
         self.next_release = self.next_due();
     }
@@ -175,7 +184,9 @@ impl Session {
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
         self.leave_out(&intent);
-        self.bots.get_mut(intent.bot.index()).into_iter().for_each(Bot::on_not_taken);
+        if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
+            bot.on_not_taken(intent.id);
+        }
         self.next_release = self.next_due();
     }
 

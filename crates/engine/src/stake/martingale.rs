@@ -2,6 +2,7 @@
 
 use super::LadderCost;
 use super::apart::Apart;
+use super::given_up::GivenUp;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,19 @@ pub(crate) struct Martingale {
     level: usize,
     #[serde(default, skip_serializing_if = "Apart::is_empty")]
     pub(super) apart: Apart,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) given_up: Option<GivenUp<usize>>,
 }
 
 impl Martingale {
     pub(super) fn new(base: Money, factor: f64, levels: u32) -> Self {
         let stake = |level: u32| base.scaled_down(factor.powi(level.cast_signed()));
-        Self { stakes: (0..levels.max(1)).map(stake).collect(), level: 0, apart: Apart::default() }
+        Self {
+            stakes: (0..levels.max(1)).map(stake).collect(),
+            level: 0,
+            apart: Apart::default(),
+            given_up: None,
+        }
     }
 
     /// Goes on where another of the same settings stood; whether that is one.
@@ -37,6 +45,7 @@ impl Martingale {
             kept.stakes.len() == self.stakes.len() && kept.level < self.stakes.len() && kept.apart.is_empty();
         if follows {
             self.level = kept.level;
+            self.given_up = kept.given_up;
         }
         follows
     }
@@ -57,10 +66,31 @@ impl Martingale {
         if self.apart.end(intent) {
             return;
         }
+        self.level = self.level_after(self.level, outcome);
+        if let Some(given_up) = self.given_up {
+            let position = self.level_after(given_up.position, outcome);
+            self.given_up = Some(GivenUp { position, ..given_up });
+        }
+    }
+
+    const fn level_after(&self, level: usize, outcome: Outcome) -> usize {
         match outcome {
-            Outcome::Won => self.level = 0,
-            Outcome::Lost => self.level = (self.level + 1) % self.stakes.len(),
-            Outcome::Draw | Outcome::Cancelled => {}
+            Outcome::Won => 0,
+            Outcome::Lost => (level + 1) % self.stakes.len(),
+            Outcome::Draw | Outcome::Cancelled => level,
+        }
+    }
+
+    /// Starts again at the first level, because the venue did not take the order of this one.
+    pub(super) fn give_up(&mut self, intent: IntentId) {
+        self.given_up = GivenUp::extend(self.given_up, intent, self.level);
+        self.begin_anew();
+    }
+
+    /// Returns to the level of an order that became a trade after all.
+    pub(super) fn restore(&mut self, intent: IntentId) {
+        if let Some(position) = GivenUp::take_position(&mut self.given_up, intent) {
+            self.level = position;
         }
     }
 
@@ -118,6 +148,33 @@ mod tests {
         assert_eq!(ladder.next(), Money::from_minor(2_000));
         ladder.settled(third, Won);
         assert_eq!(ladder.next(), Money::from_minor(1_000));
+    }
+
+    #[test]
+    fn order_that_is_a_trade_after_all_restores_the_level_it_was_given_up_at() {
+        let [first, second, third] = [1, 2, 3].map(IntentId::new);
+        let given_up = || {
+            let mut ladder = Martingale::new(Money::from_minor(1_000), 2.0, 3);
+            ladder.settled(first, Lost);
+            ladder.give_up(second);
+            assert_eq!(ladder.next(), Money::from_minor(1_000));
+            ladder
+        };
+        // 20.00 was staked and lost: the next level is 40.00.
+        let mut ladder = given_up();
+        ladder.restore(second);
+        ladder.settled(second, Lost);
+        assert_eq!(ladder.next(), Money::from_minor(4_000));
+        // An earlier order was not given up, and a loss in between counts.
+        let mut ladder = given_up();
+        ladder.restore(first);
+        assert_eq!(ladder.next(), Money::from_minor(1_000));
+        ladder.settled(first, Lost);
+        assert_eq!(ladder.next(), Money::from_minor(2_000));
+        // Two orders of one level.
+        ladder.give_up(third);
+        ladder.restore(second);
+        assert_eq!(ladder.next(), Money::from_minor(4_000));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod apart;
 mod fixed;
+mod given_up;
 mod kelly;
 mod ladder_settings;
 mod martingale;
@@ -233,6 +234,24 @@ impl Stake {
         }
     }
 
+    /// Gives a ladder up because the venue did not take the order.
+    pub(crate) fn give_up_ladder(&mut self, intent: IntentId) {
+        match self {
+            Self::Martingale(rule) => rule.give_up(intent),
+            Self::Soros(rule) => rule.give_up(intent),
+            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+        }
+    }
+
+    /// Restores a ladder that was given up for an order that is a trade after all, unless a later one was approved.
+    pub(crate) fn restore_ladder(&mut self, intent: IntentId) {
+        match self {
+            Self::Martingale(rule) => rule.restore(intent),
+            Self::Soros(rule) => rule.restore(intent),
+            Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) => {}
+        }
+    }
+
     /// Records what a trade of the ladder stakes of its next stake, after rounding and caps.
     #[inline]
     pub(crate) fn place(&mut self, placed: impl FnOnce(Money) -> Money) {
@@ -261,11 +280,14 @@ impl Stake {
         }
     }
 
-    /// An intent of the bot was approved.
+    /// Records that an intent of the bot was approved.
     #[inline]
     pub(crate) fn decided(&mut self, intent: IntentId) {
-        if let Self::Kelly(rule) = self {
-            rule.decided(intent);
+        match self {
+            Self::Fixed(_) | Self::Share(_) => {}
+            Self::Martingale(rule) => rule.given_up = None,
+            Self::Soros(rule) => rule.given_up = None,
+            Self::Kelly(rule) => rule.decided(intent),
         }
     }
 

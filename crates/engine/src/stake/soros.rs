@@ -1,6 +1,7 @@
 //! Profits staked again after wins.
 
 use super::apart::Apart;
+use super::given_up::GivenUp;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,14 @@ pub(crate) struct Soros {
     stake: Money,
     #[serde(default, skip_serializing_if = "Apart::is_empty")]
     pub(super) apart: Apart,
+    /// Wins and stake.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) given_up: Option<GivenUp<(u32, Money)>>,
 }
 
 impl Soros {
     pub(super) const fn new(base: Money, most_wins: u32) -> Self {
-        Self { base, most_wins, wins: 0, stake: base, apart: Apart::new() }
+        Self { base, most_wins, wins: 0, stake: base, apart: Apart::new(), given_up: None }
     }
 
     /// Goes on where another of the same settings stood; whether that is one.
@@ -37,8 +41,10 @@ impl Soros {
         let follows =
             kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
         if follows {
-            let won = if kept.wins == 0 { Money::ZERO } else { kept.stake - kept.base };
-            (self.wins, self.stake) = (kept.wins, self.base + won);
+            let base = self.base;
+            let rebase = |(wins, stake)| (wins, if wins == 0 { base } else { base + stake - kept.base });
+            (self.wins, self.stake) = rebase((kept.wins, kept.stake));
+            self.given_up = kept.given_up.map(|known| GivenUp { position: rebase(known.position), ..known });
         }
         follows
     }
@@ -65,13 +71,31 @@ impl Soros {
         if self.apart.end(intent) {
             return;
         }
+        (self.wins, self.stake) = self.position_after((self.wins, self.stake), outcome, profit);
+        if let Some(given_up) = self.given_up {
+            let position = self.position_after(given_up.position, outcome, profit);
+            self.given_up = Some(GivenUp { position, ..given_up });
+        }
+    }
+
+    fn position_after(&self, (wins, stake): (u32, Money), outcome: Outcome, profit: Money) -> (u32, Money) {
         match outcome {
-            Outcome::Won if self.wins < self.most_wins => {
-                self.wins += 1;
-                self.stake += profit;
-            }
-            Outcome::Won | Outcome::Lost => self.begin_anew(),
-            Outcome::Draw | Outcome::Cancelled => {}
+            Outcome::Won if wins < self.most_wins => (wins + 1, stake + profit),
+            Outcome::Won | Outcome::Lost => (0, self.base),
+            Outcome::Draw | Outcome::Cancelled => (wins, stake),
+        }
+    }
+
+    /// Starts again at the base stake, because the venue did not take the order of this one.
+    pub(super) fn give_up(&mut self, intent: IntentId) {
+        self.given_up = GivenUp::extend(self.given_up, intent, (self.wins, self.stake));
+        self.begin_anew();
+    }
+
+    /// Returns to the stake of an order that became a trade after all.
+    pub(super) fn restore(&mut self, intent: IntentId) {
+        if let Some(position) = GivenUp::take_position(&mut self.given_up, intent) {
+            (self.wins, self.stake) = position;
         }
     }
 }
@@ -95,6 +119,19 @@ mod tests {
             soros.settled(IntentId::new(1), outcome, Money::from_minor(profit));
             assert_eq!(soros.next(), Money::from_minor(next), "after {outcome}");
         }
+    }
+
+    #[test]
+    fn order_that_is_a_trade_after_all_restores_its_stake() {
+        let [first, second] = [1, 2].map(IntentId::new);
+        let mut soros = Soros::new(Money::from_minor(1_000), 2);
+        soros.settled(first, Outcome::Won, Money::from_minor(800));
+        soros.give_up(second);
+        assert_eq!(soros.next(), Money::from_minor(1_000));
+        soros.restore(second);
+        assert_eq!(soros.next(), Money::from_minor(1_800));
+        soros.settled(second, Outcome::Won, Money::from_minor(1_440));
+        assert_eq!(soros.next(), Money::from_minor(3_240));
     }
 
     #[test]

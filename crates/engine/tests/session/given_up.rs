@@ -1,11 +1,13 @@
 //! A ladder that goes on with the next candle, and is given up where that is refused.
 
 use crate::event::{
-    at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
+    adopted, at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
 };
 use crate::script::Script;
 use crate::test_session::{Row, TestSession};
-use candlewick_engine::{BotId, IfRefused, LadderEntry, RiskSettings, StakeSettings};
+use candlewick_engine::{
+    Action, BotId, EventKind, IfRefused, IntentState, LadderEntry, RiskSettings, StakeSettings,
+};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::from_str;
 
@@ -90,6 +92,35 @@ fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_
     let doubt =
         [(candle(0, 2), "#2 a BUY 20.00"), (at(122, in_doubt(2)), ""), (at(150, not_opened(2, 180)), "")];
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
+}
+
+/// By hand: 10 are lost, the order of 20 is rejected or not found, and is a trade after all. It is lost: the next level stakes 40.
+#[test]
+fn order_that_is_a_trade_after_all_restores_its_ladder() {
+    let rejection = [at(122, rejected(2))].to_vec();
+    let doubt = [at(122, in_doubt(2)), at(150, not_opened(2, 180))].to_vec();
+    for answers in [rejection, doubt] {
+        let script = Script::new("a").buys(&[1, 5]).staking(gale(IfRefused::Reset));
+        let mut session = TestSession::new(&[script], |_| {});
+        session.check(&[
+            (candle(0, 1), "#1 a BUY 10.00"),
+            (at(62, opened(1)), ""),
+            (at(119, lost(1, 1_000)), ""),
+        ]);
+        let actions = session.actions(&candle(0, 2));
+        let [Action::Open(order)] = &actions[..] else { panic!("{actions:?}") };
+        for answer in answers {
+            session.check(&[(answer, "")]);
+        }
+        if session.book.rows()[1].state == IntentState::Rejected {
+            session.check(&[(at(155, EventKind::Reinstated(*order.terms())), "")]);
+        }
+        session.check(&[
+            (at(160, adopted(2)), ""),
+            (at(185, lost(2, 2_000)), ""),
+            (candle(0, 4), "#3 a BUY 40.00"),
+        ]);
+    }
 }
 
 /// By hand: the first trade is lost, and the level of 20 is entered at its candle. A trade of the strategy beside it is not taken: the ladder is

@@ -1,0 +1,27 @@
+//! Ladders given up because the venue did not take an order, until that is certain.
+
+use crate::IntentId;
+use serde::{Deserialize, Serialize};
+
+/// Position that a ladder would have if the venue had taken the order. An order reported as rejected may turn out to be a trade.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct GivenUp<P> {
+    /// First of the orders that were not taken since the last approved one.
+    pub(super) first: IntentId,
+    pub(super) position: P,
+}
+
+impl<P: Copy> GivenUp<P> {
+    /// Records another order that was not taken; `current` is the position before it if there is no earlier one.
+    pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Option<Self> {
+        Some(known.map_or(Self { first: intent, position: current }, |known| Self {
+            first: known.first.min(intent),
+            ..known
+        }))
+    }
+
+    /// Returns the position to restore if `intent` is one of the orders.
+    pub(super) fn take_position(known: &mut Option<Self>, intent: IntentId) -> Option<P> {
+        known.take_if(|known| intent >= known.first).map(|known| known.position)
+    }
+}
