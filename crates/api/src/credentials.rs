@@ -1,49 +1,42 @@
-//! The two credentials, which cannot be printed.
+//! API credentials, protected against being printed.
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 use std::sync::Arc;
 
-/// A credential. It can be sent, and nothing else: it has no `Display`, no `Serialize`, and its `Debug` shows
-/// `[hidden]`.
+/// A credential without `Display` or `Serialize`; its `Debug` prints `[hidden]`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// Why a text cannot be a credential. It does not say what the text was.
+/// Invalid credential text. The error never contains the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the credential is empty or holds characters that no header can carry")]
 pub struct SecretError;
 
-/// Reads the token anew, where it is kept in a place in which it may be replaced; `None` where there is none that can be used.
+/// Reads the token again from storage that may have been updated.
+///
+/// `None` if there is no usable token.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
-/// What the two APIs ask for (contract 5).
+/// Credentials of the two APIs (contract 5).
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
-    /// For the trading token API, sent as `api-token`.
     pub api_token: Option<Secret>,
-    /// For the symbol price API, sent as `api-key`.
     pub api_key: Option<Secret>,
 }
 
 impl Secret {
-    /// Takes a credential; white space around it (a file's last line end) is dropped.
-    ///
-    /// # Errors
-    /// [`SecretError`] when it is empty, or not made of visible ASCII characters.
     pub fn new(text: &str) -> Result<Self, SecretError> {
         let text = text.trim();
         let sound = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if sound { Ok(Self(SecretString::from(text))) } else { Err(SecretError) }
     }
 
-    /// Whether it is the same credential.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0.expose_secret() == other.0.expose_secret()
     }
 
-    /// As a header that prints as `Sensitive`.
     pub(crate) fn to_header(&self) -> HeaderValue {
         let mut header = HeaderValue::from_str(self.0.expose_secret())
             .expect("visible ASCII, checked by the constructor, is a header value");
@@ -51,7 +44,6 @@ impl Secret {
         header
     }
 
-    /// Its letters, for whoever looks for an echo of them.
     pub(crate) fn expose(&self) -> &[u8] {
         self.0.expose_secret().as_bytes()
     }

@@ -1,26 +1,28 @@
-//! A credential that a venue echoes, found and hidden, whole or in part, in whatever it sends.
+//! Redaction of credentials, whole or partial, that a venue echoes in its responses.
 //!
-//! It is looked for in the bytes as they came, before anything reads them: so it is in no value, name or identifier, and in
-//! nothing that is shown or kept. Letters may be written as JSON or a URL writes them (`\\u0061`, `\\/`, `%2F`).
+//! The raw bytes are searched before anything parses them, so a credential never reaches a value, a
+//! log or the screen. JSON and URL escapes (`\\u0061`, `\\/`, `%2F`) are recognized.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What stands in the place of a credential.
 const HIDDEN: &[u8] = b"[hidden]";
-/// A part of a credential of so many letters is hidden: three quarters of a short one, so that a word in it is no part.
+/// Minimum length of a redacted part, between 8 and 12 bytes.
+///
+/// Three quarters of a short credential, so that a word inside it does not match.
 const MIN_PART: usize = 8;
 const MAX_PART: usize = 12;
-/// A number that is a credential or a part of it has more digits than an amount, and fewer would hide what is none.
+/// Minimum digits of a numeric match.
+///
+/// It exceeds the digits of amounts, so that amounts are not redacted.
 const MIN_DIGITS: usize = 12;
 
-/// Bytes as they are meant, and where each begins in those that came; the last entry is the end.
 struct Meant<'a> {
     bytes: Cow<'a, [u8]>,
     places: Option<Vec<usize>>,
 }
 
-/// The bytes without the secrets; `None` where there is none in them.
+/// Returns the bytes with the secrets replaced, `None` if they contain none.
 pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut spans = spans_in(secrets, &Meant::as_they_came(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
@@ -61,12 +63,9 @@ fn spans_in(secrets: &[&[u8]], meant: &Meant<'_>) -> Vec<Range<usize>> {
     spans
 }
 
-/// Looks for one credential.
 struct Finder<'a> {
     secret: &'a [u8],
-    /// The least length of a part.
     least: usize,
-    /// With which bytes a part may begin.
     begins: [bool; 256],
 }
 
@@ -80,7 +79,6 @@ impl<'a> Finder<'a> {
         Self { secret, least, begins }
     }
 
-    /// How much of the credential stands there; 0 when that is none or too little.
     fn length_at(&self, bytes: &[u8], at: usize) -> usize {
         let Self { secret, least, .. } = *self;
         if !self.begins[usize::from(bytes[at])] || bytes.len() - at < least {
@@ -93,7 +91,6 @@ impl<'a> Finder<'a> {
         if longest < least || self.is_chance(bytes, at..at + longest) { 0 } else { longest }
     }
 
-    /// Whether it may well be something else: a few letters within a word, digits of another number.
     fn is_chance(&self, bytes: &[u8], span: Range<usize>) -> bool {
         let before = span.start.checked_sub(1).map(|place| bytes[place]);
         let after = bytes.get(span.end).copied();
@@ -128,12 +125,13 @@ impl<'a> Meant<'a> {
     }
 }
 
-/// Whether what follows is escaped.
 fn ends_in_backslash(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// The letter that bytes begin with, and how many of them it takes. One that is not of ASCII is no letter of a credential.
+/// Returns the first byte after unescaping and its escaped length.
+///
+/// Non-ASCII and control characters become 0, since no credential contains them.
 fn letter_at(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

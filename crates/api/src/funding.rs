@@ -1,10 +1,9 @@
-//! How the stake of a trade was paid, by the wallets and charges in its record.
+//! Funding of a trade's stake, derived from the wallets and charges in its record.
 
 use crate::model::{TradeRecord, WalletEntry, WalletType};
 use candlewick_broker::Funding;
 use rust_decimal::Decimal;
 
-/// Returns what the record says about the payment of its stake.
 pub(crate) fn funding_of(record: &TradeRecord) -> Funding {
     let is_whole = !record.wallets.is_empty() && record.unreadable_wallets == 0;
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
@@ -17,15 +16,18 @@ pub(crate) fn funding_of(record: &TradeRecord) -> Funding {
     }
 }
 
-/// Amounts of wallet entries are bounded, so their sum is too unless a body has billions of them.
+/// Adds amounts, saturating at the maximum.
+///
+/// Only a body with billions of wallet entries could overflow.
 fn sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake that the percentages come to, where it is more than `amount` beyond all rounding.
+/// Returns the stake implied by the percentages if it clearly exceeds `amount`.
 ///
-/// `tradePercent` is a wallet's share of the trade, `balancePercent` the trade's share of the wallet (contract 2.2). Venues
-/// that give fractions in place of percentages come to less.
+/// The difference must be larger than rounding. `tradePercent` is a wallet's share of the trade,
+/// `balancePercent` the trade's share of the wallet (contract 2.2). Venues that send fractions
+/// instead of percentages yield a smaller stake.
 fn larger_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);

@@ -1,14 +1,12 @@
-//! A client of the two HTTP APIs: an adapter of the ports [`MarketData`](candlewick_broker::MarketData) and
-//! [`Broker`](candlewick_broker::Broker).
+//! Client of the two HTTP APIs. Implements the broker ports, makes no decisions.
 //!
-//! [`HttpBroker`] makes requests to the trading token API and to the symbol price API as the contract describes them.
-//! Reading requests are repeated within bounds; an open is sent at most once, whatever happens, and whatever then remains
-//! unknown is said to be so ([`OpenOutcome::Unknown`](candlewick_broker::OpenOutcome::Unknown)). Answers are read
-//! tolerantly, and what was not known about them is counted
-//! ([`UnrecognisedData`](candlewick_broker::UnrecognisedData)). What the APIs call things stays in this crate: pages,
-//! wallets, projections, asset types, slots.
-//!
-//! Nothing here decides anything: no risk rule, no ledger, no resolution of doubt.
+//! [`HttpBroker`] implements [`MarketData`](candlewick_broker::MarketData) and
+//! [`Broker`](candlewick_broker::Broker) as the contract describes. Reads are retried within
+//! limits. An open is sent at most once; an unknown outcome is
+//! [`OpenOutcome::Unknown`](candlewick_broker::OpenOutcome::Unknown). Unrecognized data is counted
+//! ([`UnrecognisedData`](candlewick_broker::UnrecognisedData)). API terms (pages, wallets,
+//! projections, asset types, slots) are private to this crate. It has no risk rules, no ledger and
+//! no resolution of doubt.
 
 // What the two APIs send and receive.
 mod funding;

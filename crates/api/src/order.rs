@@ -1,4 +1,4 @@
-//! Opening a trade: the body that is sent (contract 4.1, endpoint 4).
+//! Request bodies for opening a trade (contract 4.1, endpoint 4).
 
 use crate::settings::{OpenBody, Settings};
 use candlewick_broker::{Account, OpenOrder};
@@ -8,7 +8,7 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 
-/// Shape A.
+/// Shape A (contract 4.1, endpoint 4).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FullBody<'a> {
@@ -22,7 +22,7 @@ struct FullBody<'a> {
     expiration_type: Option<&'static str>,
 }
 
-/// Shape B.
+/// Shape B (contract 4.1, endpoint 4).
 #[derive(Serialize)]
 struct ShortBody<'a> {
     symbol: &'a str,
@@ -31,7 +31,9 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Why an order cannot be said in the configured shape: a short body would open another trade than the one that was meant.
+/// Returns why the configured body shape cannot express an order.
+///
+/// A short body would silently open a different trade.
 pub(crate) fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
@@ -51,7 +53,6 @@ pub(crate) fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<Strin
     Some(format!("broker.open_body = \"short\" cannot state {problem}"))
 }
 
-/// The request's body; what the duration is counted from is sent only when it is stated.
 pub(crate) fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
     let symbol = order.symbol.as_str();
     match shape {
@@ -72,8 +73,9 @@ pub(crate) fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<
     }
 }
 
-/// A decimal as a JSON number: an integer where it is one, else the shortest float with its digits (exact up
-/// to 15 of them).
+/// Serializes a decimal as a JSON number.
+///
+/// Integers stay integers; other values become the shortest float, exact up to 15 digits.
 fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),

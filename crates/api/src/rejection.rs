@@ -1,16 +1,17 @@
-//! Why the venue rejected an open: by the HTTP status, a code in the body, and the venue's words.
+//! Reasons for rejected opens, from HTTP status, error code and message.
 //!
-//! The contract shows no wording (contract 7), so words are matched by tolerant patterns. What no pattern matches is
-//! [`RejectionReason::Other`].
+//! The contract specifies no wording (contract 7), so messages are matched by tolerant patterns.
+//! Anything else is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
 
-/// The sandbox's codes, exactly as they are written.
 const CODES: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in the order in which they are tried. One matches if the text has a part of each of its groups.
+/// Patterns in matching order.
+///
+/// A pattern matches if the text has a part of each of its groups.
 const PATTERNS: [(RejectionReason, &[&[&str]]); 12] = [
     (
         RejectionReason::InsufficientBalance,
@@ -123,7 +124,6 @@ const INACTIVE: &[&str] = &[
     "invalid",
 ];
 
-/// Returns the reason of a rejection with this status, code and text.
 pub(crate) fn reason_of(status: StatusCode, code: Option<&str>, text: &str) -> RejectionReason {
     if status == StatusCode::UNAUTHORIZED {
         return RejectionReason::Credentials;
@@ -139,14 +139,15 @@ pub(crate) fn reason_of(status: StatusCode, code: Option<&str>, text: &str) -> R
     }
 }
 
-/// Returns the reason that a text gives, `None` if no pattern matches.
 fn reason_in(text: &str) -> Option<RejectionReason> {
     let text = words_of(text);
     let has = |parts: &&[&str]| parts.iter().any(|part| text.contains(part));
     PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
 }
 
-/// Rewrites `tooManyTrades`, `TOO_MANY_TRADES` and `Too many trades!` as `too many trades `.
+/// Normalizes the case and separators of a text.
+///
+/// `tooManyTrades`, `TOO_MANY_TRADES` and `Too many trades!` become `too many trades `.
 fn words_of(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 8);
     let mut was_small = false;

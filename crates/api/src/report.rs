@@ -1,11 +1,10 @@
-//! From the venue's trade records to reports in our own words.
+//! Conversion of the venue's trade records to reports.
 
 use crate::funding::funding_of;
 use crate::model::{Tolerant, TradeRecord, TradeResult, TradeStatus, WalletType};
 use candlewick_broker::{Account, Progress, Reported, TradeReport, UnrecognisedData};
 use candlewick_sdk::Payout;
 
-/// Returns what a record says. `user` is that of the credentials, once it is known.
 pub(crate) fn report_of(
     record: TradeRecord,
     user: Option<&str>,
@@ -45,8 +44,10 @@ pub(crate) fn report_of(
     }
 }
 
-/// A trade is over by its result or by its status, and its outcome is the result's: the short projection says that a
-/// trade is over, and not how (`observed: values`). A value that is not known never ends a trade.
+/// Returns the progress by result, then by status (`observed: values`).
+///
+/// The short projection only says that a trade is over, not its outcome. An unrecognized value
+/// never ends a trade.
 fn progress_of(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
@@ -60,8 +61,9 @@ fn progress_of(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Account whose money is at stake: `isDemo`, else what the paying wallets hold. A wallet of real money is a hint that outweighs
-/// `isDemo`.
+/// Returns the account by `isDemo`, else by the paying wallets.
+///
+/// A real-money wallet overrides `isDemo`.
 pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
     if record.wallets.iter().any(|wallet| wallet.wallet_type == WalletType::Real) {
         return Some(Account::Real);

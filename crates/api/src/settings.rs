@@ -1,4 +1,4 @@
-//! The `[broker]` section: where the venue is and how to speak to it. No secrets: those are [`Credentials`].
+//! The `[broker]` section: address and protocol options. Secrets are in [`Credentials`].
 //!
 //! [`Credentials`]: crate::Credentials
 
@@ -134,7 +134,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks what its type does not say; the addresses and headers are checked where they are used.
+    /// Checks values and ranges. Addresses and headers are checked on use.
     pub(crate) fn check(&self) -> Result<(), BrokerError> {
         let whole_numbers = [
             ("timeout_ms", self.timeout_ms),
@@ -204,24 +204,22 @@ impl Settings {
         Ok(())
     }
 
-    /// How long a pair's stream may bring no price.
     #[cfg(feature = "stream")]
     pub(crate) const fn stream_silence(&self) -> Duration {
         Duration::from_millis(self.stream_silence_ms)
     }
 
-    /// For one request.
     pub(crate) const fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
 
-    /// For how long a venue is left in peace at most.
     pub(crate) const fn retry_after_limit(&self) -> Duration {
         Duration::from_millis(self.retry_after_limit_ms)
     }
 
-    /// For one connection. It ends clearly before the request that needs it does, so that an open without a
-    /// connection is known to be not sent, and not taken for one that went unanswered.
+    /// Returns the connect timeout, at most three quarters of the request timeout.
+    ///
+    /// An open without a connection is then known to be unsent instead of unanswered.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }

@@ -1,4 +1,4 @@
-//! A backtest as it is configured: its settings and candles, and the run.
+//! Configured backtests: settings, candles and the run.
 
 use crate::bots::{
     BotSet, error_of_backtest, error_of_search, problem_of_session, session_settings, strategies_of,
@@ -24,68 +24,40 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The strategy of each bot, in the bots' order.
 pub type Strategies = Vec<Box<dyn Strategy>>;
 
-/// What to replay.
 pub struct BacktestTerms {
-    /// Which candles.
     pub candles: CandleChoice,
-    /// The factor of the price path's stress, in place of the configured one.
     pub stress: Option<f64>,
-    /// Latencies in place of the configured one.
     pub latency: Option<LatencyTerms>,
-    /// A list of signals from outside, in place of the configured one.
     pub signals: Option<PathBuf>,
 }
 
-/// Latencies that a journal recorded.
 pub struct LatencyTerms {
-    /// What the journal recorded of how long things took.
     pub delays: Delays,
-    /// Which of the latencies each order draws.
     pub seed: u64,
-    /// Where the journal is, for messages.
     pub journal: String,
 }
 
-/// A backtest that is ready to run.
 pub struct PreparedBacktest {
-    /// The configuration.
     pub loaded: Loaded,
-    /// What a run is made from.
     pub settings: BacktestSettings,
-    /// What its journal begins with.
     pub header: Header,
-    /// What it runs on.
     pub candles: Candles,
-    /// What is said of expiries that are shorter than the candles.
     pub coarse: Option<String>,
-    /// The payout that the trades of the latencies' journal had, in percent.
     pub seen_payout_percent: Option<f64>,
-    /// Whether the latencies are those of a journal with a simulated venue.
     pub has_simulated_latency: bool,
-    /// Whether each bot's strategy wants prices between candles.
     pub wants_prices: Vec<bool>,
-    /// Signals of the list that the configuration names, at their moments.
     pub signals: Vec<(Millis, OutsideSignal)>,
 }
 
-/// A run that came to its end.
 pub struct Replayed {
-    /// What it came to.
     pub finished: Finished,
-    /// Over everything that happened in it.
     pub journal_hash: String,
-    /// Real time that it took.
     pub elapsed: Duration,
 }
 
 impl BacktestTerms {
-    /// Reads the configuration and the candles, and builds the strategies of one run.
-    ///
-    /// # Errors
-    /// What is wrong with either.
     pub fn prepare(
         self,
         files: &[PathBuf],
@@ -98,7 +70,6 @@ impl BacktestTerms {
         self.prepare_loaded(Loaded::read(files, Base::Sandbox, flags)?, registry, progress)
     }
 
-    /// The same, of a configuration that is read.
     pub(crate) fn prepare_loaded(
         self,
         loaded: Loaded,
@@ -160,7 +131,6 @@ impl BacktestTerms {
     }
 }
 
-/// Symbols to choose from whose candles have no moment in common.
 fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
@@ -174,7 +144,9 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
     })
 }
 
-/// Two series of bots whose candles have no moment in common: they share limits and a balance, and never trade side by side.
+/// Warns about bots whose candles do not overlap in time.
+///
+/// They share limits and a balance, but never trade at the same time.
 fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
@@ -193,8 +165,9 @@ fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Strin
 }
 
 impl LatencyTerms {
-    /// The venue's settings with these latencies, and the payout of the journal's trades. What follows one latency alone,
-    /// as stress does, takes the middle one.
+    /// Applies the latencies and returns the payout of the journal's trades.
+    ///
+    /// Settings that depend on a single latency, such as stress, use the median.
     fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>), AppError> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
@@ -209,11 +182,9 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
-    /// Has the run repeated on other settings of the venue, with strategies that are built anew for each; as many runs side by
-    /// side as there are `threads`, else one a core.
+    /// Runs `act` on other venue settings, with new strategies for each.
     ///
-    /// # Errors
-    /// What `act` says.
+    /// Uses `threads` parallel runs, one per core by default.
     pub fn repeat<T>(
         &self,
         registry: &Registry,
@@ -234,10 +205,6 @@ impl PreparedBacktest {
         act(&repeat).map_err(|error| error_of_search(error, loaded))
     }
 
-    /// Runs to the end, and writes the journal to `journal` if given.
-    ///
-    /// # Errors
-    /// What the candles or the journal do not allow.
     pub fn replay(
         &self,
         strategies: Strategies,

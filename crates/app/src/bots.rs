@@ -1,4 +1,4 @@
-//! The strategies of the configured bots, built and ready for a Session.
+//! Strategies of the configured bots, built for a session.
 
 use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
 use crate::error::AppError;
@@ -14,7 +14,6 @@ use candlewick_sdk::{
 use candlewick_search::SearchError;
 use std::borrow::Cow;
 
-/// The indicators of rules, by their names: a bot cannot have one as its strategy.
 pub const INDICATORS: [&str; 20] = [
     "sma",
     "ema",
@@ -38,21 +37,18 @@ pub const INDICATORS: [&str; 20] = [
     "pivots",
 ];
 
-/// Maximum number of unknown symbols of blackouts that are reported at once.
 const MAX_NAMED_BLACKOUTS: usize = 8;
 
-/// One strategy for each bot, in the bots' order, and what a driver must know of them.
 #[derive(Default)]
 pub struct BotSet {
-    /// The strategies, ready for a Session.
     pub strategies: Vec<Box<dyn Strategy>>,
-    /// Whether each wants prices between candles.
     pub wants_prices: Vec<bool>,
-    /// Name and version of each.
     pub versions: Vec<(String, String)>,
 }
 
-/// Finds settings for symbols that no bot trades. Other spellings of traded symbols were replaced when the configuration was loaded.
+/// Finds settings for symbols that no bot trades.
+///
+/// Other spellings of traded symbols were already replaced while loading the configuration.
 fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
@@ -66,7 +62,6 @@ fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-/// Finds blackouts of symbols that no bot trades: they would protect nothing.
 fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
     let mut unknown: Vec<(&str, &Blackout)> = Vec::new();
@@ -90,7 +85,6 @@ fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<
     unknown.into_iter().map(problem).collect()
 }
 
-/// What the simulation has of its own for symbols that no bot trades: each with the key's path.
 pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
     let simulation = &loaded.config.simulation;
     let payouts =
@@ -102,10 +96,6 @@ pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
 }
 
 impl BotSet {
-    /// Builds every bot's strategy.
-    ///
-    /// # Errors
-    /// Everything that is wrong with any of them.
     pub fn build(loaded: &Loaded, registry: &Registry) -> Result<Self, Problems> {
         let mut set = Self::default();
         let mut problems = Vec::new();
@@ -130,7 +120,6 @@ impl BotSet {
     }
 }
 
-/// Least payouts, of all symbols and of single ones, that every venue's is above, and that are usual ones as a share of the stake.
 fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
     let risk = &loaded.config.risk;
     let by_symbol = risk.min_payout_percent_by_symbol.iter();
@@ -145,7 +134,6 @@ fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
     least.chain(by_symbol).filter_map(problem).collect()
 }
 
-/// Limits for bots that there are not.
 fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
     let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
     let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
@@ -157,7 +145,6 @@ fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
 }
 
 impl BotSet {
-    /// Each bot with the number of candles that its strategy wants to have seen.
     pub fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
         bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
     }
@@ -201,13 +188,11 @@ fn build<'a>(
     Ok((entry, strategy))
 }
 
-/// Returns where a key of combinations belongs that another strategy has among its parameters.
 fn find_advice(key: &str, strategy: &str) -> Option<&'static str> {
     let mut found = counterparts(AliasContext::Combination, key).filter(|_| strategy != "combine");
     found.next().map(Counterpart::text)
 }
 
-/// The first parameter of a bot that its strategy does not have, and which one may be meant.
 fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<(&'a str, String)> {
     let entry = entry.for_params(&bot.params).ok()?;
     let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
@@ -235,7 +220,6 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     ))
 }
 
-/// The bots' strategies once more, as [`BotSet::build`] has built them before.
 pub fn strategies_of(
     settings: &SessionSettings,
     registry: &Registry,
@@ -250,13 +234,14 @@ pub fn strategies_of(
     settings.bots.iter().map(build).collect()
 }
 
-/// The durations of each bot's trades, as far as its strategy knows them beforehand; none where all have the bot's.
+/// Returns the trade durations that each strategy declares.
+///
+/// Empty for bots whose trades all have the bot's duration.
 pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
 }
 
-/// The same of one bot with this strategy.
 pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
     let (context, expiry) = (bot.context(None), bot.expiry());
     let Ok(strategy) = entry.build(&bot.params, &context) else { return Vec::new() };
@@ -270,17 +255,14 @@ pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<
     if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
-/// The gate before each bot's signals, as it is before the first candle; none of a bot that has none.
 pub fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
     bots.iter().map(|bot| strategy_of(bot, registry)?.gate()).collect()
 }
 
-/// A bot's strategy, as it is before the first candle.
 pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
     registry.find(&bot.strategy)?.build(&bot.params, &bot.context(None)).ok()
 }
 
-/// What was meant by the name of a strategy.
 pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     if name.to_ascii_lowercase().ends_with(".toml") && registry.find("rules").is_some() {
         return format!("a rule in a file is strategy = \"rules\", params = {{ file = {name:?} }}");
@@ -302,7 +284,6 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     )
 }
 
-/// What a Session is made from, as configured.
 pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     let config = &loaded.config;
     SessionSettings {
@@ -314,8 +295,10 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Leaves the share of longer candles out of settings that do not depend on it: no strategy reads longer candles, or the candles have no
-/// gap and their market never closes. Without `candles`, as live, they are not known.
+/// Removes the share of longer candles from settings that do not depend on it.
+///
+/// That is the case if no strategy reads longer candles, or if the candles have no gaps and their
+/// market never closes. `candles` is `None` live, where they are not known in advance.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],
@@ -332,7 +315,6 @@ pub(crate) fn without_unused_share(
     SessionSettings { longer_share_percent: share, ..settings }
 }
 
-/// What keeps a Session from being made, with the key's origin.
 pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
     match error {
         EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
@@ -343,7 +325,6 @@ pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
     }
 }
 
-/// Why a sweep or a walk-forward cannot be made or run.
 pub fn error_of_search(error: SearchError, loaded: &Loaded) -> AppError {
     match error {
         SearchError::Backtest(error) => error_of_backtest(error, loaded),
@@ -351,7 +332,6 @@ pub fn error_of_search(error: SearchError, loaded: &Loaded) -> AppError {
     }
 }
 
-/// Why a backtest cannot be made or run.
 pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
         BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
@@ -360,7 +340,6 @@ pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
     }
 }
 
-/// A strategy's parameters are settings, the files that it reads are data.
 pub const fn kind_of_build(error: &BuildError) -> ProblemKind {
     match error {
         BuildError::Parameters { .. } | BuildError::Indicator(_) => ProblemKind::Setting,

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a configuration, as far as it can be known without candles and without the venue.
+//! Inspection of a configuration for all problems detectable without candles and venue.
 
 use crate::bots::{BotSet, problem_of_session, session_settings};
 use crate::candles::DataName;
@@ -15,7 +15,6 @@ use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
 
-/// Down to each bot's strategy; the credentials are looked at elsewhere.
 pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
@@ -51,7 +50,6 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
     problems
 }
 
-/// Bots and accounts that a short body cannot state.
 pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
     let Config { broker, account, bots, .. } = &loaded.config;
     let (OpenBody::Short, Some(default)) = (broker.client.open_body, broker.client.short_close_type) else {
@@ -78,31 +76,26 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-/// What the bots need of a venue; none where they cannot be built.
 pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
     let bots = BotSet::build(loaded, registry).ok()?;
     let Config { runtime, risk, bots: settings, broker, .. } = &loaded.config;
     Some(Demand::of(runtime, risk, settings, &bots.wants_prices).with_stream(broker.client.stream))
 }
 
-/// Describes the cost of the ladders and their probability of ruin.
 pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
     let ruin = ruin_of(loaded).unwrap_or_default();
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// How probably the stakes that are no ladders run out of money, a figure that each configuration has, and how many bots' balance falls
-/// to half or less more often than not.
+/// Returns the ruin figures of stakes without ladders, and a bot count.
+///
+/// Counted are bots whose balance is more likely than not to fall to half or less.
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)
 }
 
-/// How probably the ladders run out of money, by the configured balance and the payouts of the bots' symbols.
-///
-/// # Errors
-/// A stake, balance or limit that is none.
 pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     let settings = session_settings(loaded);
     let balance = settings.money_scale.exact(settings.balance);
@@ -111,19 +104,22 @@ pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     check_ruin(&settings, balance, &assumed_payouts(loaded))
 }
 
-/// Returns the configured payouts of the bots' symbols, in the order of the bots.
 pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
     let Config { bots, simulation, .. } = &loaded.config;
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-/// What of the settings keeps the client from being made; no request leaves.
+/// Checks the client's settings without sending a request.
+///
+/// The result does not depend on this machine.
 fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
     let (settings, credentials, clock) = client_of(loaded);
     problem_of_broker(loaded, HttpBroker::check(settings, credentials, clock))
 }
 
-/// What keeps the client from being made on this machine, such as root certificates that are not there; no request leaves.
+/// Checks that the client can be created on this machine.
+///
+/// Root certificates may be missing, for example. Sends no request.
 pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
     let (settings, credentials, clock) = client_of(loaded);
     problem_of_broker(loaded, HttpBroker::new(settings, credentials, clock).map(|_| ()))

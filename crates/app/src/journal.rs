@@ -1,4 +1,4 @@
-//! A journal in the hands of a person: who can read it, and which one is meant.
+//! Choice of a journal, and warnings about its file permissions.
 
 use crate::configuration::Loaded;
 use candlewick_journal::JournalUrl;
@@ -7,11 +7,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-/// Files of a folder that are looked at, and journals that are named.
 const MOST_LOOKED_AT: usize = 1_000;
 const MOST_NAMED: usize = 5;
 
-/// What is said of a journal that others than its owner can read or write, with what to type; nothing of any other.
 pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
     let files: Vec<String> =
         url.files_open_to_others().iter().map(|file| file.display().to_string()).collect();
@@ -24,7 +22,6 @@ pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
     Some((problem, format!("chmod 600 {}", files.join(" "))))
 }
 
-/// What is said where nobody has named a journal and others lie here: which one is read, and how another is named.
 pub fn which_is_meant(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
     if loaded.is_set("journal.url") {
         return None;
@@ -42,7 +39,6 @@ pub fn which_is_meant(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
     })
 }
 
-/// The journals in a folder as arguments that name them, by their names.
 pub(crate) fn journals_in(folder: &Path) -> Vec<String> {
     let is_database = |path: &Path| {
         let mut first = [0; 16];

@@ -1,10 +1,11 @@
-//! Configuration and composition, for any front end: a command line, a page, a Python module.
+//! Configuration and composition for any front end: command line, web page, Python module.
 //!
-//! A [`Loaded`](configuration::Loaded) configuration is read in layers; [`bots`] builds its strategies, [`candles`] finds
-//! what they are shown, [`backtest`] replays them, and [`live`] connects and runs them; [`control`] gives a running bot orders,
-//! [`status`] says how it stands. [`search`] prepares sweeps and walks forward, [`tune`] goes from a rule to a checked result, [`fetch`] brings candles from the venue, [`data`]
-//! imports, checks, makes and exports them, [`doctor`] looks at everything that a live run needs. Nothing here parses arguments, prints, or
-//! decides how a program ends: work is watched through [`Progress`], and what goes wrong is an [`AppError`].
+//! A layered [`Loaded`](configuration::Loaded) is the input. [`bots`] builds strategies,
+//! [`candles`] finds data, [`backtest`] replays, [`live`] trades, [`control`] commands a running
+//! bot, [`status`] reports on it, [`search`] sweeps and walks forward, [`tune`] takes a rule to a
+//! verified result, [`fetch`] downloads, [`data`] manages candles, and [`doctor`] checks a live
+//! setup. The crate never parses arguments, prints or exits: it reports through [`Progress`] and
+//! [`AppError`].
 
 pub mod backtest;
 pub mod bench;

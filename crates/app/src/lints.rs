@@ -1,6 +1,7 @@
 //! Lints of valid configurations: settings that may lose money, and bots that can never trade.
 //!
-//! A lint is a row of [`LINTS`]. `config check` runs all of them, other commands run those of their [`Stage`].
+//! A lint is a row of [`LINTS`]. `config check` runs all of them, other commands those of their
+//! [`Stage`].
 
 mod hours;
 mod limits;
@@ -17,22 +18,15 @@ use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{CandleSeries, Millis, Registry};
 
-/// The occasion of a run of lints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// `config check`, which runs every lint.
     Check,
-    /// `doctor`.
     Doctor,
-    /// The start of `live` and `paper`.
     Start,
-    /// A backtest and its repetitions.
     Backtest,
-    /// A sweep, a walk-forward run or `tune`.
     Search,
 }
 
-/// The input of a lint.
 #[derive(Clone, Copy)]
 pub struct LintInput<'a> {
     loaded: &'a Loaded,
@@ -43,12 +37,10 @@ pub struct LintInput<'a> {
 }
 
 impl<'a> LintInput<'a> {
-    /// Creates the input of a command without candles.
     pub fn new(loaded: &'a Loaded, registry: &'a Registry) -> Self {
         Self { loaded, registry, candles: None, now: SystemClock::new().now() }
     }
 
-    /// Adds the candles of a run.
     #[must_use]
     pub const fn with_candles(self, candles: &'a [CandleSeries]) -> Self {
         Self { candles: Some(candles), ..self }
@@ -58,7 +50,6 @@ impl<'a> LintInput<'a> {
         &self.loaded.config.bots
     }
 
-    /// Runs a check of each bot and prefixes its findings with the bot.
     fn each_bot<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
         let check = |bot: &'a BotSettings| {
             check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
@@ -66,7 +57,6 @@ impl<'a> LintInput<'a> {
         self.bots().iter().flat_map(check).collect()
     }
 
-    /// Returns the bots with candles, each with its own.
     fn bots_with_candles(&self) -> impl Iterator<Item = (&'a BotSettings, &'a CandleSeries)> {
         let candles = self.candles.unwrap_or_default();
         self.bots().iter().filter_map(move |bot| {
@@ -76,16 +66,12 @@ impl<'a> LintInput<'a> {
     }
 }
 
-/// A finding of a lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintFinding {
-    /// Name of the lint.
     pub lint: &'static str,
-    /// Description for the user.
     pub text: String,
 }
 
-/// A lint.
 struct Lint {
     name: &'static str,
     /// Stages that run the lint, in addition to [`Stage::Check`].
@@ -103,9 +89,7 @@ impl Lint {
     }
 }
 
-/// Lint of stakes that no trade could have at the configured balance.
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
-/// Lint of stakes that may grow above `max_stake`, which stops their bot.
 pub const OUTGROWN_STAKE: &str = "outgrown_stake";
 
 const RUNS: &[Stage] = &[Stage::Start, Stage::Backtest];
@@ -146,7 +130,6 @@ const LINTS: [Lint; 28] = [
     Lint::new("unbound_signal", &[Stage::Start], |input| crate::signals::unbound_signals(input.loaded)),
 ];
 
-/// Runs the lints of a stage.
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
     let is_run = |lint: &&Lint| stage == Stage::Check || lint.stages.contains(&stage);
     let findings = LINTS.iter().filter(is_run).flat_map(|lint| {
@@ -156,7 +139,6 @@ pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
     findings.collect()
 }
 
-/// Runs the lints of a stage and returns the texts of their findings.
 pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }

@@ -1,16 +1,14 @@
-//! Files near a path that does not exist.
+//! Hints about files near a path that does not exist.
 
 use candlewick_sdk::{nearest, visible};
 use std::path::Path;
 
-/// Maximum number of entries that are read of a folder.
 const MAX_ENTRIES: usize = 1_000;
-/// Maximum number of files that a hint names.
 const MAX_NAMED: usize = 5;
 
-/// Describes the files with one of these extensions in the folder of a missing file.
+/// Lists the files with these extensions in the folder of a missing file.
 ///
-/// The text is the first part of a hint, with its punctuation.
+/// The text is the first part of a hint, including punctuation.
 pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

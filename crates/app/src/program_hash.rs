@@ -1,4 +1,4 @@
-//! The code that runs: which program it is, strategies and all.
+//! Identity of the running program, including compiled-in strategies.
 
 use crate::error::AppError;
 use object::read::ReadCache;
@@ -13,27 +13,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// A program, as a plan for other machines names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// The version of Candlewick in it.
     pub version: String,
-    /// What it was built for, such as `x86_64-linux`.
     pub target: String,
-    /// The features that it was built with.
     pub features: Vec<String>,
-    /// Its [`program_hash`].
     pub hash: String,
-    /// The libraries of the system that it has loaded, by file name, each with its hash. They are noted and decide
-    /// nothing: a patch of one makes no other program.
+    /// Hashes of the loaded system libraries by file name.
+    ///
+    /// Informational only: a patched library does not make it a different program.
     pub libraries: BTreeMap<String, String>,
 }
 
 impl Program {
-    /// The one that runs.
-    ///
-    /// # Errors
-    /// It cannot read itself.
     pub fn running() -> Result<Self, AppError> {
         let features = [
             ("metrics", cfg!(feature = "metrics")),
@@ -50,7 +42,6 @@ impl Program {
         })
     }
 
-    /// The libraries that are others than `other` had loaded. One that only one of them has is none of these.
     pub fn other_libraries(&self, other: &Self) -> Vec<&str> {
         let differs =
             |(name, hash): &(&String, &String)| other.libraries.get(*name).is_some_and(|one| one != *hash);
@@ -66,17 +57,19 @@ impl fmt::Display for Program {
     }
 }
 
-/// The file of the program's code, where that is not the executable.
 static CODE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Says which file the program is, where another program has loaded it, as Python does a module. The first word counts.
+/// Sets the code file, for a program loaded by another, such as a Python module.
+///
+/// Only the first call has an effect.
 pub fn set_code_file(file: PathBuf) {
     CODE.get_or_init(|| file);
 }
 
-/// Over every byte of the executable that is in memory while it runs. Whatever was compiled into it, by whomever, a change
-/// of it is a change of the hash, whether a version was raised or not: a hash of our sources alone would not know of a
-/// strategy from another crate. What only a debugger reads is left out: it is most of the file, and decides nothing.
+/// Returns the hash of all bytes of the executable that are mapped at run time.
+///
+/// It changes with any compiled-in code, even if no version was raised. A hash of our sources would
+/// miss strategies from other crates. Debug sections, most of the file, are excluded.
 pub fn program_hash() -> Result<String, AppError> {
     let file = CODE.get().map_or_else(executable, File::open);
     file.and_then(hash_of).map_err(unreadable)
@@ -100,7 +93,6 @@ fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
     libraries()?.into_iter().map(hash).collect()
 }
 
-/// Adds what of a file is in memory while it runs; all of it, where that is not known.
 fn add(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<()> {
     let parts = loaded(&file).unwrap_or_else(|| std::iter::once(0..u64::MAX).collect());
     for part in parts {
@@ -112,7 +104,6 @@ fn add(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<()> {
     Ok(())
 }
 
-/// What of a file is in memory while it runs.
 fn loaded(file: &File) -> Option<Vec<Range<u64>>> {
     let cache = ReadCache::new(file);
     let parsed = object::File::parse(&cache).ok()?;
@@ -122,7 +113,7 @@ fn loaded(file: &File) -> Option<Vec<Range<u64>>> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// The very file that was started, also when another has taken its place since.
+/// Opens the executable that was started, even if it has been replaced since.
 #[cfg(target_os = "linux")]
 fn executable() -> io::Result<File> {
     File::open("/proc/self/exe")
@@ -133,7 +124,7 @@ fn executable() -> io::Result<File> {
     File::open(std::env::current_exe()?)
 }
 
-/// The libraries whose code is in memory: arithmetic is among it.
+/// Returns the mapped libraries, whose code includes arithmetic.
 #[cfg(target_os = "linux")]
 fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
     let own = std::fs::read_link("/proc/self/exe")?;
@@ -147,7 +138,6 @@ fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
     Ok(code.collect())
 }
 
-/// Elsewhere the system's libraries belong to the system.
 #[cfg(not(target_os = "linux"))]
 fn libraries() -> io::Result<Vec<String>> {
     Ok(Vec::new())

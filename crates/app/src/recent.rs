@@ -1,28 +1,26 @@
-//! What a journal has come to, read from its last snapshot on: the time that takes does not grow with the journal.
+//! Reading of a journal from its last snapshot, in time independent of the journal's length.
 
 use crate::error::AppError;
 use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// The runs, intents, money and doubts of a journal as they stand, under the settings of its last run. Where that has kept no snapshot
-/// yet, the whole journal is read. Refusals are not counted and other lines than [`Folded::lines`] are not held.
+/// Reads runs, intents, money and doubts under the settings of the last run.
+///
+/// Without a snapshot, the whole journal is read. Rejections are not counted, and only lines of
+/// [`Folded::lines`] are kept.
 ///
 /// # Errors
-/// A journal that cannot be read, is not as it was written, has no run yet, or holds what is no entry.
+/// An unreadable, modified or empty journal, or an invalid entry.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppError> {
     Ok(Box::pin(read(reader, OldIntents::All)).await?.0)
 }
 
-/// The same, but of old intents no more than figures take, in their order.
-///
-/// # Errors
-/// As [`read_recent`].
+/// Like [`read_recent`], but reads only the trades of old intents, in order.
 pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>), AppError> {
     Box::pin(read(reader, OldIntents::Trades)).await
 }
 
-/// What is read of old intents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OldIntents {
     All,
@@ -65,7 +63,6 @@ async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, 
     }
 }
 
-/// A journal that is only read is not one that cannot be written.
 fn unreadable(error: RuntimeError) -> AppError {
     match error {
         RuntimeError::Journal(error) => error.into(),

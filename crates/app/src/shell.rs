@@ -1,8 +1,7 @@
-//! Words of a command that a message shows, so that it can be pasted.
+//! Quoting of words in commands that messages show for pasting.
 
 use std::borrow::Cow;
 
-/// A word as a shell takes it: in quotes where it holds a space or what the shell would read otherwise.
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=@%:,./".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

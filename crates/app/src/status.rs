@@ -1,4 +1,4 @@
-//! What is known of a journal and its bot: money, open trades, doubts, verdicts, who holds it, whether trades are opened.
+//! Status of a journal and its bot: money, open trades, doubts, verdicts, holder and blocks.
 
 mod asking;
 mod holder;
@@ -28,90 +28,69 @@ use std::collections::BTreeMap;
 use std::fmt;
 use with_old::{by_person, settled, strangers, verdicts_of};
 
-/// The status of a journal and of the bot that writes it.
 #[derive(Debug, Serialize)]
 pub struct Status {
-    /// Where the journal is.
     pub journal: String,
-    /// Which process holds it.
     pub holder: Option<HolderLine>,
-    /// What the running bot answers; null when none does.
     pub bot: Option<RunState>,
-    /// How many runs it has.
     pub runs: usize,
-    /// Free balance.
     pub balance: f64,
-    /// Free balance and open stakes.
     pub equity: f64,
-    /// What is staked on intents that are not over, in flight and in doubt too, and on second trades.
+    /// Stakes of all unfinished intents, including in-flight and in-doubt ones, and of second
+    /// trades.
     pub open_stakes: f64,
-    /// What the wallet held when it was last read.
     pub wallet: Option<f64>,
-    /// Wallet minus what the trades explain; absent if they agree.
+    /// Wallet minus the balance that the trades explain; `None` if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
-    /// Settled since the day of the last event began.
+    /// Profit settled since the start of the day of the last event.
     pub profit_today: f64,
-    /// Losses in a row at the end.
     pub loss_streak: u32,
-    /// Numbers of intents that are open.
     pub open: Vec<u64>,
-    /// Numbers of intents whose answer is awaited.
     pub in_flight: Vec<u64>,
-    /// Numbers of intents that may or may not be trades.
     pub in_doubt: Vec<u64>,
-    /// Numbers of intents whose trades were under way when their embedded venue ended with its process: nobody has them.
+    /// Intents whose trades were open when their embedded venue ended with its process.
+    ///
+    /// No venue has these trades now.
     pub lost_with_venue: Vec<u64>,
-    /// Trades of the account that no intent explains: second trades of requests, and strangers'.
+    /// Account trades that no intent explains: second trades of requests, and foreign trades.
     pub strange_trades: Vec<StrangeTrade>,
-    /// When the wallet was last read.
     pub wallet_read: Option<Millis>,
-    /// How many trades have settled.
     pub settled: usize,
-    /// Numbers of those whose end a person said, because the venue no longer had them.
     pub settled_by_person: Vec<u64>,
-    /// Whether a person halted opens, and nobody has resumed since.
     pub halted: bool,
-    /// Time and reason of that halt; null without one.
     pub halt: Option<Halt>,
-    /// The limit that ended the last run, which only a person can lift; null where none did, or where a bot runs.
+    /// The limit that ended the last run and has to be lifted manually; `None` if there is none or
+    /// a bot runs.
     pub ended_by: Option<LimitReached>,
-    /// When and how the settings of the last run were last read again; null where those of its start are in force.
+    /// Last reload of the settings; `None` if those of the start are in force.
     pub reloaded: Option<Reloaded>,
-    /// The verdict on each bot of the last run.
     pub verdicts: Vec<VerdictLine>,
-    /// The limits in force, and how far each is used: those of all bots, then a bot's own.
     pub limits: Vec<LimitLine>,
-    /// Risk rules that refuse every signal of some bots, besides a halt; without a bot those of money and numbers of trades.
+    /// Risk rules, apart from a halt, that reject every signal of some bots.
+    ///
+    /// Without a running bot, only rules on money and trade counts are included.
     pub blocked: Vec<Blockage>,
     /// Whether no bot can open a trade for longer than an open trade lasts.
     pub all_blocked: bool,
-    /// The pauses that are under way.
     pub pauses: Vec<PauseLine>,
-    /// Where ladders that grow after losses stand.
     pub ladders: Vec<LadderLine>,
-    /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
-    /// What came from outside in the last run, as the bot answers or as the run noted it when it ended, else by its entries
-    /// alone; null where nothing did.
+    /// External signals of the last run, `None` if there were none.
+    ///
+    /// As reported by the bot or noted at the end of the run, else counted from the journal
+    /// entries.
     pub signals: Option<SignalTally>,
-    /// Venue time of the last entry's arrival.
+    /// Arrival of the last entry, in venue time.
     pub last_event: Millis,
-    /// How many entries the journal has.
     pub entries: u64,
-    /// The moment that this is the status of.
     #[serde(skip)]
     now: Millis,
-    /// How many decimals the wallet keeps.
     #[serde(skip)]
     decimals: usize,
 }
 
 impl Status {
-    /// Reads the journal, and asks the bot that runs on it, if one does.
-    ///
-    /// # Errors
-    /// A journal that cannot be read or has no run yet.
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self, AppError> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::of);
@@ -186,7 +165,6 @@ impl Status {
         })
     }
 
-    /// Marks what is older than it should be, as the bot says how old that is.
     fn stale(&self, at: Millis) -> String {
         let limit = self.bot.as_ref().and_then(|bot| bot.stale_after_s);
         let limit =
@@ -205,7 +183,8 @@ impl Status {
         format!("{}{difference}{read}", self.money(wallet))
     }
 
-    /// As the bot answers, which knows whether it has asked; without one, the journal's last event stands for it.
+    /// Uses the bot's answer, since only the bot knows whether it has polled; else the journal's
+    /// last event.
     fn heard_text(&self) -> String {
         let Some(bot) = &self.bot else {
             return format!("{}{}", utc(self.last_event), self.stale(self.last_event));
@@ -240,14 +219,12 @@ impl Status {
         })
     }
 
-    /// What the list's lines that are no entries come to; nothing where all are taken.
     fn passed_over(&self) -> Vec<String> {
         let signals = self.bot.as_ref().and_then(|bot| bot.signals.as_ref());
         let words = signals.and_then(|signals| signals.passed_over.as_deref());
         words.map(|words| visible(words).into_owned()).into_iter().collect()
     }
 
-    /// As the bot answers: without one, nobody knows how they stand.
     fn gates(&self) -> Vec<String> {
         let gates = self.bot.iter().filter_map(|bot| bot.gates.as_deref()).flatten();
         gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()
@@ -343,12 +320,10 @@ impl fmt::Display for Status {
     }
 }
 
-/// Marks what is older than it should be.
 fn stale(age: Millis, limit: Millis) -> String {
     if age > limit { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
 }
 
-/// When settings were read again, how, and what that has changed.
 fn reloaded(reloaded: &Reloaded) -> String {
     let Reloaded { at, by, changes, .. } = reloaded;
     let changes: Vec<String> = changes.iter().map(|change| visible(change).to_string()).collect();
@@ -375,7 +350,6 @@ fn findings(found: &BTreeMap<String, u64>) -> String {
     if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") }
 }
 
-/// How far the venue's clock is ahead of this machine's.
 fn clock(estimate: ClockEstimate) -> String {
     let ClockEstimate { low, high, agreeing, outvoted } = estimate;
     let most = high.map_or("any".to_owned(), |high| high.to_string());

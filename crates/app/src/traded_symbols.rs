@@ -7,17 +7,14 @@ use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{Symbol, nearest};
 use std::collections::BTreeSet;
 
-/// Suffixes that chart programs append to pairs.
 const CHART_SUFFIXES: [&str; 2] = ["=X", ".FX"];
 
-/// The symbols that the bots trade, in the spellings that signals accept.
 pub(crate) struct TradedSymbols {
     symbols: BTreeSet<Symbol>,
     spellings: SignalBots,
 }
 
 impl TradedSymbols {
-    /// Collects the symbols of these bots.
     pub(crate) fn new(bots: &[BotSettings]) -> Self {
         Self { symbols: bots.iter().map(|bot| bot.symbol).collect(), spellings: signal_bots(bots) }
     }
@@ -28,8 +25,8 @@ impl TradedSymbols {
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 
-    /// Returns the traded symbols that `written` means: one symbol, or every pair of a currency such as `USD`. `None` if it is
-    /// neither; empty for a currency of no traded pair.
+    /// Returns the traded symbols that `written` means: one symbol, or every pair of a currency
+    /// such as `USD`. `None` if it is neither; empty for a currency of no traded pair.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);
@@ -41,7 +38,6 @@ impl TradedSymbols {
         (!pairs.is_empty() || is_pair_code(&code)).then_some(pairs)
     }
 
-    /// Describes a name that no bot trades, with the symbol that may be meant.
     pub(crate) fn describe_unknown(&self, written: &str) -> String {
         let names = || self.symbols.iter().map(Symbol::as_str);
         // One pair of currencies is not a misspelling of another.

@@ -8,28 +8,21 @@ use serde_json::Value;
 
 /// Number of candles above which a warm-up is long if the candles of the run are unknown.
 const LONG_CANDLES: usize = 2_000;
-/// Share of the candles of a run above which a warm-up is long, in percent.
 const LONG_SHARE_PERCENT: f64 = 5.0;
 
-/// The warm-up of a bot's strategy.
 pub struct WarmUp {
-    /// Number of candles.
     candles: usize,
-    /// Candles among them from which the gate learns its state.
     history: usize,
     interval: Interval,
-    /// Description of the longest part of a rule.
     longest_part: Option<String>,
 }
 
 impl WarmUp {
-    /// Returns the warm-up of a bot, `None` if its strategy cannot be built.
     pub fn from_bot(bot: &BotSettings, registry: &Registry) -> Option<Self> {
         let strategy = strategy_of(bot, registry)?;
         Some(Self::from_strategy(strategy.as_ref(), (&bot.strategy, &bot.params), bot.interval, registry))
     }
 
-    /// Returns the warm-up of a strategy with its name and parameters.
     pub fn from_strategy(
         strategy: &dyn Strategy,
         named: (&str, &Value),
@@ -44,7 +37,6 @@ impl WarmUp {
         }
     }
 
-    /// Describes a warm-up that is long on any candles.
     pub(crate) fn describe_long(&self) -> Option<String> {
         let Self { candles, interval, .. } = self;
         (*candles > LONG_CANDLES).then(|| {
@@ -57,7 +49,6 @@ impl WarmUp {
         })
     }
 
-    /// Describes a warm-up that takes a large share of `count` candles; `scope` names these candles.
     pub fn describe_share(&self, count: usize, scope: &str) -> Option<String> {
         // The last candle of the warm-up may bring the first signal.
         let silent = self.candles.saturating_sub(1).min(count);
@@ -79,7 +70,6 @@ impl WarmUp {
     }
 }
 
-/// Describes the part of a rule that needs the most candles, with an alternative that needs fewer.
 pub fn describe_longest_part(
     registry: &Registry,
     strategy: (&str, &Value),
@@ -92,7 +82,6 @@ pub fn describe_longest_part(
     Some(format!("`{}` needs {} candles of {interval} ({length}){alternative}", part.text, part.candles))
 }
 
-/// Describes the length of so many candles in days and hours.
 fn describe_span(interval: Interval, candles: usize) -> String {
     let span = interval.length() * i64::try_from(candles).unwrap_or(i64::MAX);
     let hours = span.get() / Millis::HOUR.get();

@@ -1,4 +1,4 @@
-//! The loop: the venue's events, then the candles of an instant, then its prices, then the Session's orders to the venue.
+//! The main loop: per instant venue events, candles, prices, then session orders to the venue.
 
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
@@ -11,60 +11,53 @@ use candlewick_engine::{
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
 use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
 
-/// The trade book has room from the start for one intent in so many candles, and at least for so many: more than nearly
-/// all strategies decide on. Room that is not used takes no memory; a book that grows is copied.
+/// Minimum initial capacity of the trade book, in intents.
+///
+/// The capacity is one intent per `CANDLES_PER_INTENT` candles, more than nearly all strategies
+/// need. Unused capacity takes no memory, but a book that grows is copied.
 const LEAST_ROOM: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
-/// Candles between two reports of progress.
 const PROGRESS_STEP: u64 = 50_000;
 
-/// A run over stored candles, ready to start.
 pub struct Backtest {
     session: Session,
     simulator: Simulator,
-    /// Candles of each of the Session's series, in the Session's own order of series.
+    /// Candles of each of the session's series, in the session's order.
     candles: Vec<CandleSeries>,
-    /// Detail candles of symbols whose strategies want prices.
     prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,
-    /// Signals from outside by their moments, in order.
+    /// External signals, ascending by time.
     signals: Vec<(Millis, OutsideSignal)>,
     symbols: Vec<Symbol>,
     book: TradeBook,
     actions: Vec<Action>,
 }
 
-/// What a run leaves behind.
 pub struct Finished {
-    /// All intents and refusals.
     pub book: TradeBook,
-    /// How many candles were handed to the Session.
     pub candles: u64,
-    /// Free balance at the end, stakes of unsettled trades returned.
+    /// Final free balance, with the stakes of unsettled trades returned.
     pub final_balance: Money,
-    /// Stakes of trades that the data never ends.
+    /// Stakes of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
-    /// Number of longer candles that strategies did not see because too many shorter ones are missing.
+    /// Number of longer candles that strategies did not see because too many shorter ones are
+    /// missing.
     pub longer_not_built: u64,
-    /// Staleness of each bot's longer candles, in the bots' order ([`Session::longer_staleness`]).
     pub longer_staleness: Vec<LongerStaleness>,
-    /// The wallet's scale.
     pub money_scale: MoneyScale,
-    /// The verdict on each bot, in the bots' order.
+    /// In bot order.
     pub verdicts: Vec<BotVerdict>,
-    /// Of each bot the rule by which it would open nothing more, in the bots' order ([`Session::stopped_by`]).
+    /// Rule that stops each bot for good, in bot order ([`Session::stopped_by`]).
     pub stopped_by: Vec<Option<Rule>>,
 }
 
 impl Backtest {
-    /// A run of these bots over these candles.
+    /// Creates a run of bots over candles.
     ///
-    /// `candles` holds every series that a bot listens to; `markets` holds what the venue prices trades with, one
-    /// for each symbol. `wants_prices` says of each bot whether its strategy wants prices between candles.
-    ///
-    /// # Errors
-    /// [`BacktestError`] names what is missing or has to be corrected.
+    /// `candles` holds every series that a bot uses, `markets` the pricing data of the venue, one
+    /// per symbol. `wants_prices` tells, per bot, whether its strategy needs prices between
+    /// candles.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -97,7 +90,8 @@ impl Backtest {
         })
     }
 
-    /// Shows strategies no price after this moment; what is open then still settles by the market's candles.
+    /// Hides later prices from strategies. Trades open at `end` still settle by the market's
+    /// candles.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -107,8 +101,10 @@ impl Backtest {
         self
     }
 
-    /// Hands in these signals from outside, each at its moment after the candles of that instant and before its prices, as live
-    /// (`domain 4`); of one moment in the order in which they stand here.
+    /// Adds external signals. Each is handled after the candles of its instant and before its
+    /// prices, as live (`domain 4`).
+    ///
+    /// Signals of one moment keep their order.
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -116,11 +112,9 @@ impl Backtest {
         self
     }
 
-    /// Runs to the end of the candles and of every trade that they end. `progress` is called now and then with how many
-    /// candles are done, of how many.
+    /// Runs to the end of the candles and settles every trade that expires within them.
     ///
-    /// # Errors
-    /// [`BacktestError::Journal`] when the recorder fails.
+    /// `progress` is called at intervals with the number of processed candles and their total.
     pub fn run(
         mut self,
         header: &Header,
@@ -154,7 +148,6 @@ impl Backtest {
         })
     }
 
-    /// Makes an event of each candle and price, for a recorder that wants them all. How many those were.
     fn run_by_events(
         &mut self,
         candles: &[CandleSeries],
@@ -186,7 +179,6 @@ impl Backtest {
         Ok(total)
     }
 
-    /// Hands in candles many at a time, between the events of the venue and the prices. How many candles and prices there were.
     fn run_by_stretches(
         &mut self,
         candles: &[CandleSeries],
@@ -230,7 +222,6 @@ impl Backtest {
         }
     }
 
-    /// Hands in everything of the feed that is known at an instant. How much that was.
     fn handle_instant(
         &mut self,
         feed: &mut Feed<'_>,
@@ -264,7 +255,6 @@ impl Backtest {
         Ok(taken)
     }
 
-    /// Hands the Session everything the venue has to say until `now`.
     #[inline]
     fn handle_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {

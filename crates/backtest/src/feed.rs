@@ -1,28 +1,27 @@
-//! Candles and prices of all series, and signals from outside, instant by instant.
+//! Candles, prices and external signals of all series, instant by instant.
 
 use candlewick_engine::{OutsideSignal, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
-/// Several sources walked together; at one instant in the order in which they were added.
+/// A merge of several sources; within an instant, they keep the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
-    /// Ascending in their moments.
+    /// Ascending by time.
     signals: &'a [(Millis, OutsideSignal)],
 }
 
-/// What a source has at an instant. Candles are lent, not copied: handing one through an event costs as
-/// much as all else that is done with it.
+/// An item of a source. Candles are borrowed, because copying them would double the cost of an
+/// event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Item<'a> {
     Candle(SeriesId, &'a Candle),
     Price(SymbolId, Price),
 }
 
-/// One series, in the order of time.
 pub(crate) struct Source<'a> {
     rest: &'a [Candle],
     interval: Millis,
-    /// The moment of its next item; the end of time when there is none.
+    /// Time of the next item; the end of time if there is none.
     next_at: Millis,
     kind: Kind,
 }
@@ -30,7 +29,6 @@ pub(crate) struct Source<'a> {
 #[derive(Clone, Copy)]
 enum Kind {
     Candles(SeriesId),
-    /// Closes of detail candles that end on the price grid.
     Prices(SymbolId, Millis),
 }
 
@@ -39,17 +37,16 @@ impl<'a> Feed<'a> {
         Self { sources: Vec::new(), signals: &[] }
     }
 
-    /// Adds the candles of a series. Series are added in the Session's own order, prices after all of them.
+    /// Series must be added in the session's order, and prices after all of them.
     pub(crate) fn add_candles(&mut self, id: SeriesId, candles: &'a CandleSeries) {
         self.add(candles, Kind::Candles(id));
     }
 
-    /// Adds a symbol's prices: the closes of its detail candles that end on a multiple of `every`.
+    /// Adds the prices of a symbol: the closes of detail candles that end on a multiple of `every`.
     pub(crate) fn add_prices(&mut self, id: SymbolId, detail: &'a CandleSeries, every: Millis) {
         self.add(detail, Kind::Prices(id, every));
     }
 
-    /// Hands in signals from outside, ascending in their moments.
     pub(crate) const fn add_signals(&mut self, signals: &'a [(Millis, OutsideSignal)]) {
         self.signals = signals;
     }
@@ -61,12 +58,10 @@ impl<'a> Feed<'a> {
         self.sources.push(source);
     }
 
-    /// How many items are left at most.
     pub(crate) fn len(&self) -> usize {
         self.signals.len() + self.sources.iter().map(|source| source.rest.len()).sum::<usize>()
     }
 
-    /// The next instant at which anything is known; `None` at the end of all series.
     #[inline]
     pub(crate) fn next_instant(&self) -> Option<Millis> {
         let signal = self.signals.first().map_or(Millis::MAX, |(at, _)| *at);
@@ -74,7 +69,6 @@ impl<'a> Feed<'a> {
         (next != Millis::MAX).then_some(next)
     }
 
-    /// Takes the signals of this instant.
     #[inline]
     pub(crate) fn take_signals(&mut self, instant: Millis) -> &'a [(Millis, OutsideSignal)] {
         let count = self.signals.iter().take_while(|(at, _)| *at == instant).count();
@@ -83,7 +77,6 @@ impl<'a> Feed<'a> {
         taken
     }
 
-    /// The sources, in their order.
     #[inline]
     pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source<'a>> {
         self.sources.iter_mut()
@@ -91,7 +84,6 @@ impl<'a> Feed<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Takes its item of this instant, if it has one.
     #[inline]
     pub(crate) fn take_at(&mut self, instant: Millis) -> Option<Item<'a>> {
         if self.next_at != instant {

@@ -1,8 +1,8 @@
 //! Replays stored candles through the engine and the simulator.
 //!
-//! A backtest is a loop: hand the Session what the venue has to say by now, hand it the next candle, hand the
-//! venue what the Session approved. There is no trading logic here; a live run drives the same Session. [`metric`]
-//! holds the figures that a run is judged by.
+//! The loop passes the session the venue's events and the next candle, and passes the venue the
+//! orders that the session approved. It contains no trading logic: a live run drives the same
+//! session. [`metric`] contains the performance figures of a run.
 
 pub mod bench;
 mod driver;

@@ -1,14 +1,13 @@
-//! A recorder for runs of which only the trades count.
+//! A recorder for runs of which only the trades matter.
 
 use candlewick_engine::{Entry, Header, Interest, Recorder};
 use serde_json::Value;
 use std::io;
 
-/// Records nothing, so that a run pays for no journal.
 pub struct NullRecorder;
 
 impl NullRecorder {
-    /// The header of a run that is not recorded: it need not be true.
+    /// Returns a placeholder header: it is never recorded, so its contents do not matter.
     pub fn header() -> Header {
         Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
     }

@@ -1,4 +1,4 @@
-//! What settled trades come to, taken one by one: the counts, sums and extremes that every figure of a run is made of.
+//! Running totals of settled trades: the counts, sums and extremes behind every figure of a run.
 
 use crate::metric::{DailyProfits, DrawdownFold};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
@@ -6,8 +6,10 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, break_even};
 use std::ops::Range;
 
-/// Counts, sums and extremes of settled trades, taken in the order in which their settlements became known. A report, a trial of
-/// a search and a test of a walk have the same; none of them keeps a list of trades for it.
+/// Counts, sums and extremes of settled trades, in the order in which settlements became known.
+///
+/// Shared by reports, search trials and walk-forward tests, so that none of them stores a list of
+/// trades.
 #[derive(Clone, Debug)]
 pub struct RunTotals {
     won: u64,
@@ -22,43 +24,32 @@ pub struct RunTotals {
     days: Option<DailyProfits>,
 }
 
-/// What counts of a settled trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SettledFigures {
-    /// When its settlement became known, where that is known.
     pub settled_at: Option<Millis>,
-    /// How it ended.
     pub outcome: Outcome,
-    /// What was staked.
     pub stake: Money,
-    /// Net profit.
     pub profit: Money,
-    /// What a win paid, where that is known.
     pub payout: Option<Payout>,
 }
 
-/// What is known of the payouts of the trades that won or lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Payouts {
-    /// There was no such trade.
     NoneYet,
-    /// All had this one.
     Alike(Payout),
-    /// They differ, or one is not known.
     Mixed,
 }
 
-/// A win rate's break-even, and the probability of so many wins or more without an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// The win rate at which the decided trades would have earned nothing, each with the same stake; none without a decided trade.
+    /// Win rate at which the trades break even with equal stakes; `None` without a won or lost
+    /// trade.
     pub break_even: Option<f64>,
-    /// Probability of so many wins or more without an edge, if trades are independent.
+    /// Probability of at least as many wins without an edge, if trades are independent.
     pub p_value: Option<f64>,
 }
 
 impl SettledFigures {
-    /// Of an intent; nothing if it has not settled.
     #[inline]
     pub fn of(row: &IntentRow) -> Option<Self> {
         let outcome = row.outcome.filter(|_| row.state == IntentState::Settled)?;
@@ -68,7 +59,6 @@ impl SettledFigures {
 }
 
 impl RunTotals {
-    /// Nothing yet, of a run that began with this balance. Profits are not added up by day.
     pub const fn new(balance: Money) -> Self {
         Self {
             won: 0,
@@ -84,13 +74,11 @@ impl RunTotals {
         }
     }
 
-    /// The same, with the profit of each day of a span.
     #[must_use]
     pub fn by_day(self, span: &Range<Millis>) -> Self {
         Self { days: Some(DailyProfits::of(span)), ..self }
     }
 
-    /// Takes the next settled trade.
     // Without branches on how it ended: docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
     #[inline(always)]
@@ -132,57 +120,47 @@ impl RunTotals {
         };
     }
 
-    /// Trades that won.
     pub const fn won(&self) -> u64 {
         self.won
     }
 
-    /// Trades that lost.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Trades that drew.
     pub const fn draw(&self) -> u64 {
         self.draw
     }
 
-    /// Trades that the venue called off.
     pub const fn cancelled(&self) -> u64 {
         self.cancelled
     }
 
-    /// All settled trades.
     pub const fn trades(&self) -> u64 {
         self.won + self.lost + self.draw + self.cancelled
     }
 
-    /// Net profit of all settled trades.
     pub fn pnl(&self) -> Money {
         self.drawdowns.balance() - self.start
     }
 
-    /// Net profit for each unit that was staked; none without a stake.
     pub fn profit_per_unit_staked(&self) -> Option<f64> {
         self.staked.is_positive().then(|| self.pnl().minor() as f64 / self.staked.minor() as f64)
     }
 
-    /// The largest drawdowns.
     pub const fn drawdowns(&self) -> &DrawdownFold {
         &self.drawdowns
     }
 
-    /// The longest rows of wins and of losses.
     pub const fn longest_streaks(&self) -> Streaks {
         self.streaks.longest()
     }
 
-    /// Each day's profit, where they were added up by day.
+    /// Daily profits, `None` if they are not tracked.
     pub const fn days(&self) -> Option<&DailyProfits> {
         self.days.as_ref()
     }
 
-    /// `won / (won + lost)`; none without a decided trade.
     pub fn win_rate(&self) -> Option<WinRate> {
         WinRate::new(self.won, self.lost).ok()
     }
@@ -191,7 +169,6 @@ impl RunTotals {
         self.payouts
     }
 
-    /// What the wins prove where all trades pay this.
     pub fn evidence_at(&self, payout: Payout) -> Evidence {
         let Some(rate) = self.win_rate() else { return Evidence::default() };
         let fraction = payout.to_fraction();

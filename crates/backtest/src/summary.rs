@@ -1,4 +1,4 @@
-//! The figures of a run, from its trade book; the same for a backtest and a live session.
+//! Figures of a run from its trade book, for backtests and live sessions alike.
 
 use crate::metric::Drawdown;
 use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
@@ -7,61 +7,48 @@ use candlewick_sdk::{Millis, Money, Outcome, prefetch};
 use candlewick_statistics::{MeanBreakEven, PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
 use std::collections::BTreeMap;
 
-/// Rows that are prefetched before they are summed up.
 const ROWS_AHEAD: usize = 12;
 
-/// Counts, money and the first statistics of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Settled trades.
     pub trades: u64,
-    /// Trades that won.
     pub won: u64,
-    /// Trades that lost.
     pub lost: u64,
-    /// Trades that drew.
     pub draw: u64,
-    /// Trades that the venue called off.
     pub cancelled: u64,
-    /// Intents that are neither settled nor refused.
     pub unsettled: u64,
-    /// How often each rule refused, by name.
     pub refused: BTreeMap<&'static str, u64>,
-    /// Net profit of all settled trades.
     pub pnl: Money,
-    /// `won / (won + lost)`; none without a decided trade.
+    /// `won / (won + lost)`; `None` without a won or lost trade.
     pub win_rate: Option<f64>,
-    /// The win rate at which the decided trades would have earned nothing, each with the same stake: what the win rate is compared with.
+    /// Win rate at which the trades break even with equal stakes. Compare it with `win_rate`.
     pub break_even: Option<f64>,
-    /// The same by money, with the stakes that they had.
+    /// Win rate at which the trades break even with their actual stakes.
     pub break_even_by_money: Option<f64>,
-    /// Probability of so many wins or more without an edge, each trade at its own break-even. Assumes
-    /// independent trades.
+    /// Probability of at least as many wins without an edge, each trade at its own break-even.
+    ///
+    /// Assumes independent trades.
     pub p_value: Option<f64>,
-    /// The fall below a peak that is the deepest by amount.
+    /// The drawdown that is deepest by amount.
     pub max_drawdown: Drawdown,
-    /// The fall below a peak that is the deepest in percent of its peak: what the risk rule `MaxDrawdown` limits.
+    /// The drawdown that is deepest in percent of its peak, which the risk rule `MaxDrawdown`
+    /// limits.
     pub max_drawdown_by_percent: Drawdown,
-    /// The most wins in a row.
     pub longest_winning_streak: u64,
-    /// The most losses in a row.
     pub longest_losing_streak: u64,
 }
 
-/// The rows of a book, added up.
 struct Rows {
     totals: RunTotals,
-    /// Intents that are neither settled nor refused.
     unsettled: u64,
 }
 
 impl Summary {
-    /// Of all trades in a book that started with `balance`.
     pub fn of(book: &TradeBook, balance: Money) -> Self {
         Self::with_totals(book, RunTotals::new(balance)).0
     }
 
-    /// The same with the totals that it is made of: these, which have taken no trade yet, after all trades of the book.
+    /// Also returns the totals after all trades of the book. `totals` must be empty.
     pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
         // Nearly always trades settle in the order in which they were decided.
@@ -76,7 +63,7 @@ impl Summary {
 }
 
 impl Rows {
-    /// Nothing where settled trades are not in the order in which they became known.
+    /// `None` if settled trades are not in the order in which they became known.
     fn add_ordered<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
@@ -132,7 +119,7 @@ impl Rows {
     }
 }
 
-/// Rows in their order; the parts of each that are read are prefetched while those before it are summed up (docs/performance.md).
+/// Iterates over rows and prefetches those ahead (docs/performance.md).
 fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     rows.iter().enumerate().map(|(place, row)| {
         if let Some(soon) = rows.get(place + ROWS_AHEAD) {
@@ -144,13 +131,14 @@ fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     })
 }
 
-/// Where a settled trade stands in the order in which they became known; at one moment, in that of their closes.
+/// Sort key of settled trades: when they became known, then their close.
 fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// The win rate that breaks even, and the probability of one so high or higher without an edge, over trades whose payouts
-/// differ; the latter only where all are known. Behind them the win rate that breaks even by money.
+/// Returns the evidence of trades with different payouts, and the break-even rate by money.
+///
+/// The p-value is `None` unless all payouts are known.
 fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
     let decided = |row: &&IntentRow| {
         row.state == IntentState::Settled && matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))

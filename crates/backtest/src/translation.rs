@@ -1,10 +1,9 @@
-//! What the simulated venue says, as the events of a Session.
+//! Conversion of simulator results into session events.
 
 use candlewick_engine::{IntentId, Opened, Rejection, Settled};
 use candlewick_sdk::{Payout, Text};
 use candlewick_simulator::{Opening, Refusal, SettledTrade};
 
-/// An answer that took the order.
 #[inline]
 pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
     Opened {
@@ -18,7 +17,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
     }
 }
 
-/// A settlement does not repeat the payout: the answer had it.
+/// A settlement does not repeat the payout; it is that of the opening.
 #[inline]
 pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
     Settled {
@@ -33,7 +32,6 @@ pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
     }
 }
 
-/// An answer that refused the order.
 pub fn to_rejection(refusal: Refusal) -> Rejection {
     match refusal {
         Refusal::NoPrice => Rejection::NoPrice,

@@ -1,9 +1,9 @@
-//! Whose account it is, and what it holds.
+//! Accounts, balances and identities.
 
 use candlewick_sdk::rust_decimal::Decimal;
 use std::fmt;
 
-/// Whose money is at stake.
+/// An account type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
     /// Play money.
@@ -22,14 +22,16 @@ impl fmt::Display for Account {
     }
 }
 
-/// What is free on each account, stakes of open trades taken off.
+/// Free balance of each account, without the stakes of open trades.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
-    /// Play money; `None` where there is no such account.
+    /// Play money; `None` if there is no such account.
     pub demo: Option<Decimal>,
-    /// Real money that may be staked without conditions; `None` where there is no such account.
+    /// Unconditional real money; `None` if there is no such account.
     pub real: Option<Decimal>,
-    /// Money with conditions, from which a venue may pay stakes on the real account; `None` without a bonus wallet.
+    /// Conditional money, which a venue may use for stakes on the real account.
+    ///
+    /// `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
     /// The wallets that the venue listed; empty if the venue does not name them.
     pub wallets: Vec<WalletName>,
@@ -51,7 +53,7 @@ pub struct WalletName {
 }
 
 impl Balances {
-    /// What an account holds; `None` where there is no such account.
+    /// Returns the balance of an account; `None` if there is no such account.
     pub const fn of(&self, account: Account) -> Option<Decimal> {
         match account {
             Account::Demo => self.demo,
@@ -68,12 +70,12 @@ impl Balances {
     }
 }
 
-/// Whom the credentials belong to.
+/// Owner of the credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The venue's identifier of the user.
     pub user: String,
-    /// Why the account may not trade, in words such as `banned`; empty when nothing speaks against it.
+    /// Reasons why the account may not trade, such as `banned`; empty if none.
     pub restrictions: Vec<String>,
 }
 

@@ -1,51 +1,61 @@
-//! The port to whoever accepts trades.
+//! The port to a venue that accepts trades.
 
 use crate::{Balances, BrokerError, Identity, OpenOrder, OpenOutcome, Reply, TradeListing, TradeReport};
 use async_trait::async_trait;
 use candlewick_sdk::Millis;
 
-/// How much of a trade is wanted, for venues where a part is cheaper to ask for.
+/// Requested detail of a trade, since some venues serve a part at lower cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// What the venue knows by the identifier alone, for whoever reads its list besides.
+    /// The data available by identifier only, for callers that also read the listing.
     ById,
-    /// Where it stands, and how it ended once it is over, with profit or payout where the venue says them anywhere.
+    /// State of the trade, and its outcome once it is over.
+    ///
+    /// Includes profit or payout if the venue reports them anywhere.
     Progress,
-    /// All that the venue says of it: what was ordered, times and prices. Where the full record cannot be had, what is
-    /// known without it.
+    /// All data of the venue: order, times and prices.
+    ///
+    /// If the full record is unavailable, the data that is known without it.
     Everything,
 }
 
-/// An account at a venue: opens trades, and says what became of them.
+/// An account at a venue: opens trades and reports their state.
 ///
-/// Every method ends by itself: each request has its deadline. Reading methods may repeat a request inside; a listing
-/// may take many. [`Broker::open`] sends at most one request, ever.
+/// Every method ends by itself, since each request has a deadline. Reading methods may repeat a
+/// request internally, and a listing may take many requests. [`Broker::open`] sends at most one
+/// request, ever.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait Broker: Send + Sync {
-    /// Opens a trade, unless its request cannot leave by `leave_by` (our clock): then it is not sent. [`Millis::MAX`]
-    /// sets no limit.
+    /// Opens a trade, unless its request cannot be sent by `leave_by`.
+    ///
+    /// `leave_by` is in our clock; [`Millis::MAX`] sets no limit.
     async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome;
 
-    /// One trade, by the venue's identifier.
+    /// Returns one trade by the venue's identifier.
     ///
     /// # Errors
-    /// [`BrokerError::NotFound`] when there is no such trade; else why it could not be asked for.
+    ///
+    /// [`BrokerError::NotFound`] if there is no such trade, otherwise the failure of the request.
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError>;
 
-    /// All trades of the account. What could be read is in the listing, also when it ended early.
+    /// Returns all trades of the account.
+    ///
+    /// A listing that ended early contains everything read until then.
     async fn trades(&self) -> TradeListing;
 
-    /// What the accounts hold.
+    /// Returns the balances of all accounts.
     ///
     /// # Errors
-    /// Why it could not be asked for. A sum over a part of the money is never given.
+    ///
+    /// The failure of the request. A partial sum is never returned.
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError>;
 
-    /// Whom the credentials belong to.
+    /// Returns the owner of the credentials.
     ///
     /// # Errors
-    /// Why it could not be asked for.
+    ///
+    /// The failure of the request.
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError>;
 }
 

@@ -1,26 +1,28 @@
-//! From a venue's rows to closed, checked candles in order.
+//! Conversion of a venue's rows into closed, validated and sorted candles.
 
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
 use std::collections::BTreeSet;
 
-/// The intervals in which venues were seen to have candles. A venue may have others.
+/// Intervals that venues are known to offer. A venue may have others.
 pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
-/// Which candles to ask for: those that open at or after `start` and close at or before `end`.
+/// A candle request: candles that open at or after `start` and close by `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CandleQuery {
     /// Trading pair.
     pub symbol: Symbol,
     /// Length of the candles.
     pub interval: Interval,
-    /// The first open time.
+    /// First open time.
     pub start: Millis,
-    /// The last close time. Whoever wants all up to the present gives the present; of a later end, what has not closed
-    /// when the answer comes is left out.
+    /// Last close time.
+    ///
+    /// Pass the present to get all candles so far. With a later end, candles that have not closed
+    /// when the answer arrives are omitted.
     pub end: Millis,
 }
 
-/// A candle as a venue sends it: nothing about it has been checked.
+/// An unvalidated candle as a venue sends it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandleRow {
     /// Open time.
@@ -29,28 +31,36 @@ pub struct CandleRow {
     pub prices: Ohlcv,
 }
 
-/// What the rows of an answer came to.
+/// Validated rows of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candles {
-    /// The closed candles of the window, ascending, one for each open time.
+    /// Closed candles of the requested window, ascending, one per open time.
     pub candles: Vec<Candle>,
-    /// Rows that are no candles: unreadable, or unsound by [`Candle::new`]. Each is a gap to be counted.
+    /// Number of rows that are unreadable or that [`Candle::new`] rejects.
+    ///
+    /// Each one is a gap.
     pub unusable: usize,
-    /// The open times of those rows that have one.
+    /// Open times of the unusable rows that have one.
     pub unsound: Vec<Millis>,
-    /// Candles that had not closed. They are left out.
+    /// Number of omitted candles that had not closed.
     pub forming: usize,
-    /// Closed candles that were not asked for, by time: a venue that sends many does not heed the window.
+    /// Closed candles outside the window, by time.
+    ///
+    /// Many of them mean that the venue ignores the window.
     pub outside: Vec<Candle>,
 }
 
-/// Fewest rows that a verdict on a longer interval takes.
+/// Minimum number of rows to conclude that the interval is longer.
 const MIN_ROWS_OF_LONGER: usize = 5;
-/// The same if it is less than four times as long: a quiet market may leave out every second candle for a while.
+/// Like `MIN_ROWS_OF_LONGER`, if the interval is less than four times as long.
+///
+/// A quiet market may omit every second candle for a while.
 const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
 
-/// Returns the interval of rows that are plainly candles of another one than was asked for; `None` if they are not, or
-/// are too few to tell. Single rows off the interval, and gaps, are no other interval.
+/// Returns the actual interval of rows that clearly differ from `wanted`.
+///
+/// `None` if they match, or are too few to tell. Gaps and single misaligned rows do not count as
+/// another interval.
 pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let length = wanted.length();
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
@@ -71,10 +81,11 @@ pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
 }
 
 impl Candles {
-    /// Checks the rows of an answer that came at `now` (venue time): drops those that are still forming, sorts the
-    /// rest, keeps the last received of several for one open time, and sets aside what was not asked for.
+    /// Validates the rows of an answer received at `now` (venue time).
     ///
-    /// No venue is taken to promise order, uniqueness, closedness, or to include or leave out the ends of a window.
+    /// Drops candles that are still forming, sorts the rest, keeps the last received row per open
+    /// time, and separates candles outside the window. Venues are not trusted to ensure order,
+    /// uniqueness, closed candles or the bounds of a window.
     pub fn of_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();
@@ -103,7 +114,7 @@ impl Candles {
         found
     }
 
-    /// These and those of another part of the window, in order.
+    /// Merges with the candles of another part of the window, in order.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);

@@ -1,78 +1,78 @@
-//! What can go wrong with a request, named by what to do about it.
+//! Errors of requests, classified by the required reaction.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Why a request did not give what was asked for. No text in here holds a credential.
+/// Failure of a request. No text in it contains a credential.
 ///
-/// An open does not fail with one of these: what is known of it is an [`OpenOutcome`](crate::OpenOutcome).
+/// [`OpenOutcome`](crate::OpenOutcome) describes failures of an open.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
-    /// Change the configuration: the adapter cannot be made from it.
+    /// The configuration is invalid, so the adapter cannot be created.
     #[error("broker.{key} = \"{value}\": {problem}")]
     Settings {
         /// Key in the `[broker]` section.
         key: String,
-        /// What it is now.
+        /// Current value.
         value: String,
-        /// What is wrong, and what to do.
+        /// Problem and suggested fix.
         problem: String,
     },
-    /// Give the right credential: this one is missing or not accepted.
+    /// The credentials are missing or not accepted.
     #[error("the credentials are not accepted: {text}")]
     Credentials {
-        /// The venue's words.
+        /// Message of the venue.
         text: String,
     },
-    /// Ask for something else: the venue understood and said no.
+    /// The venue understood the request and rejected it.
     #[error("the venue rejected the request: {text}")]
     Rejected {
-        /// The venue's words.
+        /// Message of the venue.
         text: String,
     },
-    /// Check the name: there is no such symbol or trade, or no price of it yet.
+    /// There is no such symbol or trade, or no price of it yet.
     #[error("not found: {text}")]
     NotFound {
-        /// The venue's words.
+        /// Message of the venue.
         text: String,
     },
-    /// Slow down.
+    /// Too many requests were sent.
     #[error("the venue asks for fewer requests: {text}")]
     RateLimited {
-        /// The venue's words.
+        /// Message of the venue.
         text: String,
-        /// How long the venue wants no requests.
+        /// Pause that the venue demands.
         retry_after: Option<Duration>,
     },
-    /// Try again later: nothing was read, and reading again does no harm.
+    /// A temporary failure: nothing was read, and a retry does no harm.
     #[error("the venue is not available: {text}")]
     Unavailable {
-        /// What happened.
+        /// Description of the failure.
         text: String,
     },
-    /// Raise the limit that it names, if that is meant: the venue has more than is taken.
+    /// The venue has more data than a configurable limit allows.
     #[error("more than is taken: {text}")]
     LimitReached {
-        /// Which limit.
+        /// Name of the limit.
         text: String,
     },
-    /// Report it: the answer is not what the adapter can read.
+    /// The adapter cannot read the answer; report this as a bug.
     #[error("the answer is malformed, {problem}: {head}")]
     Malformed {
-        /// What is wrong with it.
+        /// Description of the problem.
         problem: String,
-        /// Its beginning, in one line.
+        /// Beginning of the answer, on one line.
         head: String,
     },
 }
 
 impl BrokerError {
-    /// Whether the same request may succeed when it is sent again.
+    /// Returns whether a retry of the same request may succeed.
     pub const fn is_temporary(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::RateLimited { .. })
     }
 
-    /// For a setting that cannot be used.
+    /// Creates a `Settings` error.
     pub fn settings(key: &str, value: impl fmt::Display, problem: &str) -> Self {
         Self::Settings { key: key.to_owned(), value: value.to_string(), problem: problem.to_owned() }
     }

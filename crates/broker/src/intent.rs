@@ -1,15 +1,15 @@
-//! Which intent a request is made for, so that a record of requests can say it.
+//! The intent for which a task makes requests, for records of exchanges.
 
 tokio::task_local! {
     static INTENT: u64;
 }
 
-/// Runs a future; every request that it makes is for this intent.
+/// Runs a future and assigns all its requests to an intent.
 pub async fn for_intent<F: Future>(number: u64, future: F) -> F::Output {
     INTENT.scope(number, future).await
 }
 
-/// The intent that the present task makes requests for, for an adapter that keeps a record of its exchanges.
+/// Returns the current task's intent, for adapters that record exchanges.
 pub fn current_intent() -> Option<u64> {
     INTENT.try_with(|number| *number).ok()
 }

@@ -1,16 +1,12 @@
-//! The ports to a venue in our own words, and the clock.
+//! The ports to a venue, and the clock.
 //!
-//! [`MarketData`] says what the market did: closed candles, and the price at a moment. [`Broker`] accepts trades and
-//! says what became of them. A venue is connected by a crate that implements both (or one of them: a paper run takes
-//! the venue's market data and a simulated broker). Nothing here knows how a request is made: no HTTP, no JSON, no
-//! pages.
-//!
-//! What every adapter promises:
-//! - [`Broker::open`] sends at most one request, ever. Whether a trade exists is said exactly ([`OpenOutcome`]).
-//! - What a venue leaves out is `None`, never a zero; what it says in words that we do not know is kept
+//! [`MarketData`] provides candles and prices, [`Broker`] accepts trades; the transport is up to
+//! the adapter, which guarantees:
+//! - [`Broker::open`] sends at most one request, ever, and reports exactly whether a trade exists ([`OpenOutcome`]).
+//! - Data that a venue omits is `None`, never zero. Unknown words are preserved
 //!   ([`Reported::Unrecognised`], [`Progress::Unrecognised`]) and counted ([`UnrecognisedData`]).
-//! - No text in an error or a rejection holds a credential.
-//! - Every method ends by itself.
+//! - No text in an error or a rejection contains a credential, and every method ends by itself.
+#![warn(missing_docs)]
 
 // Time.
 pub mod clock;

@@ -3,17 +3,19 @@
 use crate::{BrokerError, TradeReport};
 use candlewick_sdk::Millis;
 
-/// What the venue's list of the account's trades held.
+/// The venue's list of the account's trades.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeListing {
-    /// Before the first of it was asked for, by our clock: what was not listed by then may be missing.
+    /// Time before the first request, by our clock. Later trades may be missing.
     pub began: Millis,
-    /// After the last of it had come.
+    /// Time after the last answer.
     pub ended: Millis,
-    /// Whether a trade that is not in it was not in the venue's list. What is in it was there in any case.
+    /// Whether a trade missing here was also missing in the venue's list.
+    ///
+    /// Listed trades exist in any case.
     pub is_complete: bool,
-    /// Each trade once, by identifier.
+    /// Trades without duplicates, by identifier.
     pub trades: Vec<TradeReport>,
-    /// What made it end early; it is not complete then.
+    /// Error that ended the listing early; it is incomplete then.
     pub ended_early: Option<BrokerError>,
 }

@@ -1,15 +1,15 @@
-//! The port to whoever knows prices.
+//! The port to a source of prices.
 
 use crate::{BrokerError, CandleQuery, Candles, PriceFeed, Reply};
 use async_trait::async_trait;
 use candlewick_sdk::{Millis, Ohlcv, Symbol};
 
-/// Which price to ask for.
+/// Time of a requested price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsOf {
-    /// The newest there is.
+    /// The latest price.
     Latest,
-    /// The newest at or before this moment.
+    /// The latest price at or before this moment.
     Moment(Millis),
 }
 
@@ -18,23 +18,23 @@ pub enum AsOf {
 pub struct PriceRecord {
     /// Open time of the bar, or the moment of the price.
     pub time: Millis,
-    /// As the venue sent them: nothing about them has been checked. The latest price is the close.
+    /// Unvalidated prices of the venue. The latest price is the close.
     pub prices: Ohlcv,
-    /// When the venue made the record, where it says it.
+    /// Time at which the venue created the record, if it says so.
     pub recorded_time: Option<Millis>,
 }
 
-/// The answer to a question for a price.
+/// Answer to a price request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PriceAnswer {
     /// The record.
     Record(PriceRecord),
-    /// The moment lies in the venue's future: there is no price of it yet.
+    /// The moment is in the venue's future, so there is no price yet.
     NotYet,
 }
 
 impl PriceAnswer {
-    /// The record, where there is one.
+    /// Returns the record, if there is one.
     pub const fn record(&self) -> Option<&PriceRecord> {
         match self {
             Self::Record(record) => Some(record),
@@ -43,34 +43,40 @@ impl PriceAnswer {
     }
 }
 
-/// The market: closed candles, and prices.
+/// A market: closed candles and prices.
 ///
-/// Every method ends by itself: each request has its deadline, and may be repeated inside.
+/// Every method ends by itself: each request has a deadline and may be repeated internally.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait MarketData: Send + Sync {
-    /// The closed candles of a window, checked, by time, each once.
+    /// Returns the closed candles of a window: validated, sorted by time, unique.
     ///
-    /// A long window may take several requests. Where a venue gives fewer candles than it has and does not say so, an
-    /// answer has holes, so nothing is concluded from what is missing in it.
+    /// A long window may take several requests. If a venue silently omits candles, the answer has
+    /// holes, so a missing candle proves nothing.
     ///
     /// # Errors
-    /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] when the venue has no such series; else why it could not
-    /// be asked for.
+    ///
+    /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] if the venue has no such series,
+    /// otherwise the failure of the request.
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError>;
 
-    /// The newest price record as of a moment.
+    /// Returns the latest price record as of a moment.
     ///
     /// # Errors
-    /// [`BrokerError::NotFound`] when there is no such symbol, or no price of it so far; else why it could not be asked
-    /// for.
+    ///
+    /// [`BrokerError::NotFound`] if there is no such symbol or no price of it so far, otherwise the
+    /// failure of the request.
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError>;
 
-    /// Prices as they come, from now on; `None` from an adapter that has only [`MarketData::price`] to ask. A run subscribes at its
-    /// start to each symbol whose prices a strategy wants; the strategy sees those of the price grid.
+    /// Subscribes to prices; `None` if the adapter offers only [`MarketData::price`].
+    ///
+    /// A run subscribes at its start to each symbol whose prices a strategy uses. The strategy sees
+    /// those of the price grid.
     ///
     /// # Errors
-    /// [`BrokerError::NotFound`] when there is no such symbol; else why it could not be subscribed to.
+    ///
+    /// [`BrokerError::NotFound`] if there is no such symbol, otherwise the failure of the
+    /// subscription.
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
         let _ = symbol;
         Ok(None)

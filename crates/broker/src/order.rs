@@ -1,10 +1,10 @@
-//! Opening a trade: what is ordered, and what is known afterwards.
+//! Orders to open a trade, and their outcomes.
 
 use crate::{Account, Reply, TradeReport};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Symbol};
 
-/// A trade to be opened.
+/// An order to open a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenOrder {
     /// Trading pair.
@@ -15,53 +15,55 @@ pub struct OpenOrder {
     pub amount: Decimal,
     /// Duration code.
     pub close_type: CloseType,
-    /// What the duration is counted from.
+    /// Reference point of the duration.
     pub expiration_type: ExpirationType,
-    /// Whose money is at stake.
+    /// Account that pays the stake.
     pub account: Account,
 }
 
-/// What is known of an open. There is nothing else: an adapter says one of these, however the request ended.
+/// Outcome of an open, complete for all ways in which the request can end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenOutcome {
-    /// The trade exists. What its report leaves out is known later.
+    /// The trade exists. Data missing in its report becomes known later.
     Opened(Reply<Box<TradeReport>>),
-    /// The venue said no: no trade exists.
+    /// The venue rejected the order: no trade exists.
     Rejected(Rejection),
     /// The request was not sent: no trade exists.
     NotSent {
-        /// Why.
+        /// Description of the reason.
         reason: String,
     },
-    /// The request may have arrived, and no answer says whether it did: a trade may or may not exist. It is never
-    /// sent again.
+    /// The request may have arrived without an answer: a trade may or may not exist.
+    ///
+    /// It is never sent again.
     Unknown {
-        /// What happened.
+        /// Description of the failure.
         reason: String,
     },
 }
 
-/// The venue's no to an open.
+/// Rejection of an order by the venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Why, as far as the venue says it in a way that a program can read.
+    /// Machine-readable reason, as far as the venue gives one.
     pub reason: RejectionReason,
-    /// The venue's own words, in one line.
+    /// Message of the venue, on one line.
     pub text: String,
-    /// The venue's time of the rejection, where it says it.
+    /// Time of the rejection by the venue's clock, if known.
     pub venue_time: Option<Millis>,
 }
 
-/// Why a venue rejected an open, by its code or, as far as they are recognised, its words.
+/// Reason of a rejection, by the venue's code or recognised message.
 ///
-/// Every reason but [`Self::NoPrice`] and [`Self::Credentials`] pauses further opens for a while (`domain 4`).
+/// Every reason but [`Self::NoPrice`] and [`Self::Credentials`] pauses further opens for a while
+/// (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// The venue has no price for the moment, as a simulator says by a code.
+    /// The venue has no price at the moment; a code of simulators.
     NoPrice,
     /// The account does not cover the stake.
     InsufficientBalance,
-    /// The credentials are missing, not accepted, or give no right to trade.
+    /// The credentials are missing, not accepted, or do not permit trading.
     Credentials,
     /// The symbol cannot be traded at present.
     SymbolInactive,
@@ -79,6 +81,6 @@ pub enum RejectionReason {
     AmountAboveMaximum,
     /// The account may not trade.
     AccountRestricted,
-    /// Anything else.
+    /// Any other reason.
     Other,
 }

@@ -1,4 +1,4 @@
-//! Prices as they come: a bounded queue between whoever receives them and whoever uses them.
+//! Streamed prices: a bounded queue between the adapter and the run.
 
 use crate::clock::Hold;
 use candlewick_sdk::Millis;
@@ -7,23 +7,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// A price and its moment.
+/// A price with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceTick {
-    /// When the price was made, by the venue's clock.
+    /// Time of the price, by the venue's clock.
     pub time: Millis,
-    /// The price; finite, and above 0.
+    /// The price; finite and above 0.
     pub price: f64,
 }
 
-/// The receiving end of a subscription. Dropping it ends the subscription.
+/// Receiver of a subscription. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct PriceFeed {
     ticks: Receiver<(PriceTick, Hold)>,
     dropped: Arc<AtomicU64>,
 }
 
-/// The sending end, for an adapter. It never waits: a feed that is not read does not hold up the connection.
+/// Sender of a subscription, for adapters.
+///
+/// It never waits: a slow reader does not block the connection.
 #[derive(Clone, Debug)]
 pub struct PriceSender {
     ticks: Sender<(PriceTick, Hold)>,
@@ -31,7 +33,7 @@ pub struct PriceSender {
 }
 
 impl PriceFeed {
-    /// A feed in which at most `capacity` prices wait to be read.
+    /// Creates a feed that buffers up to `capacity` prices.
     pub fn channel(capacity: usize) -> (PriceSender, Self) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let dropped = Arc::new(AtomicU64::new(0));
@@ -39,28 +41,30 @@ impl PriceFeed {
         (PriceSender { ticks: sender, dropped }, feed)
     }
 
-    /// The next price, with the clock held since it was sent; `None` once the subscription has ended and all that waited was
-    /// read.
+    /// Returns the next price, with a hold on the clock since it was sent.
+    ///
+    /// `None` once the subscription has ended and the buffer is empty.
     pub async fn next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.recv().await
     }
 
-    /// The next price that waits already.
+    /// Returns the next buffered price without waiting.
     pub fn try_next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.try_recv().ok()
     }
 
-    /// How many prices were dropped because the queue was full.
+    /// Returns the number of prices dropped because the queue was full.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
 
 impl PriceSender {
-    /// Hands a price on, or counts it as dropped when the queue is full. Answers whether anybody still reads.
+    /// Sends a price, or counts it as dropped if the queue is full.
     ///
-    /// `hold` keeps a virtual clock still until the price has been used: without it the clock would jump to the next price, past
-    /// whoever is to decide on this one. On the system's clock it is [`Hold::none`].
+    /// Returns whether the feed still exists. `hold` stops a virtual clock until the price has been
+    /// used; otherwise the clock would jump to the next price before a decision on this one. On the
+    /// system clock it is [`Hold::none`].
     pub fn send(&self, tick: PriceTick, hold: Hold) -> bool {
         match self.ticks.try_send((tick, hold)) {
             Ok(()) => true,

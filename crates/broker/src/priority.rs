@@ -1,29 +1,29 @@
-//! What a request is for, so that an adapter that may make only so many of them makes first what is worth most.
+//! Priorities of requests, for adapters whose number of requests is limited.
 
 tokio::task_local! {
     static PRIORITY: Priority;
 }
 
-/// What a request is for, in the order of service.
+/// Purpose of a request, in the order of service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
-    /// Open trades and doubts: money is at stake. Also whatever says nothing of itself.
+    /// Open trades and doubts, where money is at stake. The default.
     #[default]
     Trades,
-    /// Candles that have closed: signals follow from them.
+    /// Closed candles, from which signals follow.
     Candles,
-    /// Prices that a strategy decides by.
+    /// Prices used by a strategy.
     Prices,
-    /// What is shown or audited, and is as good a little later.
+    /// Data for display or audits, which can wait.
     Display,
 }
 
-/// Runs a future; every request that it makes is of this priority.
+/// Runs a future and assigns this priority to all its requests.
 pub async fn at_priority<F: Future>(priority: Priority, future: F) -> F::Output {
     PRIORITY.scope(priority, future).await
 }
 
-/// The priority of the requests of the present task, for an adapter that keeps to a rate.
+/// Returns the priority of the current task, for adapters that limit their rate.
 pub fn current_priority() -> Priority {
     PRIORITY.try_with(|priority| *priority).unwrap_or_default()
 }

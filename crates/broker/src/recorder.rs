@@ -1,42 +1,45 @@
-//! One-second price records, as they are polled, without holes where the venue still has them.
+//! Polling of one-second price records, without gaps as long as the venue still has them.
 
 use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
-/// A poll that comes late asks for so many of the records that it missed.
+/// Maximum number of missed records that a late poll requests.
 const MAX_MISSED: usize = 5;
 
-/// Polls the price records of a symbol, taken as bars of one second.
+/// Polls the price records of a symbol as bars of one second.
 pub struct PriceRecorder {
     market: Arc<dyn MarketData>,
     symbol: Symbol,
-    /// The latest record that was kept.
+    /// Latest record that was returned.
     last: Option<Candle>,
 }
 
-/// What one poll brought.
+/// Result of one poll.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// Records of seconds that had ended, as candles of one second, by time. A record that was kept before comes
-    /// again when its values have changed.
+    /// Completed one-second candles, by time.
+    ///
+    /// An earlier record is repeated if its values have changed.
     pub candles: Vec<Candle>,
-    /// Records that are no candles.
+    /// Number of records that are not valid candles.
     pub rejected: usize,
-    /// The venue's time, at the earliest that it can have been.
+    /// Earliest possible venue time of the answer.
     pub seen_at: Millis,
 }
 
 impl PriceRecorder {
-    /// Of a pair. Nothing is asked for yet.
+    /// Creates a recorder for a trading pair; sends nothing yet.
     pub fn new(market: Arc<dyn MarketData>, symbol: Symbol) -> Self {
         Self { market, symbol, last: None }
     }
 
-    /// Asks for the latest record, and for those since the poll before that this one would miss.
+    /// Requests the latest record, and those missed since the previous poll.
     ///
     /// # Errors
-    /// Those of [`MarketData::price`] for the latest record; one that was missed stays missed.
+    ///
+    /// Those of [`MarketData::price`] for the latest record. A missed record that cannot be read
+    /// stays missing.
     pub async fn poll(&mut self) -> Result<Recorded, BrokerError> {
         let mut recorded = Recorded::default();
         let since = self.last.map(|last| last.time());

@@ -1,42 +1,45 @@
-//! An answer with the moments around it, from which clock skew is measured.
+//! Answers with their timestamps, from which clock skew is measured.
 
 use candlewick_sdk::Millis;
 
-/// What was asked for, when it was asked, and when it came.
+/// An answer with the times of its request and arrival.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply<T> {
-    /// What was asked for.
+    /// The answer.
     pub value: T,
-    /// The venue's time as the answer says it (the `Date` header of HTTP): whole seconds, rounded down.
+    /// The venue's time (`Date` header of HTTP), rounded down to whole seconds.
     pub date: Option<Millis>,
-    /// When the request left, by our clock.
+    /// Time at which the request left, by our clock.
     pub sent: Millis,
-    /// When the answer was complete, by our clock.
+    /// Time at which the answer was complete, by our clock.
     pub received: Millis,
 }
 
-/// How far the venue's clock is ahead of ours, in ms, as far as one answer shows. Negative: behind.
+/// Bounds on how far the venue's clock is ahead of ours, from one answer.
+///
+/// In ms; negative if it is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
-    /// At least this much.
+    /// Lower bound.
     pub low: Millis,
-    /// At most this much.
+    /// Upper bound.
     pub high: Millis,
 }
 
 impl<T> Reply<T> {
-    /// An answer that took no time and does not say the venue's, for callers that have no network.
+    /// Creates an instant answer without a venue time, for callers without a network.
     pub const fn at(value: T, now: Millis) -> Self {
         Self { value, date: None, sent: now, received: now }
     }
 
-    /// The same moments with another value.
+    /// Replaces the value and keeps the timestamps.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Reply<U> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// How far the clocks differ: the venue wrote `date` (a second's beginning) somewhere between `sent` and
-    /// `received`.
+    /// Returns the clock skew, `None` without a `date`.
+    ///
+    /// The venue wrote `date`, the start of a second, between `sent` and `received`.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })
@@ -44,7 +47,7 @@ impl<T> Reply<T> {
 }
 
 impl Skew {
-    /// The part of the difference that is certain: 0 while the clocks may agree.
+    /// Returns the certain part of the skew; 0 if the clocks may agree.
     pub fn certain(self) -> Millis {
         if self.low > Millis::ZERO {
             self.low

@@ -1,16 +1,18 @@
-//! What a venue says of a trade.
+//! Trades as a venue reports them.
 
 use crate::Account;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome, Payout};
 use std::fmt;
 
-/// A trade as the venue reports it. Only the identifier is certain: what a venue does not say, or not yet, is `None`.
+/// A trade as the venue reports it.
+///
+/// Only the identifier is certain. Data that the venue does not report, or not yet, is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeReport {
     /// The venue's identifier of the trade.
     pub id: String,
-    /// Whether it is over, and how it ended.
+    /// State of the trade, with its outcome.
     pub progress: Progress,
     /// Trading pair, as the venue writes it.
     pub symbol: Option<String>,
@@ -20,50 +22,54 @@ pub struct TradeReport {
     pub amount: Option<Decimal>,
     /// Duration code.
     pub close_type: Option<Reported<CloseType>>,
-    /// What the duration is counted from.
+    /// Reference point of the duration.
     pub expiration_type: Option<Reported<ExpirationType>>,
-    /// Whose money is at stake.
+    /// Account that pays the stake.
     pub account: Option<Account>,
-    /// The venue's identifier of the user whose trade it is, if that is not the user of the credentials.
+    /// The venue's identifier of the owner, if that is not the user of the credentials.
     pub other_user: Option<String>,
-    /// Whether it was opened with an access token like ours, and not by hand, by a copy or by a bot of the venue's.
+    /// Whether the trade was opened with an access token like ours.
+    ///
+    /// Other origins are manual trades, copied trades and bots of the venue.
     pub from_token: Option<bool>,
-    /// When the order arrived at the venue.
+    /// Time at which the order arrived at the venue.
     pub request_time: Option<Millis>,
-    /// When the venue made its record of the trade; perhaps cut to whole seconds.
+    /// Time of the venue's record of the trade, perhaps truncated to whole seconds.
     pub created_time: Option<Millis>,
-    /// When the trade opened.
+    /// Time at which the trade opened.
     pub open_time: Option<Millis>,
     /// Price at the open.
     pub open_price: Option<f64>,
-    /// Time of the price record that the open price is from.
+    /// Time of the price record of the open price.
     pub open_price_time: Option<Millis>,
-    /// When the trade closes, or closed.
+    /// Time at which the trade closes or closed.
     pub close_time: Option<Millis>,
     /// Price at the close.
     pub close_price: Option<f64>,
-    /// Time of the price record that the close price is from.
+    /// Time of the price record of the close price.
     pub close_price_time: Option<Millis>,
-    /// What a win pays.
+    /// Payout of a win.
     pub payout: Option<Payout>,
-    /// What it says that a win pays, in percent, where that is no payout: 0, negative or beyond all bounds.
+    /// Reported payout in percent, if it is invalid: 0, negative or out of bounds.
     pub impossible_payout: Option<Decimal>,
-    /// Net profit of a trade that is over: negative for a loss.
+    /// Net profit of a trade that is over; negative for a loss.
     pub profit: Option<Decimal>,
     /// Whether the venue marks the trade as reverted.
     pub is_reverted: bool,
-    /// Whether the outcome follows from the status only: the record has no result.
+    /// Whether the outcome is derived from the status, as the record has no result.
     pub is_by_status: bool,
-    /// How the stake was paid.
+    /// Payment of the stake.
     pub funding: Funding,
 }
 
-/// How a stake was paid, and what the venue charges beside it.
+/// Payment of a stake, and the venue's charges in addition to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Funding {
-    /// Sum that the paying wallets name; `None` if the venue lists none, or not all readably.
+    /// Sum paid by the wallets.
+    ///
+    /// `None` if the venue lists none, or not all are readable.
     pub paid: Option<Decimal>,
-    /// Stake that the wallets' percentages come to, where that is clearly more than the amount.
+    /// Stake implied by the wallets' percentages, if clearly above the amount.
     pub by_percent: Option<Decimal>,
     /// Part of the stake that bonus wallets paid.
     pub bonus: Decimal,
@@ -74,28 +80,28 @@ pub struct Funding {
 }
 
 impl TradeReport {
-    /// A running trade of which nothing else is known.
+    /// Creates a running trade without further data.
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), ..Self::default() }
     }
 }
 
-/// Where a trade stands.
+/// State of a trade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// It has not ended, as far as the venue says.
+    /// The trade has not ended, as far as the venue reports.
     #[default]
     Running,
-    /// It is over, and this is how it ended.
+    /// The trade is over with this outcome.
     Over(Outcome),
-    /// It is over; the venue does not say, or not yet, how it ended.
+    /// The trade is over, and its outcome is not reported or not reported yet.
     OverUnreported,
-    /// The venue says it in words that we do not know: neither over nor running follows from them.
+    /// The venue reports an unknown state, which means neither over nor running.
     Unrecognised(String),
 }
 
 impl Progress {
-    /// How the trade ended, once that is known.
+    /// Returns the outcome of the trade, once it is known.
     pub const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Over(outcome) => Some(*outcome),
@@ -104,17 +110,17 @@ impl Progress {
     }
 }
 
-/// A value of our own vocabulary as the venue reports it, or a text that is not in it.
+/// A value that the venue reports, recognised or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reported<T> {
-    /// One that we know.
+    /// A recognised value.
     Known(T),
-    /// Anything else, as it came.
+    /// Any other value, as received.
     Unrecognised(String),
 }
 
 impl<T> Reported<T> {
-    /// The value, when it is one that we know.
+    /// Returns the value if it is recognised.
     pub const fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),

@@ -1,53 +1,54 @@
-//! Counts what a venue sends that its adapter does not know.
+//! Counters for data of a venue that its adapter does not know.
 //!
-//! Fields and values appear at a venue over time. They never stop the program, and they are never ignored: each is
-//! counted, logged once, and shown.
+//! Venues add fields and values over time. Such data never stops the program and is never ignored:
+//! it is counted, logged once and displayed.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// How many different names are kept; the rest share one count.
+/// Maximum number of distinct names. All others share one count.
 const NAMES: usize = 256;
-/// How long a name may be, in bytes.
+/// Maximum length of a name in bytes.
 const NAME_LENGTH: usize = 96;
-/// The shared count of all names beyond the bound.
 const OVERFLOW: &str = "(others)";
 
-/// Counts per unknown field (`Trade.reverted`), unknown value (`Trade.status=FROZEN`), unreadable field
-/// (`Trade.payout unreadable`) and malformed field (`Trade.closeTime is below zero`). One is shared by all requests of an
-/// adapter.
+/// Counts of data that an adapter could not interpret.
+///
+/// The names are those of unknown fields (`Trade.reverted`), unknown values
+/// (`Trade.status=FROZEN`), unreadable fields (`Trade.payout unreadable`) and malformed fields
+/// (`Trade.closeTime is below zero`). All requests of an adapter share one instance.
 #[derive(Debug, Default)]
 pub struct UnrecognisedData {
     counts: Mutex<BTreeMap<String, u64>>,
 }
 
 impl UnrecognisedData {
-    /// Nothing so far.
+    /// Creates empty counters.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// All counts so far, by name.
+    /// Returns all counts so far, by name.
     pub fn snapshot(&self) -> BTreeMap<String, u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A field that the adapter does not know.
+    /// Counts a field that the adapter does not know.
     pub fn count_field(&self, record: &str, field: &str) {
         self.count(format!("{record}.{field}"));
     }
 
-    /// A value that the adapter does not know, in a field that it does.
+    /// Counts an unknown value of a known field.
     pub fn count_value(&self, record: &str, field: &str, value: &str) {
         self.count(format!("{record}.{field}={value}"));
     }
 
-    /// A known field whose content has the wrong type.
+    /// Counts a known field whose content has the wrong type.
     pub fn count_unreadable(&self, record: &str, field: &str) {
         self.count(format!("{record}.{field} unreadable"));
     }
 
-    /// A known field whose value cannot be.
+    /// Counts a known field with an impossible value.
     pub fn count_malformed(&self, record: &str, field: &str, fault: &str) {
         self.count(format!("{record}.{field} {fault}"));
     }

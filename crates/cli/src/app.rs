@@ -1,4 +1,4 @@
-//! The builder of a binary: which strategies it knows, then run.
+//! The builder of a command line program: registers strategies and brokers, then runs.
 
 use crate::arguments::GlobalArguments;
 use crate::command::{self, Command};
@@ -20,7 +20,6 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
-/// The version, and what this program was built with beyond the least.
 fn long_version() -> &'static str {
     static WORDS: LazyLock<String> = LazyLock::new(|| {
         let all = [
@@ -63,13 +62,11 @@ pub(crate) struct Arguments {
     global: GlobalArguments,
 }
 
-/// A command line program and the strategies that it knows.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Or the first strategy that cannot be registered, and why: [`App::run`] says so.
+    /// The registry, or the first registration error, which [`App::run`] reports.
     registry: Result<Registry, RegistryError>,
     brokers: OwnBrokers,
-    /// The folder of its package, as it was built.
     built_in: Option<&'static str>,
 }
 
@@ -80,12 +77,11 @@ impl Default for App {
 }
 
 impl App {
-    /// A program that knows no strategy yet, but `combine`, which is made of those that it will know.
+    /// Creates a program whose only strategy is `combine`, which combines the registered ones.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A program that knows the strategies of this repository, those in `strategies/`.
     pub fn with_builtin_strategies() -> Self {
         Self::new()
             .with_strategy::<rsi_reversal::RsiReversal>()
@@ -101,20 +97,21 @@ impl App {
             .with_strategy_entry(candlewick_rules::entry())
     }
 
-    /// Adds a strategy that is a type. [`App::run`] ends at once when it cannot be registered ([`RegistryError`]).
+    /// Adds a strategy type. A registration error ([`RegistryError`]) ends [`App::run`] at once.
     #[must_use]
     pub fn with_strategy<S: StrategyFactory>(self) -> Self {
         self.with_strategy_entry(StrategyEntry::of::<S>())
     }
 
-    /// Adds a strategy that may be known only at run time; as [`App::with_strategy`] does.
     #[must_use]
     pub fn with_strategy_entry(self, entry: StrategyEntry) -> Self {
         Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
     }
 
-    /// Adds a broker of your own: `live --broker NAME` trades there. `connect` is called when a run begins, on the program's
-    /// tokio runtime, with what is configured; the run ends with its error. Of two with one name the later stands.
+    /// Adds a custom broker, which `live --broker NAME` trades with.
+    ///
+    /// `connect` is called with the configuration when a run begins, on the program's tokio
+    /// runtime. The run ends with its error. A later broker replaces one of the same name.
     #[must_use]
     pub fn with_broker(
         mut self,
@@ -125,14 +122,17 @@ impl App {
         self
     }
 
-    /// Says of which folder the program is, with `env!("CARGO_MANIFEST_DIR")`: where cargo runs it in another, [`App::run`] ends at once
+    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`.
+    ///
+    /// If cargo runs the program in another folder, [`App::run`] ends at once
     /// ([`wrong_folder`](candlewick_sdk::wrong_folder)).
     #[must_use]
     pub fn built_in(self, folder: &'static str) -> Self {
         Self { built_in: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command (`edge verdict`), without their dashes. Empty if there is no such command.
+    /// Returns the long flags of a command (`edge verdict`), without their dashes. Empty if there
+    /// is no such command.
     pub fn flags_of(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
@@ -141,7 +141,6 @@ impl App {
         flags.filter_map(|flag| flag.get_long().map(str::to_owned)).collect()
     }
 
-    /// Does what the arguments of the process say. The exit code is what `main` returns.
     pub fn run(self) -> ExitCode {
         match Arguments::try_parse() {
             Ok(arguments) => {
@@ -160,10 +159,12 @@ impl App {
         }
     }
 
-    /// Does what these arguments say, the program's name left out, inside of another program. It is done on the calling thread, which waits for it.
+    /// Runs a command inside another program, on the calling thread. `arguments` excludes the
+    /// program name.
     ///
     /// # Panics
-    /// Where a strategy does.
+    ///
+    /// If a strategy panics.
     pub fn run_hosted(
         &self,
         arguments: impl IntoIterator<Item = OsString>,
@@ -188,7 +189,6 @@ impl App {
         HostedAnswer { code, output, failure: failed.into_inner() }
     }
 
-    /// Does what the arguments say, and tells a failure, and whether the log has it already. The exit code.
     fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
         let log = logging::start(&arguments.global, arguments.command.warnings());
         fit_tables();
@@ -220,13 +220,11 @@ impl App {
     }
 }
 
-/// The strategies, and one that is made of them.
 fn with_combinations(registry: Registry) -> Result<Registry, RegistryError> {
     let combine = candlewick_rules::combine::entry(registry.clone());
     registry.with_entry(combine)
 }
 
-/// Prints help on stdout and what is wrong with the arguments, which it quotes, on stderr.
 fn print_usage(error: &clap::Error) {
     let text = error.render().ansi().to_string();
     // A closed pipe is all that can go wrong, and nobody is left to read it.
@@ -241,7 +239,6 @@ fn code_of_usage(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// What is wrong with the arguments, or the help that they ask for.
 fn answer_of_usage(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
     let code = code_of_usage(error);
     if output == HostedOutput::Printed {

@@ -1,4 +1,4 @@
-//! What every command takes, and the kinds of arguments that several of them read.
+//! Global arguments, and parsers for arguments that several commands share.
 
 use candlewick_sandbox::{NamedSpeed, SandboxSpeed};
 use candlewick_sdk::{Interval, Millis, Payout};
@@ -31,7 +31,6 @@ pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
 }
 
-/// Parses a payout in percent of the stake.
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent <= 1_000.0);
     let percent = percent.ok_or_else(|| "use a payout in percent, such as 85".to_owned())?;
@@ -41,7 +40,6 @@ pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `--speed`: a factor, or `max`.
 pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
     if text == "max" {
         return Ok(SandboxSpeed::Named(NamedSpeed::Max));
@@ -52,13 +50,11 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
         .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
 }
 
-/// `--journal`: a file, or the URL of a database.
 #[expect(clippy::unnecessary_wraps, reason = "the form that clap asks for")]
 pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
     Ok(if text.contains("://") { text.to_owned() } else { format!("sqlite://{text}") })
 }
 
-/// `--for`: a span of real time.
 pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     let span = text.parse().map(Interval::length);
     span.map_err(|_| {
@@ -66,7 +62,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     })
 }
 
-/// A length of candles' time, which may be longer than a month.
+/// A span of candle time, which may exceed a month.
 pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
     let unit = text.chars().last().and_then(|unit| match unit {
         'm' => Some(Millis::MINUTE),

@@ -1,4 +1,4 @@
-//! A moment of a run as a person asks for it: whole, or as `live` prints it, without the day or the year.
+//! Moments as an operator types them: complete, or without the day or year as `live` prints them.
 
 use crate::arguments::parse_moment;
 use crate::context::Context;
@@ -6,23 +6,19 @@ use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, Days, NaiveDateTime, NaiveTime};
 
-/// What stands for a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AskedTime {
-    /// The moment itself.
     Moment(Millis),
-    /// A time of day, the last one that a journal reaches.
+    /// A time of day; means its last occurrence before the end of the journal.
     OfDay(NaiveTime, String),
-    /// A day of a year and a time of it, the same.
+    /// A date and time without a year; means its last occurrence.
     OfYear(String),
 }
 
-/// The times of a day that are read.
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// The same behind a year and a day of it.
 const IN_YEAR: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
 
-/// A moment, or a time as `live` prints it: `17:08`, `17:08:30`, `01-05 17:08:30`.
+/// Parses a moment, or a time as `live` prints it: `17:08`, `17:08:30`, `01-05 17:08:30`.
 pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
         return Ok(AskedTime::OfDay(time, text.to_owned()));
@@ -43,7 +39,9 @@ fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 }
 
 impl AskedTime {
-    /// The moment that is meant in a journal whose last entry is of this one, in UTC: no later than that, unless it says so itself.
+    /// Returns the moment meant in a journal that ends at `last`, in UTC.
+    ///
+    /// It is not later than `last`, unless the text is a complete moment.
     pub(crate) fn before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));
@@ -60,7 +58,6 @@ impl AskedTime {
         found.map(|at| Millis::new(at.and_utc().timestamp_millis()))
     }
 
-    /// Says for which moment it is taken, where it does not say so itself.
     pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
         if let (Some(text), Some(moment)) = (self.text(), self.before(last)) {
             let moment = utc(moment);

@@ -1,4 +1,4 @@
-//! Which candles a command reads, as it is asked for on the command line.
+//! Arguments that select candles.
 #![allow(
     clippy::doc_markdown,
     reason = "the documentation of arguments is the help that clap prints as it stands"
@@ -40,7 +40,6 @@ pub(crate) struct CandleArguments {
 }
 
 impl CandleArguments {
-    /// As the library takes it.
     pub(crate) fn choice(&self) -> CandleChoice {
         let Self { data, catalog, from, to, allow_coarse, rules, payout } = self;
         CandleChoice {
@@ -55,7 +54,6 @@ impl CandleArguments {
     }
 }
 
-/// What a verdict on such candles rests on.
 pub(crate) fn basis_of(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
     ReplayBasis {
         may_be_coarse: choice.allow_coarse,

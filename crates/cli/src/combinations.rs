@@ -1,11 +1,10 @@
-//! What bots that combine strategies are made of, in a line each.
+//! One-line descriptions of bots that combine strategies.
 
 use candlewick_app::bots;
 use candlewick_engine::{BotSettings, LadderEntry, StakeSettings};
 use candlewick_rules::combine;
 use candlewick_sdk::{GateView, Registry};
 
-/// Of each such bot: its parts, how they decide, its filters, and whether it is turned round.
 pub(crate) fn combinations_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let combining = bots.iter().filter(|bot| bot.strategy == combine::NAME);
     let words = |bot: &BotSettings| {
@@ -15,7 +14,6 @@ pub(crate) fn combinations_of(bots: &[BotSettings], registry: &Registry) -> Vec<
     combining.filter_map(words).collect()
 }
 
-/// The bots that have a gate, what opens and closes it, and from what it learns how it stands.
 pub(crate) fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let gates = bots.iter().zip(bots::gates_of(bots, registry));
     let words = |(bot, gate): (&BotSettings, Option<GateView>)| {

@@ -1,4 +1,4 @@
-//! Commands inside of another program, in place of a process of their own: what they print, how far they are, when they end.
+//! Commands hosted inside another program: their output, progress and end.
 
 use crate::failure::Ending;
 use candlewick_app::validation::Itself;
@@ -9,84 +9,66 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// A program that has commands done inside of itself ([`App::run_hosted`](crate::App::run_hosted)). Any thread of the command may call.
+/// A program that hosts commands, see [`App::run_hosted`](crate::App::run_hosted). Any thread of
+/// the command may call its methods.
 pub trait Host: Send + Sync {
-    /// A command begins.
     fn begins(&self, kind: CommandKind);
 
-    /// So much of so much of this work is done.
     fn progress(&self, work: &str, done: u64, total: u64);
 
-    /// Whether the command is to end, as at Ctrl-C.
     fn is_stopped(&self) -> bool;
 
-    /// How the host starts itself to answer as `strategy decide` does; none where it is the program that runs.
+    /// Command that starts the host as a `strategy decide` process, `None` if it is this program.
     fn itself(&self) -> Option<Itself>;
 
-    /// The candles of a replay or a search, before strategies are shown the first.
     fn candles(&self, series: &[CandleSeries]);
 
-    /// The trades of a backtest, or of a run that has ended.
     fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
 }
 
-/// What a command is to a strategy that fails.
+/// Kind of command. It decides how the host reacts to a failing strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
-    /// It trades, on a demo, paper or real wallet: the run is to be stopped, and in good order.
+    /// Trades on a demo, paper or real wallet. The run must stop in good order.
     Trades,
-    /// It looks for failures, and reports them itself.
     Checks,
-    /// It computes, and what it computes would be wrong.
     Computes,
 }
 
-/// What becomes of what a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostedOutput {
-    /// It is kept for the answer.
     Kept,
-    /// It goes to stdout.
     Printed,
 }
 
-/// How a command ended that was done inside of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostedAnswer {
-    /// Its exit code.
     pub code: u8,
-    /// What it printed, where that was kept.
     pub output: String,
-    /// Why it failed, and what to do about it; nothing where it did what it is for, or was stopped.
+    /// `None` if the command succeeded or was stopped.
     pub failure: Option<HostedFailure>,
 }
 
-/// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostedFailure {
-    /// The error with its causes.
     pub message: String,
-    /// What to do about it, where that is known.
     pub help: Option<String>,
 }
 
-/// What of the host this thread's command knows.
 #[derive(Clone)]
 struct Seat {
     host: Arc<dyn Host>,
     output: Option<String>,
-    /// By which the command learns that it is to end, where it looks at one.
     sign: Option<Arc<OnceLock<Ending>>>,
 }
 
-/// What a command is unwound with that was stopped while it computed.
+/// Payload of the unwinding that stops a command in the middle of a computation.
 struct Stopped;
 
 thread_local! {
     static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
 }
 
-/// Takes the host away again, however the command ends.
 struct Guest;
 
 impl Drop for Guest {
@@ -95,7 +77,8 @@ impl Drop for Guest {
     }
 }
 
-/// Does the work for this host: its value and what was printed meanwhile. None where it was stopped.
+/// Runs `work` under `host` and returns its value and its captured output. The value is `None` if
+/// the host stopped the work.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
@@ -114,12 +97,10 @@ fn of_unwinding<T>(payload: Box<dyn Any + Send>) -> Option<T> {
     if payload.is::<Stopped>() { None } else { resume_unwind(payload) }
 }
 
-/// The host of this thread's command; none in a process of its own.
 pub(crate) fn host() -> Option<Arc<dyn Host>> {
     SEAT.with_borrow(|seat| seat.as_ref().map(|seat| seat.host.clone()))
 }
 
-/// Keeps a line for the host; whether it is one that wants it.
 pub(crate) fn keep(text: &str) -> bool {
     SEAT.with_borrow_mut(|seat| {
         let Some(output) = seat.as_mut().and_then(|seat| seat.output.as_mut()) else { return false };
@@ -129,18 +110,15 @@ pub(crate) fn keep(text: &str) -> bool {
     })
 }
 
-/// The sign of a command that looks at it now and then.
 pub(crate) fn sign() -> Option<Arc<OnceLock<Ending>>> {
     SEAT.with_borrow_mut(|seat| Some(seat.as_mut()?.sign.insert(Arc::default()).clone()))
 }
 
-/// Who is told how far a work is, on whatever thread it is done.
 pub(crate) struct Listener {
     host: Arc<dyn Host>,
     sign: Option<Arc<OnceLock<Ending>>>,
 }
 
-/// The one of this thread's command.
 pub(crate) fn listener() -> Option<Listener> {
     SEAT.with_borrow(|seat| {
         seat.as_ref().map(|seat| Listener { host: seat.host.clone(), sign: seat.sign.clone() })
@@ -148,7 +126,8 @@ pub(crate) fn listener() -> Option<Listener> {
 }
 
 impl Listener {
-    /// Tells how far a work is, and ends the command where the host wants that: by its sign, or else at once.
+    /// Reports progress and ends the command if the host wants it to: through the sign if the
+    /// command polls one, else by unwinding at once.
     pub(crate) fn tell(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the user or the system wants the program to end.
+//! Ctrl-C, SIGTERM and stop requests of a host.
 
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::{self, Host};
@@ -8,10 +8,9 @@ use std::time::Duration;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How often a host is asked whether it wants an end.
 const ASKED_EVERY: Duration = Duration::from_millis(20);
 
-/// Listens from its making, so that nothing that comes early is lost.
+/// Listener for stop requests. It listens from its construction, so early signals are not lost.
 pub(crate) struct Interrupt {
     #[cfg(unix)]
     interrupted: Signal,
@@ -21,7 +20,6 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Starts to listen. Needs a running tokio runtime.
     pub(crate) fn new() -> Result<Self, Failure> {
         #[cfg(unix)]
         {
@@ -36,7 +34,6 @@ impl Interrupt {
         Ok(Self { host: host::host() })
     }
 
-    /// Waits. Ctrl-C interrupts; SIGTERM is how a service is stopped.
     #[cfg(unix)]
     pub(crate) async fn wait(&mut self) -> Ending {
         tokio::select! {
@@ -46,7 +43,6 @@ impl Interrupt {
         }
     }
 
-    /// Waits for Ctrl-C.
     #[cfg(not(unix))]
     pub(crate) async fn wait(&mut self) -> Ending {
         let pressed = async {
@@ -61,7 +57,6 @@ impl Interrupt {
     }
 }
 
-/// Waits until the host wants an end; for ever where there is none.
 async fn stopped_by(host: Option<&dyn Host>) {
     let Some(host) = host else { return std::future::pending().await };
     while !host.is_stopped() {
@@ -69,7 +64,6 @@ async fn stopped_by(host: Option<&dyn Host>) {
     }
 }
 
-/// For work that has no runtime: says how the program is to end, from the first sign that it is to.
 pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
     if let Some(sign) = host::sign() {
         return Ok(sign);
@@ -83,8 +77,8 @@ pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(sign)
 }
 
-/// For work that reads and writes files in one go: at the first sign what is not complete of them is removed, and the
-/// program ends.
+/// For work that reads and writes files in one go: the first stop request removes incomplete files
+/// and exits the process.
 pub(crate) fn end_on_sign() -> Result<(), Failure> {
     if host::host().is_some() {
         // The process is the host's; the work ends where it next says how far it is.
@@ -101,7 +95,6 @@ pub(crate) fn end_on_sign() -> Result<(), Failure> {
     })
 }
 
-/// Does something at the first sign, in a thread that nobody waits for: it ends with the process.
 fn on_sign(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
     let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unexpected)?;

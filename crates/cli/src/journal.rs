@@ -1,4 +1,4 @@
-//! Which journal is read: the one that is named, or the configured one.
+//! Choice of the journal to read: the `--journal` flag, else the configured one.
 
 use crate::arguments::parse_journal;
 use crate::context::Context;
@@ -23,10 +23,6 @@ pub(crate) struct JournalArguments {
 }
 
 impl JournalArguments {
-    /// The configuration, and where its journal lies.
-    ///
-    /// # Errors
-    /// What is wrong with either.
     pub(crate) fn load(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
@@ -37,11 +33,8 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// The same of a command to a bot that runs: unless a journal is named, the bot of this configuration is found from any
-    /// folder.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load); or several bots run by this configuration.
+    /// Like [`load`](Self::load), for commands to a running bot. Without `--journal` it finds the
+    /// bot of this configuration from any working directory, and fails if several bots run by it.
     pub(crate) fn load_of_bot(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
@@ -53,10 +46,6 @@ impl JournalArguments {
     }
 }
 
-/// Runs what waits for a database.
-///
-/// # Errors
-/// Its own, or that this process cannot wait at all.
 pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;

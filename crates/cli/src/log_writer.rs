@@ -1,5 +1,7 @@
-//! Writes to stderr from a thread of its own, so that a terminal that stands still (Ctrl-S, a pager) holds nothing up. An
-//! event is one line there, whatever it quotes, and a flood of warnings is a few.
+//! Writes the log to stderr from a separate thread.
+//!
+//! A stalled terminal (Ctrl-S, a pager) blocks nothing. Each event is a single line, whatever it
+//! quotes, and floods of warnings are condensed.
 
 use crate::log_line::LineForm;
 use crate::repeats::{Held, Repeats};
@@ -16,18 +18,13 @@ use std::time::Duration;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Lines that may wait to be written; more are dropped and counted.
+/// Capacity of the queue, in lines. Further lines are dropped and counted.
 const WAITING: usize = 4_096;
-/// Lines that are kept while a view has the terminal.
 const HELD: usize = 200;
-/// How long a thread with nothing to count waits.
 const IDLE: Duration = Duration::from_hours(1);
-/// What stands before a warning, after its time.
 const WARN: &str = " WARN ";
-/// How long a program that ends waits for its last lines.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The way of lines to the thread that writes them.
 #[derive(Clone)]
 pub(crate) struct LogWriter {
     lines: SyncSender<Line>,
@@ -37,20 +34,16 @@ pub(crate) struct LogWriter {
 
 enum Line {
     Text(Vec<u8>),
-    /// One that may come again and again.
     Warning(String),
-    /// Lines go there from now on, and to the target only where that is no terminal.
+    /// Sends later lines there. The target gets them too if it is not a terminal.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
     Divert(SyncSender<String>),
-    /// They go to the target again, and so do those that it missed.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
     GiveBack,
-    /// Everything before it is to be written, and this answered.
     Flush(SyncSender<()>),
 }
 
 impl LogWriter {
-    /// Begins to write to `target`, lines of this form.
     pub(crate) fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
         let writes = form.clone();
         let (lines, waiting) = sync_channel(WAITING);
@@ -74,12 +67,10 @@ impl LogWriter {
         Self { lines, dropped, form }
     }
 
-    /// Whether lines are JSON, and how they are to be from now on.
     pub(crate) const fn form(&self) -> &LineForm {
         &self.form
     }
 
-    /// Prints lines of our own.
     pub(crate) fn print(&self, text: &str) {
         if self.form.is_json() {
             self.send(Line::Text(json(&self.form.json_line("INFO", text.trim_end())).as_bytes().to_vec()));
@@ -88,7 +79,7 @@ impl LogWriter {
         }
     }
 
-    /// The same of why the program ends; `false` where lines are no JSON, and nothing was printed.
+    /// Prints why the program ends. Returns `false`, with nothing printed, if lines are not JSON.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
@@ -97,18 +88,15 @@ impl LogWriter {
         is_json
     }
 
-    /// Prints something that happened, a JSON object itself.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
         self.send(Line::Text(json(&self.form.json_event(name, event)).as_bytes().to_vec()));
     }
 
-    /// Hands lines to whoever has the terminal now.
     #[cfg(feature = "tui")]
     pub(crate) fn divert(&self, to: SyncSender<String>) {
         self.send(Line::Divert(to));
     }
 
-    /// The terminal is free again.
     #[cfg(feature = "tui")]
     pub(crate) fn give_back(&self) {
         self.send(Line::GiveBack);
@@ -120,7 +108,6 @@ impl LogWriter {
         }
     }
 
-    /// Waits until all lines so far are written, but not for long.
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
         let lines = self.lines.clone();
@@ -130,7 +117,6 @@ impl LogWriter {
     }
 }
 
-/// The thread that writes.
 struct Log<T> {
     target: T,
     missed: Arc<AtomicU64>,
@@ -140,10 +126,8 @@ struct Log<T> {
     form: LineForm,
 }
 
-/// Whoever has the terminal for now.
 struct Diverted {
     to: SyncSender<String>,
-    /// What the target is to have when the terminal is free again, the latest.
     held: VecDeque<Vec<u8>>,
 }
 
@@ -210,7 +194,6 @@ impl<T: Write> Log<T> {
     }
 }
 
-/// What a warning says.
 fn words_of(line: &str) -> String {
     let said = serde_json::from_str::<Value>(line).ok();
     if let Some(message) = said.as_ref().and_then(|said| said["message"].as_str()) {
@@ -220,7 +203,6 @@ fn words_of(line: &str) -> String {
     plain.split_once(WARN).map_or(plain.as_str(), |(_, words)| words).to_owned()
 }
 
-/// The way of one event, which is written in one piece.
 pub(crate) struct EventWriter {
     log: LogWriter,
     is_warning: bool,

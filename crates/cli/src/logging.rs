@@ -1,4 +1,4 @@
-//! What the program logs, on stderr.
+//! Setup of the program's log on stderr.
 
 use crate::arguments::GlobalArguments;
 use crate::log_line::{EitherForm, LineForm};
@@ -6,16 +6,13 @@ use crate::log_writer::LogWriter;
 use std::io::IsTerminal;
 use tracing::level_filters::LevelFilter;
 
-/// What warnings are to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warnings {
-    /// News.
     News,
-    /// What it brings about on purpose, and shows itself: they are for whoever asks for detail.
+    /// Provoked on purpose and shown by the command itself, so logged only at higher verbosity.
     Expected,
 }
 
-/// Sends events of the chosen level and above to stderr; colours only on a terminal, and `NO_COLOR` is obeyed.
 pub(crate) fn start(global: &GlobalArguments, warnings: Warnings) -> LogWriter {
     let level = level_of(global, warnings);
     let colours =

@@ -1,9 +1,9 @@
-//! The `candlewick` binary: the strategies of this repository behind the command line.
+//! The `candlewick` binary: the command line with the strategies of this repository.
 
 use candlewick_cli::{App, CountingAllocator};
 use std::process::ExitCode;
 
-/// Counts what strategies hold, for `strategy check`.
+/// Counts the memory of strategies for `strategy check`.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

@@ -1,4 +1,4 @@
-//! What goes to stdout: a table, or one JSON document.
+//! Output on stdout: text, tables or one JSON document.
 
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
@@ -18,28 +18,24 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Has all tables fit the terminal, where stdout is one.
 pub(crate) fn fit_tables() {
     let columns = columns_of(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));
     fit_tables_to(columns.unwrap_or_default());
 }
 
-/// Prints a line or several, without colours.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write_out(&wrapped(&lines(text), columns_of(&Term::stdout())))
 }
 
-/// Prints what another program reads, too, each line as it is.
 pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
     write_out(&lines(text))
 }
 
-/// Prints a line or several with colours of our own; what they quote is visible already.
 pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
     write_out(&wrapped(&coloured_lines(text), columns_of(&Term::stdout())))
 }
 
-/// A reader that went away (`| head`) is no failure.
+/// Writes to stdout. A reader that went away (`| head`) is not an error.
 fn write_out(text: &str) -> Result<(), Failure> {
     if host::keep(text) {
         return Ok(());
@@ -53,18 +49,16 @@ fn write_out(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a JSON document for machines, laid out for people.
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
     write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
 }
 
-/// Prints a result: as JSON where that is asked for, else as text.
 pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<(), Failure> {
     if global.json { print_json(result) } else { print(&result.to_string()) }
 }
 
-/// Prints a line that is a JSON document already; whether anybody reads.
+/// Prints a line of JSON and returns whether stdout still has a reader.
 pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
     if host::keep(&json(line)) {
         return Ok(true);
@@ -77,13 +71,11 @@ pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Prints a JSON document on one line.
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);
     write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
 }
 
-/// Writes the file of `--trades`, and beside it what a verdict takes of their run; a pipe has nothing beside it.
 pub(crate) fn write_trades(
     path: &Path,
     book: &TradeBook,
@@ -104,7 +96,6 @@ pub(crate) fn write_trades(
     written.map_err(|error| unwritable("--trades", path, error))
 }
 
-/// Has the file that a flag names written, whole or not at all.
 pub(crate) fn write_file(
     flag: &str,
     path: &Path,

@@ -1,4 +1,4 @@
-//! Progress on stderr: only on a terminal, and only for what takes longer than a second.
+//! Progress on stderr, only on a terminal and only for work that takes longer than a second.
 
 use crate::arguments::GlobalArguments;
 use crate::host::{Listener, listener};
@@ -10,11 +10,9 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// What takes longer gets a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 const FRAME: Duration = Duration::from_millis(120);
 
-/// The progress of one piece of work.
 pub(crate) struct Progress {
     what: String,
     watch: Stopwatch,
@@ -24,7 +22,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts with nothing shown.
     pub(crate) fn new(what: impl Into<String>, global: &GlobalArguments) -> Self {
         Self {
             what: visible(&what.into()).into_owned(),
@@ -35,7 +32,6 @@ impl Progress {
         }
     }
 
-    /// So much of so much is done.
     pub(crate) fn update(&mut self, done: u64, total: u64) {
         if let Some(listener) = &self.listener {
             listener.tell(&self.what, done, total);
@@ -48,7 +44,6 @@ impl Progress {
         bar.set_position(done);
     }
 
-    /// A sign of life of what has no end that is known.
     fn pulse(&mut self, words: &str) {
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
@@ -61,7 +56,6 @@ impl Progress {
         spinner.set_message(visible(words).into_owned());
     }
 
-    /// Says what came of it so far, beside what is being done.
     pub(crate) fn say(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{}, {}", self.what, visible(text)));
@@ -77,7 +71,6 @@ impl Drop for Progress {
     }
 }
 
-/// Bars and signs of life for the library's work.
 pub(crate) struct Terminal<'a>(pub(crate) &'a GlobalArguments);
 
 impl app::Progress for Terminal<'_> {
@@ -100,9 +93,8 @@ impl app::ProgressBar for Progress {
     }
 }
 
-/// A sign of life that appears when work takes long, and goes when it is dropped.
 pub(crate) struct Spinner {
-    /// Dropped with the spinner, which ends the thread.
+    /// Ends the thread when it is dropped with the spinner.
     _done: Option<mpsc::Sender<()>>,
 }
 
@@ -126,13 +118,11 @@ impl Spinner {
     }
 }
 
-/// Does work that does not know how far it is, with a sign of life when it takes long.
 pub(crate) fn with_spinner<T>(what: &str, global: &GlobalArguments, work: impl FnOnce() -> T) -> T {
     let _spinner = Spinner::start(what, global);
     work()
 }
 
-/// Whether a bar can be drawn, and is wanted.
 pub(crate) fn is_visible(global: &GlobalArguments) -> bool {
     !global.quiet && std::io::stderr().is_terminal()
 }

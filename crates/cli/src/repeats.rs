@@ -1,22 +1,18 @@
-//! Warnings that come again and again are shown once, then counted.
+//! Repeated warnings are shown once and then counted.
 //!
-//! Two warnings are of one kind when they begin alike: up to their first colon letter by letter (a symbol, an intent, a
-//! question), in the words up to the second but for their numbers; what stands behind that is one time's cause. Of kinds
-//! that differ in numbers alone, and of all kinds together, only so many are shown in a span. What is not shown is counted,
-//! and the count is shown when the span is over; the journal has every one. What a person must see is no warning but an
-//! alarm, which is logged as an error and never held back.
+//! Warnings are of one kind if they agree up to their first colon (symbol, intent, request) and,
+//! ignoring numbers, up to the second. The number shown per span is limited for kinds that differ
+//! only in numbers, and for all kinds. The others are counted, and the count is shown at the end of
+//! the span; the journal has every one. What an operator must see is an alarm: an error that is
+//! never suppressed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long what is alike counts as one.
 pub(crate) const SPAN: Duration = Duration::from_mins(5);
-/// Warnings of one family that are shown in a span: kinds that differ in numbers alone.
 const MAX_OF_FAMILY: u64 = 10;
-/// Warnings of all kinds that are shown in a span.
 const MAX_OF_ALL: u64 = 200;
 
-/// What was shown, and what was held back.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     tallies: BTreeMap<Key, Tally>,
@@ -37,14 +33,10 @@ struct Tally {
     latest: String,
 }
 
-/// Warnings that were held back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// How many.
     pub(crate) count: u64,
-    /// For how long they were.
     pub(crate) span: Duration,
-    /// The last of them.
     pub(crate) latest: String,
 }
 
@@ -70,7 +62,6 @@ impl Key {
 }
 
 impl Repeats {
-    /// Whether this warning is shown; if not, it is counted.
     pub(crate) fn admit(&mut self, text: &str, now: Duration) -> bool {
         let keys = Key::of(text);
         let full = |key: &&Key| self.tallies.get(*key).is_some_and(|tally| tally.shown >= key.limit());
@@ -86,7 +77,6 @@ impl Repeats {
         true
     }
 
-    /// What was held back in spans that are over now; what goes on stays held back.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Held> {
         let mut due = Vec::new();
         self.tallies.retain(|key, tally| {
@@ -100,12 +90,10 @@ impl Repeats {
         due
     }
 
-    /// What was held back and not counted yet, at the end.
     pub(crate) fn rest(&mut self, now: Duration) -> Vec<Held> {
         self.tallies.values_mut().filter_map(|tally| tally.take(now)).collect()
     }
 
-    /// When something is due next, if anything is.
     pub(crate) fn next_due(&self) -> Option<Duration> {
         self.tallies.values().map(|tally| tally.since + SPAN).min()
     }
@@ -124,7 +112,6 @@ impl Tally {
 }
 
 impl Held {
-    /// In words, before the last of them.
     pub(crate) fn words(&self) -> String {
         let seconds = self.span.as_secs();
         let span = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
@@ -132,7 +119,6 @@ impl Held {
     }
 }
 
-/// Each word with a digit in it as `#`.
 fn without_numbers(text: &str) -> String {
     let is_separator = |letter: char| !letter.is_alphanumeric();
     text.split_inclusive(is_separator)

@@ -1,4 +1,4 @@
-//! What is searched and how, as it is asked for on the command line.
+//! Search options of the command line.
 #![allow(
     clippy::doc_markdown,
     reason = "the documentation of arguments is the help that clap prints as it stands"
@@ -108,24 +108,19 @@ pub(crate) struct PlannedArguments {
     allow_other_program: bool,
 }
 
-/// A plan, and what is to be done with it here.
 pub(crate) struct Planned {
     pub(crate) plan: SearchPlan,
-    /// Where it lies.
     pub(crate) path: PathBuf,
-    /// Where the shards and the results lie.
     pub(crate) folder: PathBuf,
     pub(crate) others: OtherProgram,
 }
 
 impl PlannedArguments {
-    /// Reads the plan, which has to be one of this command.
     pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<Planned, Failure> {
         let (path, folder, others) = self.place_of(command, context)?;
         Ok(Planned { plan: SearchPlan::read(&path, command)?, path, folder, others })
     }
 
-    /// Where the plan lies and where its shards do, and whether another program may run it.
     pub(crate) fn place_of(
         &self,
         command: PlannedCommand,
@@ -143,14 +138,12 @@ impl PlannedArguments {
         Ok((path, folder, others))
     }
 
-    /// What is this machine's own.
     pub(crate) fn place(&self) -> PlanPlace {
         PlanPlace { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
     }
 }
 
 impl SearchArguments {
-    /// As the library takes it.
     pub(crate) fn terms(&self) -> SearchTerms {
         SearchTerms {
             parameters: self.parameters.clone(),
@@ -171,7 +164,6 @@ impl SearchArguments {
 }
 
 impl LayoutArguments {
-    /// As the library takes it.
     pub(crate) fn terms(&self) -> LayoutTerms {
         let Self { anchored, train, test, embargo, hold_out } = *self;
         LayoutTerms { anchored, train, test, embargo, hold_out }

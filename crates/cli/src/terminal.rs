@@ -1,26 +1,22 @@
-//! The last door before a terminal: whatever a text quotes, nothing in it moves the cursor, names the window or turns the
-//! reading around.
+//! Sanitizes text before it reaches a terminal, against control and bidirectional characters.
 
 use candlewick_sdk::{is_hidden, visible};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A text of several lines without colours.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     shown(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
-/// The same with colours of our own. What it quotes has to be visible before it stands among them.
+/// Like `lines`, but keeps our own colours. Quoted text must be sanitized before it is inserted.
 pub(crate) fn coloured_lines(text: &str) -> Cow<'_, str> {
     shown(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
 }
 
-/// One line with colours of our own, as [`coloured_lines`].
 pub(crate) fn coloured_line(text: &str) -> Cow<'_, str> {
     shown(text, colour)
 }
 
-/// A JSON document that hides nothing, by JSON's own escapes: read back it is the same.
 pub(crate) fn json(document: &str) -> Cow<'_, str> {
     if !document.chars().any(|letter| letter != '\n' && is_hidden(letter)) {
         return Cow::Borrowed(document);
@@ -39,14 +35,12 @@ pub(crate) fn json(document: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The length of the colour that a text begins with: `ESC [`, numbers, `m`.
 fn colour(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
     let length = rest.find(|letter: char| !matches!(letter, '0'..='9' | ';')).unwrap_or(rest.len());
     if rest[length..].starts_with('m') { length + 3 } else { 0 }
 }
 
-/// The text made visible, but for what `kept` finds at the beginning of the rest.
 fn shown(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);

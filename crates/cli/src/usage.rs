@@ -4,7 +4,6 @@ use candlewick_sdk::{AliasContext, Counterpart, counterparts};
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Replaces a suggestion by spelling with the counterpart of a flag or command of another program.
 pub(crate) fn with_hint(mut error: clap::Error) -> clap::Error {
     if let Some(hint) = find_hint(&error) {
         // The usage is that of the argument or command that is spelt alike.
@@ -29,7 +28,6 @@ fn find_hint(error: &clap::Error) -> Option<&'static str> {
     counterparts(context, invalid).next().map(Counterpart::text)
 }
 
-/// Returns whether the unknown command directly follows the program's name.
 fn is_at_top(error: &clap::Error) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     // "Usage: candlewick [OPTIONS] <COMMAND>"

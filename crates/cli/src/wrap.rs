@@ -1,13 +1,12 @@
-//! Text in the width of the terminal that shows it.
+//! Wrapping of text to the width of the terminal.
 
 use console::{Term, measure_text_width};
 use std::borrow::Cow;
 
-/// Below this many columns a terminal may cut as it likes.
 const MIN: usize = 40;
 
-/// The columns that a text may take: `COLUMNS` where that is set, else those of the terminal. None for a file or a pipe: what
-/// reads them wants lines as they are.
+/// Returns the width for text: `COLUMNS` if set, else that of the terminal. `None` for files and
+/// pipes, whose readers want unwrapped lines.
 pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);
@@ -15,7 +14,6 @@ pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
     columns.filter(|columns| *columns > 0).map(|columns| columns.max(MIN))
 }
 
-/// The text with its long lines broken between words.
 pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     let Some(columns) =
         columns.filter(|columns| text.lines().any(|line| measure_text_width(line) > *columns))
@@ -25,11 +23,8 @@ pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(|line| wrapped_line(line, columns)).collect::<Vec<_>>().join("\n"))
 }
 
-/// What parts of a line that belong together are set apart by.
 const APART: &str = "   ";
 
-/// A text that stands beside so many columns of a line and goes on below its own beginning: broken between the parts that three
-/// blanks set apart, and between words where one of them is too long.
 pub(crate) fn wrapped_beside(text: &str, beside: usize, columns: Option<usize>) -> Cow<'_, str> {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(beside));
     if measure_text_width(text) <= room {
@@ -79,7 +74,6 @@ fn wrapped_line(line: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Where the rest of a line goes on: below its first word, or below what stands beside a name after two blanks or more.
 fn hang_of(line: &str) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();

@@ -1,11 +1,9 @@
-//! The page of a bot: what its journal holds and what it answers, in a browser.
+//! Web page of a bot: the contents of its journal and the replies of the running bot.
 //!
-//! A [`Dashboard`] is a process of its own. It reads the journal as any reader does, asks a running bot for its state through
-//! the control socket, and gives it two orders, as `candlewick halt` and `candlewick resume` do. It holds nothing that trading
-//! waits for: an attack on it, or its crash, costs the page and no trade.
-//!
-//! `watch` follows journal and bot, `model` is what the lines have made so far, `view` how a browser is told, and `server` who
-//! may ask.
+//! A [`Dashboard`] is a separate process. It reads the journal like any reader, and uses the
+//! control socket to poll the bot and to order `halt` and `resume`. Trading never waits for it: an
+//! attack on it, or a crash, costs no trade. `watch` follows journal and bot, `model` folds the
+//! lines, `view` renders the JSON, and `server` controls access.
 
 mod error;
 mod model;

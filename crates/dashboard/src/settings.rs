@@ -1,4 +1,4 @@
-//! Where a dashboard is served, to whom, and what it shows.
+//! Settings of a dashboard: address, access, and what it shows.
 
 use crate::error::DashboardError;
 use candlewick_journal::JournalUrl;
@@ -6,24 +6,16 @@ use candlewick_runtime::control::ControlPaths;
 use candlewick_sdk::Registry;
 use std::net::SocketAddr;
 
-/// Where a dashboard is served, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DashboardSettings {
-    /// Where it listens; port 0 takes a free one.
+    /// Listening address. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Whether halt and resume are refused.
     pub read_only: bool,
-    /// The name under which a proxy with TLS serves it.
     pub tls_proxy: Option<String>,
-    /// Whether it may listen where others can reach it without encryption.
     pub allow_unencrypted_network: bool,
 }
 
 impl DashboardSettings {
-    /// Whether it may be served so.
-    ///
-    /// # Errors
-    /// An address that others can reach unencrypted, without being told so; a proxy's name that is none.
     pub fn check(&self) -> Result<(), DashboardError> {
         if let Some(name) = &self.tls_proxy {
             let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-.:".contains(letter);
@@ -38,13 +30,10 @@ impl DashboardSettings {
     }
 }
 
-/// What a dashboard shows: a journal, and the bot that takes orders there.
 pub struct Watched {
-    /// The journal. It may come into being later.
+    /// Journal. It need not exist yet.
     pub journal: JournalUrl,
-    /// Where its bot takes orders.
     pub paths: ControlPaths,
-    /// The strategies that the program knows: a trade is explained with the indicators of its own.
     pub registry: Registry,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of journal and bot, and two tasks that keep it so: one reads new lines, one asks the bot.
+//! Shared state of journal and bot. One task reads new lines, another one polls the bot.
 
 mod follow;
 mod last_run;
@@ -14,36 +14,27 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-/// How often the bot is asked.
 const PACE: Duration = Duration::from_millis(1_500);
-/// How long it may take to answer before it counts as silent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What all requests share.
 pub(crate) struct Shared {
     pub(crate) watched: Watched,
-    /// The name of this start: numbers of another start mean nothing.
+    /// Id of this start of the server. Event numbers of another start are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<Known>,
-    /// Counts what changed; whoever streams waits for the next.
     version: watch::Sender<u64>,
-    /// The state as it was told last, of which version.
     told: Mutex<(u64, Arc<str>)>,
-    /// The bot is asked at once, as after an order.
     ask: Notify,
 }
 
-/// What is known.
 #[derive(Default)]
 pub(crate) struct Known {
     pub(crate) model: Option<Model>,
-    /// Lines read and lines there are, while an old journal is read.
+    /// Lines read and total lines, while an old journal is read.
     pub(crate) reading: Option<(u64, u64)>,
-    /// Why nothing new is read.
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
-    /// Whether a process lives that holds the journal.
     pub(crate) is_held: bool,
     pub(crate) bot: Option<RunState>,
     clock: Option<(Millis, Instant)>,
@@ -63,12 +54,11 @@ impl Shared {
         })
     }
 
-    /// What is known, for a short while: whoever holds it waits for nothing.
+    /// Locks the shared state. Holders must not wait for anything.
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A receiver of the version that is known.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
@@ -77,7 +67,6 @@ impl Shared {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// The state as JSON; made once for all who ask.
     pub(crate) fn state(&self) -> Arc<str> {
         let version = *self.version.borrow();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +78,6 @@ impl Shared {
         Arc::clone(&told.1)
     }
 
-    /// What the venue's clock says now.
     pub(crate) fn clock(&self) -> Clock {
         let known = self.known();
         let now = known.clock.map(|(at, read)| {
@@ -101,25 +89,21 @@ impl Shared {
         Clock { now, speed: known.speed, heard, seq }
     }
 
-    /// What is new for whoever was told of so many lines; none while an old journal is read.
     pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<News> {
         let known = self.known();
         let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_recent())?;
         Some(model.lines_after(told, most))
     }
 
-    /// Asks the bot soon: something was ordered.
     pub(crate) fn ask_soon(&self) {
         self.ask.notify_one();
     }
 }
 
-/// Reads the lines of the journal as they come, for ever.
 pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     follow::follow(&shared).await;
 }
 
-/// Asks the bot how it stands, again and again.
 pub(crate) async fn follow_bot(shared: Arc<Shared>) {
     loop {
         let asked = send_order(&shared.watched.paths.socket, &ControlOrder::Status, None);
@@ -138,7 +122,6 @@ pub(crate) async fn follow_bot(shared: Arc<Shared>) {
 }
 
 impl Known {
-    /// Takes what the bot answers, or that it does not; whether there is anything to tell.
     fn take_bot(&mut self, state: Option<RunState>) -> bool {
         let read = Instant::now();
         match (&state, self.clock) {

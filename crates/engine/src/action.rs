@@ -1,61 +1,65 @@
-//! What a Session answers.
+//! Actions that a Session returns for an event.
 
 use crate::{Approved, BotId, Edge, Rule};
 use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
-/// Something for the driver to do or to record.
+/// An instruction for the driver: execute it or record it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
-    /// Open this trade; the only thing that may ever be opened.
+    /// Order to open a trade. Nothing else may ever be opened.
     Open(Approved),
-    /// A signal was refused.
+    /// Rejection of a signal.
     Refuse(Refused),
-    /// A day began.
+    /// Begin of a day.
     DayOpened {
-        /// When it began.
+        /// Start of the day.
         start: Millis,
-        /// Free balance + open stakes at its first event.
+        /// Free balance plus open stakes at the first event of the day.
         equity: Money,
     },
-    /// The verdict on a bot's edge has fallen.
+    /// New verdict on the edge of a bot.
     Verdict(Judgement),
 }
 
-/// A verdict that fell. A shown edge may still turn out to hold no longer; all else stays.
+/// A verdict on the edge of a bot.
+///
+/// A shown edge may later turn out to be no longer held. All other verdicts are final.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// On whose edge.
+    /// Judged bot.
     pub bot: BotId,
-    /// When the settlement behind it became known.
+    /// Time at which the deciding settlement became known.
     pub at: Millis,
-    /// What it says.
+    /// Verdict on the edge.
     pub edge: Edge,
-    /// Trades it rests on: won, lost and drawn.
+    /// Number of judged trades: won, lost and drawn.
     pub trades: u64,
-    /// What the account that bets on an edge has become, from 1.
+    /// Value of the account that bets on an edge. It starts at 1.
     pub account_for: f64,
-    /// The same of the account that bets against one.
+    /// Value of the account that bets against an edge. It starts at 1.
     pub account_against: f64,
-    /// The share of alpha that the bot may spend: the account for an edge shows one at `1 / (alpha x weight)`.
+    /// Share of alpha that the bot may spend.
+    ///
+    /// The account for an edge shows one at `1 / (alpha x weight)`.
     pub weight: f64,
-    /// With which decision the edge seems to have ended, of one that no longer holds.
+    /// Decision time from which the edge seems gone, if it is no longer held.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }
 
-/// A refused signal.
+/// A rejected signal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refused {
-    /// Whose signal.
+    /// Bot that gave the signal.
     pub bot: BotId,
-    /// When it was given.
+    /// Time of the signal.
     pub decision_time: Millis,
-    /// Its direction.
+    /// Direction of the signal.
     pub direction: Direction,
-    /// The first rule that refused it.
+    /// First rule that rejected the signal.
     pub rule: Rule,
-    /// The strategy's reason.
+    /// Reason that the strategy gave for the signal.
     pub reason: Reason,
 }

@@ -1,4 +1,4 @@
-//! The list of intents with what became of them: the fold of events and actions into rows that people read.
+//! The trade book: a fold of events and actions into one row per intent.
 
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::refusal_count::RefusalCount;
@@ -12,43 +12,49 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::num::NonZeroU32;
 
-/// An intent and what became of it. Why it was decided and what the venue calls its trade, its book knows
-/// ([`TradeBook::reason`], [`TradeBook::venue_id`]): a row is no larger than what is read of every one.
+/// An intent and its results.
+///
+/// The rarely read reason and venue id are stored in the book ([`TradeBook::reason`],
+/// [`TradeBook::venue_id`]) to keep rows small.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
-    /// What was approved; its direction and stake are the venue's where that took others ([`TradeBook::departure`]).
+    /// Approved terms of the order.
+    ///
+    /// Direction and stake are those of the venue if it took others, see [`TradeBook::departure`].
     pub approved: OrderTerms,
-    /// Where it stands.
+    /// State of the intent.
     pub state: IntentState,
-    /// Venue time at which its answer arrived.
+    /// Venue time at which the reply arrived.
     pub answered_at: Option<Millis>,
-    /// When it opened.
+    /// Open time of the trade.
     pub open_time: Option<Millis>,
-    /// The price at which it opened.
+    /// Open price.
     pub open_price: Option<f64>,
-    /// When it closes or closed.
+    /// Close time of the trade, past or future.
     pub close_time: Option<Millis>,
-    /// The price at which it closed.
+    /// Close price.
     pub close_price: Option<f64>,
-    /// What a win pays.
+    /// Payout of a win.
     pub payout: Option<Payout>,
-    /// How it ended.
+    /// Outcome of the trade, `None` until settled.
     pub outcome: Option<Outcome>,
-    /// Net profit; zero until settled.
+    /// Net profit, zero until settled.
     pub profit: Money,
-    /// Venue time at which its settlement became known.
+    /// Venue time at which the settlement became known.
     pub settled_at: Option<Millis>,
-    /// In which order the Session was handed this.
+    /// Order in which the Session received the updates of this intent.
     pub sequence: EventSequence,
     #[serde(skip)]
     pub(crate) reason: ReasonPlace,
-    /// The place of the venue's name in the book's list, from 1.
+    /// 1-based index into the venue ids of the book.
     #[serde(skip)]
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// All intents, in their order, and the count of refusals by name. It heeds and ignores what the Session does:
-/// an answer counts once, and what is over stays as it ended.
+/// All intents in order, and the number of refusals by rule name.
+///
+/// It accepts and ignores the same updates as the Session: a reply counts once, and a finished
+/// intent never changes.
 #[derive(Clone, Debug)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
@@ -58,20 +64,14 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
-    /// Of earlier intents it counts no refusal.
     pub(crate) counted_from: IntentId,
-    /// What was ordered, of trades that the venue took otherwise.
     pub(crate) departures: BTreeMap<IntentId, Departure>,
-    /// Trades whose end a person said.
     pub(crate) settled_by_person: BTreeSet<IntentId>,
-    /// Trades whose result was corrected, with the result that was booked first.
     pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
-    /// How much has become known of intents.
     pub(crate) news: u32,
 }
 
 impl IntentRow {
-    /// Of an intent of which nothing is known yet but that it was decided.
     #[inline]
     pub(crate) fn decided(approved: OrderTerms) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl IntentRow {
         }
     }
 
-    /// Whether nothing can happen to it any more.
+    /// Returns whether the intent is finished, so that it cannot change any more.
     pub const fn is_over(&self) -> bool {
         match self.state {
             IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {
@@ -103,7 +103,7 @@ impl IntentRow {
     }
 }
 
-/// Empty. Written out, because intents are counted from 1 and none has a default.
+/// Written by hand, because intents are numbered from 1 and `IntentId` has no default.
 impl Default for TradeBook {
     fn default() -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Default for TradeBook {
 }
 
 impl TradeBook {
-    /// A book with room for so many intents before it has to grow.
+    /// Creates an empty book with capacity for `intents` intents.
     pub fn with_capacity(intents: usize) -> Self {
         Self {
             rows: Vec::with_capacity(intents),
@@ -133,7 +133,7 @@ impl TradeBook {
         }
     }
 
-    /// Takes an event, after the Session has.
+    /// Records an event. Call it after the Session has handled the event.
     #[inline]
     pub fn record_event(&mut self, event: &Event) {
         match &event.kind {
@@ -194,7 +194,7 @@ impl TradeBook {
         }
     }
 
-    /// Takes an action.
+    /// Records an action.
     #[inline]
     pub fn record_action(&mut self, action: &Action) {
         match action {
@@ -215,7 +215,7 @@ impl TradeBook {
         }
     }
 
-    /// Takes an entry of an earlier run.
+    /// Records an entry of an earlier run.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Event(event) => self.record_event(event),
@@ -224,8 +224,9 @@ impl TradeBook {
         }
     }
 
-    /// Adds the intents of a later run, numbered on from the last one here, and its refusals: for the figures of several
-    /// runs together.
+    /// Appends the intents and refusals of a later run, for figures over several runs.
+    ///
+    /// The intents are renumbered to follow the last one of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
         let news = self.news;
@@ -248,28 +249,29 @@ impl TradeBook {
         self.not_sent += later.not_sent;
     }
 
-    /// All intents, in the order in which they were decided.
+    /// Returns all intents in the order of their decisions.
     pub fn rows(&self) -> &[IntentRow] {
         &self.rows
     }
 
-    /// The row of an intent.
+    /// Returns the row of an intent.
     pub fn row(&self, intent: IntentId) -> Option<&IntentRow> {
         self.rows.get(self.position(intent)?)
     }
 
-    /// Why one of its intents was decided.
+    /// Returns the reason for the decision of an intent of this book.
     pub fn reason(&self, row: &IntentRow) -> Reason {
         self.reasons.at(row.reason)
     }
 
-    /// The venue's name of the trade of one of its intents.
+    /// Returns the venue's id of the trade of an intent of this book.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
 
-    /// How often each rule refused, by name: the rules of the engine, and the venue's `NoPrice`, `Rejected` and
-    /// `NotSent`. Only names that occurred.
+    /// Returns the number of refusals by name, for names that occurred.
+    ///
+    /// Names are the rules of the engine, and `NoPrice`, `Rejected` and `NotSent` of the venue.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
         self.refused.all().chain(venue).filter(|(_, count)| *count > 0).collect()
@@ -338,7 +340,8 @@ impl TradeBook {
         }
     }
 
-    /// Ends an intent that never came to be; whether there was one that is counted. An open trade is answered already.
+    /// Ends an intent without a trade and returns whether its refusal counts. Open trades are
+    /// ignored, since they have been answered already.
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
@@ -356,7 +359,8 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Intents are numbered without holes: a row's place follows from its number, where none before it was dropped.
+    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were
+    /// dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;

@@ -1,4 +1,4 @@
-//! Rows of a book whose trade's result was corrected.
+//! Corrections of settled results in a book.
 
 use crate::{IntentId, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -7,31 +7,29 @@ use serde::{Deserialize, Serialize};
 /// A result that was booked first and turned out to be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorrectedResult {
-    /// The outcome that was booked first.
+    /// Outcome that was booked first.
     pub outcome: Outcome,
-    /// The net profit that was booked first.
+    /// Net profit that was booked first.
     pub profit: Money,
     /// Venue time of the last correction.
     pub corrected_at: Millis,
 }
 
 impl TradeBook {
-    /// Whether the operator said how an intent's trade ended, and not the venue.
+    /// Returns whether the operator, not the venue, reported the result.
     pub fn is_settled_by_person(&self, intent: IntentId) -> bool {
         self.settled_by_person.contains(&intent)
     }
 
-    /// The result that was booked first, of a trade whose result was corrected.
+    /// Returns the result booked before a correction, `None` without one.
     pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
         self.corrections.get(&intent).copied()
     }
 
-    /// Copies the correction of an intent of another book, which has the number `to` here.
     pub(crate) fn copy_correction(&mut self, book: &Self, from: IntentId, to: IntentId) {
         self.corrections.extend(book.correction(from).map(|corrected| (to, corrected)));
     }
 
-    /// Puts the right result in the place of the one that was booked, as if it had come first.
     pub(crate) fn record_correction(
         &mut self,
         intent: IntentId,

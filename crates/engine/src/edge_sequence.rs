@@ -1,4 +1,4 @@
-//! The intervals of the edge and of the win rate, by trades in the order in which they became known.
+//! Confidence sequences of edge and win rate, over trades in the order in which they became known.
 
 use crate::judge::{News, UNSEEN_PAYOUT_FRACTION, in_order};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
@@ -6,36 +6,38 @@ use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
-/// What the edge takes of an intent's row: a few bytes, for who holds that of many intents without their rows.
+/// The part of an intent's row that the edge needs.
+///
+/// It takes a few bytes, so it can be stored for many intents without their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,
-    /// The numbers of its decision and of its end among the news of its book; 0 where it has not ended.
+    /// Update numbers of the decision and of the end in the book, 0 if not ended.
     decided: u32,
     ended: u32,
     outcome: Option<Outcome>,
     payout: Option<Payout>,
 }
 
-/// The same, kept up with a book as events come: it needs no row of a trade that is over.
+/// A confidence sequence that follows a book event by event.
+///
+/// It needs no rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
     open: BTreeMap<IntentId, OpenTrade>,
-    /// All that the sequence was told, from which a correction tells it anew.
     steps: Vec<Step>,
 }
 
-/// News of an intent.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Decided(IntentId),
-    /// It ended, and a win of it pays this fraction of the stake.
+    /// End of a trade, with the payout as a fraction of the stake.
     Ended(IntentId, Outcome, f64),
 }
 
 impl EdgeRow {
-    /// Of a row.
+    /// Extracts the values from a row.
     pub fn of(row: &IntentRow) -> Self {
         let JudgedTrade { payout, ended, .. } = JudgedTrade::of_row(row);
         Self {
@@ -47,32 +49,33 @@ impl EdgeRow {
         }
     }
 
-    /// The number of its decision among the news of its book.
+    /// Returns the update number of the decision in its book.
     pub const fn decided(&self) -> u32 {
         self.decided
     }
 
-    /// What a win of it pays, as far as that is known.
+    /// Returns the payout of a win as far as it is known.
     pub const fn payout(&self) -> Option<Payout> {
         self.payout
     }
 
-    /// The number of the last that is known of it.
+    /// Returns the update number of the last change of the intent.
     pub const fn last(&self) -> u32 {
         if self.ended > self.decided { self.ended } else { self.decided }
     }
 }
 
 impl RunningEdge {
-    /// After all that is known of these intents of a book.
+    /// Builds the sequence from everything known of these intents of a book.
     pub fn after(rows: &[EdgeRow]) -> Self {
         let mut running = Self::default();
         running.take(rows, (0, u32::MAX));
         running
     }
 
-    /// Takes what became known of these intents from one number of their book's news to before another: what was taken before has
-    /// smaller numbers.
+    /// Adds the updates numbered `[from, before)` of these intents.
+    ///
+    /// Updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_asked = |number: u32| number > 0 && from <= number && number < before;
         let decisions = rows.iter().map(|row| (row.decided, News::Decided, row));
@@ -88,12 +91,12 @@ impl RunningEdge {
         }
     }
 
-    /// An intent was decided.
+    /// Records the decision of an intent.
     pub fn on_decided(&mut self, intent: IntentId) {
         self.take_step(Step::Decided(intent));
     }
 
-    /// Something has become known of an intent, and its book has taken it.
+    /// Records an update of an intent that its book has already recorded.
     pub fn on_news(&mut self, row: &IntentRow) {
         if row.sequence.ended() > 0 {
             self.on_end(&EdgeRow::of(row));
@@ -124,7 +127,7 @@ impl RunningEdge {
         }
     }
 
-    /// Puts the right outcome of a trade in the place of the one that was taken, as if it had come first.
+    /// Replaces the outcome of a settled trade, as if the right one had come first.
     pub fn correct(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {
@@ -141,18 +144,22 @@ impl RunningEdge {
         self.steps = steps;
     }
 
-    /// As it stands.
+    /// Returns the current confidence sequence.
     pub const fn sequence(&self) -> &ConfidenceSequence {
         &self.sequence
     }
 }
 
-/// Of intents by their rows, in the order in which the Session was handed them, as [`judge`](crate::judge).
+/// Builds the sequence of intents in the order in which the Session saw them.
+///
+/// The order is that of [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     edge_sequence_of(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
 }
 
-/// Of trades that may be known from elsewhere, as [`judge_trades`](crate::judge_trades).
+/// Builds the sequence of trades from any source.
+///
+/// The order is that of [`judge_trades`](crate::judge_trades).
 pub fn edge_sequence_of(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();

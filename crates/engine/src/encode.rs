@@ -1,8 +1,9 @@
-//! The canonical bytes of journal entries: tags, little-endian numbers, and a reason's text only where it first occurs, so
-//! that hashing costs little.
+//! Canonical bytes of journal entries, designed for cheap hashing.
 //!
-//! What every trade has is put together in one piece: each piece that is appended costs as much as its bytes, or more.
-//! A change of this form changes every `journal_hash`; the header's `format` changes with it.
+//! Tags, little-endian numbers, and each reason text only at its first occurrence. The fields
+//! common to all trades form a single piece, because each appended piece costs at least as much as
+//! its bytes. Any change of this encoding changes every `journal_hash`, so the header's `format`
+//! must change with it.
 
 mod field;
 mod outside;
@@ -18,21 +19,17 @@ use field::{put_candle, put_float, put_money, put_number, put_text, put_time};
 const SHAPE_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
 
-/// Turns entries into bytes, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
-    /// What has been written of reasons.
     shapes: ReasonShapes,
 }
 
-/// Bytes of a number that is known at compile time, written one field after the other.
 struct Piece<const N: usize> {
     bytes: [u8; N],
     length: usize,
 }
 
 impl Encoder {
-    /// Appends the canonical bytes of an entry.
     #[inline]
     pub(crate) fn encode(&mut self, entry: Entry<'_>, out: &mut Vec<u8>) {
         match entry {
@@ -64,7 +61,7 @@ impl Encoder {
         }
     }
 
-    /// The number of its shape, the shape where it is new, its numbers.
+    /// Writes the number of the shape, the shape itself if it is new, and the numbers.
     #[inline]
     fn encode_reason(&mut self, reason: &Reason, out: &mut Vec<u8>) {
         let known = self.shapes.len();
@@ -83,7 +80,6 @@ impl Encoder {
     }
 }
 
-/// A reason with a new shape.
 #[cold]
 fn encode_shape(shape: u32, reason: &Reason, out: &mut Vec<u8>) {
     out.extend_from_slice(&shape.to_le_bytes());
@@ -182,7 +178,6 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
     }
 }
 
-/// What every event has.
 #[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
 #[inline(always)]
 fn head<const N: usize>(event: &Event, kind: u8) -> Piece<N> {
@@ -222,7 +217,6 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
     }
 }
 
-/// Only where the venue took something else.
 #[cold]
 fn encode_taken(taken: &Taken, out: &mut Vec<u8>) {
     let Taken { symbol, direction, stake } = taken;
@@ -332,7 +326,7 @@ impl<const N: usize> Piece<N> {
         Self { bytes: [0; N], length: 0 }
     }
 
-    /// Where each field goes is known at compile time, so that nothing is left of the check.
+    /// Offsets are known at compile time, so the bounds check is optimised away.
     #[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
     #[inline(always)]
     fn put<const M: usize>(&mut self, field: [u8; M]) -> &mut Self {
@@ -342,7 +336,7 @@ impl<const N: usize> Piece<N> {
     }
 }
 
-/// One bit for each, the first the lowest.
+/// Packs flags, the first into the lowest bit.
 #[inline]
 fn bits(flags: [bool; 5]) -> u8 {
     flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
@@ -353,7 +347,7 @@ fn time_bytes(time: Millis) -> [u8; 8] {
     time.get().to_le_bytes()
 }
 
-/// Zeros for what is not known; whether it is, a bit says.
+/// Encodes `None` as zeros. A flag bit tells it from a time of zero.
 #[inline]
 fn optional_time_bytes(time: Option<Millis>) -> [u8; 8] {
     time.map_or([0; 8], time_bytes)

@@ -1,200 +1,214 @@
-//! What a Session is handed: events.
+//! Events that a Session handles.
 
 use crate::{IntentId, OrderTerms, OutsideSignal, RefusalReason, SeriesId, SymbolId, Taken};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
-/// The venue's name of a trade.
+/// Id that the venue gives to a trade.
 pub type VenueId = Text<63>;
 
-/// Something that happened, and when.
+/// A fact with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Venue time of the fact. Decisions are stamped with it.
+    /// Venue time of the fact. Decisions carry this time.
     pub at: Millis,
-    /// Venue time of its arrival; equal to `at` in a backtest. Lateness and staleness compare the two.
+    /// Venue time of arrival, equal to `at` in a backtest.
+    ///
+    /// Lateness and staleness are the difference between the two.
     pub received: Millis,
-    /// What happened.
+    /// Kind of the event, with its data.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// The kinds of event.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
-    /// A candle has closed.
+    /// Close of a candle.
     Candle {
-        /// Of which series.
+        /// Series of the candle.
         series: SeriesId,
-        /// The candle.
+        /// Closed candle.
         candle: Candle,
-        /// Whether it may lead to trades.
+        /// Origin, which decides whether the candle may lead to trades.
         origin: Origin,
     },
-    /// Somebody outside of the program asks for a trade of a bot.
+    /// Request for a trade of a bot from outside the program.
     OutsideSignal(OutsideSignal),
-    /// The latest price of a symbol, on the price grid.
+    /// Latest price of a symbol, rounded to the price grid.
     Price {
-        /// Of which symbol.
+        /// Symbol of the price.
         symbol: SymbolId,
-        /// The price.
+        /// Latest price.
         price: Price,
     },
-    /// The venue accepted an intent, or reported more of a trade that it accepted.
+    /// Acceptance of an intent by the venue, or more details of an accepted trade.
     Opened(Opened),
-    /// The venue refused an intent: the stake is free again.
+    /// Rejection of an intent by the venue. It frees the stake.
     Rejected {
-        /// Which intent.
+        /// Rejected intent.
         intent: IntentId,
-        /// Why.
+        /// Reason for the rejection.
         rejection: Rejection,
     },
-    /// The request of an intent never left: the stake is free again.
+    /// Request that was never sent. It frees the stake.
     NotSent {
-        /// Which intent.
+        /// Intent of the request.
         intent: IntentId,
     },
-    /// The answer to an intent's request will not be known without looking.
+    /// Loss of the reply to a request: only a lookup at the venue can tell its result.
     InDoubt {
-        /// Which intent.
+        /// Intent in doubt.
         intent: IntentId,
     },
-    /// A trade that was found at the venue is this intent's: what was in doubt, or taken as not opened, is open.
+    /// Match of a trade at the venue with an intent in doubt or taken as not opened.
+    ///
+    /// The intent is open.
     Adopted(Opened),
-    /// The venue has no trade of an intent in doubt. Its stake stays reserved, because a trade may yet be found.
+    /// Absence of a trade for an intent in doubt.
+    ///
+    /// Its stake stays reserved for now, because a trade may yet appear.
     NotOpened {
-        /// Which intent.
+        /// Intent without a trade.
         intent: IntentId,
-        /// Until when its stake stays reserved.
+        /// Expiry of the stake reservation.
         reserved_until: Millis,
     },
-    /// The venue lists a trade with the terms of an intent that it rejected, or whose request counted as not sent: the
-    /// intent is in doubt again and its stake is reserved. A Session forgets such intents, so the event has the terms.
+    /// Trade at the venue with the terms of an intent that was rejected or not sent.
+    ///
+    /// The intent is in doubt again and its stake is reserved. The event carries the terms, because
+    /// a Session forgets such intents.
     Reinstated(OrderTerms),
-    /// A trade's final outcome is known.
+    /// Final outcome of a trade.
     Settled(Settled),
-    /// A person says how a trade ended that the venue no longer shows: nobody else will.
+    /// Result reported by the operator, for a trade that the venue no longer shows.
     SettledByPerson {
-        /// Which intent.
+        /// Intent of the trade.
         intent: IntentId,
-        /// How it ended.
+        /// Reported outcome.
         outcome: Outcome,
         /// Net profit.
         profit: Money,
     },
-    /// The result of a settled trade was wrong: two later readings of the venue agree on another one.
+    /// Correction of a settled result.
+    ///
+    /// Two later readings of the venue agree on another one.
     Correction {
-        /// The intent of the trade.
+        /// Intent of the trade.
         intent: IntentId,
-        /// The right outcome.
+        /// Corrected outcome.
         outcome: Outcome,
-        /// The right net profit.
+        /// Corrected net profit.
         profit: Money,
     },
-    /// The venue has a second trade of one request: its stake is at risk as well.
+    /// Second trade of a single request. Its stake is at risk as well.
     SecondTrade(SecondTrade),
-    /// A second trade of a request is over.
+    /// End of a second trade of a request.
     SecondTradeSettled {
-        /// Whose request it was.
+        /// Intent of the request.
         intent: IntentId,
-        /// The venue's name of the trade.
+        /// Venue's id of the second trade.
         venue_id: VenueId,
         /// Net profit.
         profit: Money,
     },
-    /// Money came into the wallet, or left it (below zero), and no trade explains it.
+    /// Deposit, or withdrawal if negative, that no trade explains.
     Deposit {
-        /// How much.
+        /// Amount; negative for a withdrawal.
         amount: Money,
     },
-    /// The wallet holds another amount than the trades explain. A shortage counts as lost.
+    /// Difference between the wallet and the trades. A shortage counts as a loss.
     WalletDifference {
-        /// Wallet minus explained balance: negative for a shortage, 0 when the difference has ended.
+        /// Wallet minus explained balance: negative for a shortage, 0 once the difference is gone.
         amount: Money,
     },
-    /// The wallet was read. The ledger decides; the wallet audits.
+    /// Reading of the wallet. It only audits: decisions use the ledger.
     Balance {
-        /// What the wallet holds.
+        /// Balance of the wallet.
         amount: Money,
     },
-    /// The clock was compared with the venue's.
+    /// Comparison of the local clock with that of the venue.
     Skew {
-        /// Ours minus theirs.
+        /// Local time minus venue time.
         offset: Millis,
     },
-    /// A person, or the program's own end, has spoken.
+    /// Order of the operator or of the program itself.
     Control {
-        /// What was ordered.
+        /// Given order.
         control: Control,
     },
 }
 
-/// Where a candle came from.
+/// Origin of a candle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// It closed just now: a signal on it may be traded.
+    /// A candle that has just closed. A signal on it may be traded.
     Live,
-    /// It was fetched later, for warm-up or after an outage: strategies see it, nothing is opened on it.
+    /// A candle fetched later, for warm-up or after an outage.
+    ///
+    /// Strategies see it, but no trade is opened on it.
     Backfill,
 }
 
-/// An accepted trade. What the reply did not say is `None` and may come in a later event.
+/// An accepted trade.
+///
+/// Fields that the reply omitted are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Which intent.
+    /// Accepted intent.
     pub intent: IntentId,
-    /// The venue's name of the trade; a simulator has none.
+    /// Venue's id of the trade. Simulators have none.
     pub venue_id: Option<VenueId>,
-    /// When it opened.
+    /// Open time.
     pub open_time: Option<Millis>,
-    /// The price at which it opened.
+    /// Open price.
     pub open_price: Option<f64>,
-    /// When it will close.
+    /// Scheduled close time.
     pub close_time: Option<Millis>,
-    /// What a win pays.
+    /// Payout of a win.
     pub payout: Option<Payout>,
-    /// What the venue took, where that is not what was ordered, or not what was known so far.
+    /// Terms that the venue took, if they differ from the order or earlier reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<Taken>,
 }
 
-/// A trade that the venue has beside the one that an intent asked for, of the same request as far as can be told.
+/// An extra trade at the venue that seems to come from the same request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondTrade {
-    /// Whose request it was.
+    /// Intent of the request.
     pub intent: IntentId,
-    /// The venue's name of the trade.
+    /// Venue's id of the second trade.
     pub venue_id: VenueId,
-    /// What it stakes.
+    /// Stake of the second trade.
     pub stake: Money,
 }
 
-/// A settlement. What the venue did not say is `None`.
+/// A settlement. Fields that the venue omitted are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
-    /// Which intent.
+    /// Settled intent.
     pub intent: IntentId,
-    /// How it ended.
+    /// Outcome of the trade.
     pub outcome: Outcome,
     /// Net profit.
     pub profit: Money,
-    /// When it opened.
+    /// Open time.
     pub open_time: Option<Millis>,
-    /// The price at which it opened.
+    /// Open price.
     pub open_price: Option<f64>,
-    /// When it closed.
+    /// Close time.
     pub close_time: Option<Millis>,
-    /// The price at which it closed.
+    /// Close price.
     pub close_price: Option<f64>,
-    /// What a win paid.
+    /// Payout of a win.
     pub payout: Option<Payout>,
 }
 
 impl Settled {
-    /// What a person says of a trade: nothing of times and prices.
+    /// Creates the settlement that an operator reports, without times and prices.
     pub const fn by_person(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
         Self {
             intent,
@@ -209,21 +223,23 @@ impl Settled {
     }
 }
 
-/// Why the venue refused an intent.
+/// Reason why the venue rejected an intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
-    /// It has no price for the moment.
+    /// The venue has no price at the moment.
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// Anything else, in its own words. Simulators and journals of earlier versions; starts no pause.
+    /// Any other reason in the venue's own words, without a pause.
+    ///
+    /// Used by simulators and by journals of earlier versions.
     Other(Text<79>),
-    /// A refusal by a real venue: starts a pause (rule `RefusedByVenue`).
+    /// A refusal by a real venue. It starts a pause (rule `RefusedByVenue`).
     Refused {
-        /// The reason as a program reads it.
+        /// Classified reason.
         reason: RefusalReason,
-        /// The venue's own words.
+        /// Message of the venue.
         text: Text<79>,
     },
 }
@@ -248,23 +264,25 @@ impl Display for Rejection {
     }
 }
 
-/// What is known of a bot's edge.
+/// Verdict on the edge of a bot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
     /// Not enough trades yet.
     #[default]
     Open,
-    /// Shown at some time, on the trades until then.
+    /// An edge shown by the trades up to some moment.
     Shown,
-    /// Ruled out.
+    /// An edge that is ruled out.
     Rejected,
-    /// Shown before, and since then one of `delta` or more is not supported any more: it ended, or was smaller all along.
+    /// An edge that was shown and is no longer supported at `delta` or more.
+    ///
+    /// It ended, or it was smaller all along.
     NoLongerHeld,
 }
 
 impl Edge {
-    /// Whether a bot of which this is known is not to trade, where the verdict is enforced.
+    /// Returns whether an enforced verdict stops the bot from trading.
     pub const fn forbids_trades(self) -> bool {
         matches!(self, Self::Rejected | Self::NoLongerHeld)
     }
@@ -274,14 +292,14 @@ impl Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
-    /// No new opens until resumed.
+    /// Rejects new opens until `Resume`.
     Halt,
-    /// Opens are allowed again; peak and loss streak start anew.
+    /// Allows opens again and resets the equity peak and the loss streak.
     Resume,
-    /// No new opens while the program cannot keep its promises, such as that of the journal.
+    /// Rejects new opens while the program cannot keep a guarantee, such as durability.
     Suspend,
-    /// The reason to suspend is gone.
+    /// Ends a suspension.
     Continue,
-    /// The limits that were read again are in force from here.
+    /// Applies the reloaded limits from here on.
     Reload,
 }

@@ -1,11 +1,13 @@
-//! Trades at the smallest stake, which find out what a symbol pays: a trader should know of them before and after a run.
+//! Notices about payout probes: trades at the minimum stake that reveal the payout of a symbol.
 
 use crate::book::TradeBook;
 use crate::{BotSettings, RiskSettings, SessionSettings, StakeSettings};
 use candlewick_sdk::Money;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// Of each bot whose rules need to know a payout: that it stakes less than its own stake where that is not known.
+/// Returns a notice for each bot that probes unknown payouts at the minimum stake.
+///
+/// Only bots with a rule that needs to know the payout do so.
 pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let words = |bot: &BotSettings| {
@@ -34,7 +36,7 @@ pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     settings.bots.iter().filter_map(words).collect()
 }
 
-/// How many of a run's trades those were, by bot.
+/// Returns a notice for each bot with payout probes in a run, with their number.
 pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
     let words = |(index, bot): (usize, &BotSettings)| {
         let exact = |amount| settings.money_scale.exact(amount).ok();
@@ -62,8 +64,7 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
     settings.bots.iter().enumerate().filter_map(words).collect()
 }
 
-/// The smallest stake of the bot's own rule, where the rules before an open need to know a payout and would stake less to find it
-/// out.
+/// Returns the smallest stake of the bot's own rule, `None` if a payout probe would not stake less.
 fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
@@ -75,7 +76,6 @@ fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     (needs_payout(bot, risk) && amount > risk.min_stake).then_some(amount)
 }
 
-/// Whether a rule before an open asks what the bot's symbol pays.
 fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
     let symbol = bot.symbol.as_str();
     let own = risk.min_payout_percent_by_symbol.get(symbol).copied();

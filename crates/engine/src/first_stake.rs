@@ -1,16 +1,17 @@
-//! Stakes are held against the limits before the first trade: one that every signal would be refused for is found before
-//! anybody waits for a trade.
+//! Checks first stakes against the limits, so that a run that could never trade is not started.
 
 use crate::risk::Limits;
 use crate::stake::{Purse, Stake};
 use crate::{EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
-/// Checks that each bot's first stake passes the limits that look at stakes. What holds at the configured balance alone is a
-/// notice: a live run has the wallet's own.
+/// Checks the first stake of each bot against the limits on stakes.
+///
+/// A limit that is broken only at the configured balance is returned as a notice, because a live
+/// run uses the balance of its wallet.
 ///
 /// # Errors
-/// [`EngineError`] with the figures where no trade of a bot could ever be opened, whatever the balance.
+/// [`EngineError`] with the figures if no trade of a bot could be opened at any balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -45,15 +46,12 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     Ok(notices)
 }
 
-/// A limit, in words, and its figure.
 struct BrokenLimit {
     limit: String,
     bound: String,
-    /// Whether it follows from the balance.
     by_balance: bool,
 }
 
-/// The limit that `stake` breaks; those that hold at any balance come first.
 fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale) -> Option<BrokenLimit> {
     let broken = |limit: &str, bound: Money, by_balance| BrokenLimit {
         limit: limit.to_owned(),
@@ -86,7 +84,6 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
     })
 }
 
-/// A limit of the bot's own that `stake` breaks.
 fn own_limit(
     stake: Money,
     balance: Money,

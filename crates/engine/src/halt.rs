@@ -1,30 +1,30 @@
-//! A halt that is in force: since when and why.
+//! A halt in force, with its time and reason.
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 
-/// A halt of all opens that nobody has lifted.
+/// A halt of all opens that has not been lifted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Halt {
-    /// Venue time of the order or of the finding, `None` if the journal does not have it.
+    /// Venue time of the order or finding, `None` if the journal does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Millis>,
-    /// The operator's words, or what the program found. Empty if none were given.
+    /// The operator's words or the program's finding, empty if there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
 impl Halt {
-    /// Prefix of the alarm that keeps the reason in the journal.
+    /// Prefix of the alarm that stores the reason in the journal.
     pub const PREFIX: &'static str = "halted: ";
 
-    /// Creates the halt of an alarm that the journal noted at `at`, `None` for any other alarm.
+    /// Parses the halt of an alarm noted at `at`, `None` for other alarms.
     pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
         let reason = alarm.strip_prefix(Self::PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })
     }
 
-    /// Creates the halt of a journal note, `None` for a note about anything else.
+    /// Parses the halt of a journal note, `None` for other notes.
     pub fn from_note(body: &str, at: Millis) -> Option<Self> {
         // Most notes are long and about something else.
         let note = Some(body).filter(|body| body.starts_with("{\"alarm\":"))?;
@@ -32,7 +32,7 @@ impl Halt {
         Self::from_alarm(note.get("alarm")?.as_str()?, at)
     }
 
-    /// Returns the alarm that keeps it in the journal.
+    /// Returns the alarm text that stores the halt in the journal.
     pub fn to_alarm(&self) -> String {
         format!("{}{}", Self::PREFIX, self.reason)
     }

@@ -1,14 +1,16 @@
-//! The hash of a journal.
+//! Hash of a journal.
 
 use crate::encode::Encoder;
 use crate::{Entry, EventKind, Interest, Recorder};
 use std::io;
 
-/// Entries are hashed in blocks of exactly this size. A block that is whole and aligned is hashed many chunks at a time;
-/// one that is a few bytes longer shifts all that follow it, and those are then hashed in pieces, chunk by chunk.
+/// Size of the hashed blocks in bytes. Whole, aligned blocks are hashed many chunks at a time. A
+/// block that is longer would shift all that follow, which are then hashed chunk by chunk.
 const BLOCK: usize = 64 * 1_024;
 
-/// blake3 over the canonical form of every entry except candles, which `data_hash` covers.
+/// A blake3 hash over the canonical bytes of all entries except candles.
+///
+/// Candles are covered by `data_hash`.
 pub struct JournalHash {
     hasher: blake3::Hasher,
     encoder: Encoder,
@@ -16,7 +18,7 @@ pub struct JournalHash {
 }
 
 impl JournalHash {
-    /// The hash of no entries.
+    /// Creates the hash of an empty journal.
     pub fn new() -> Self {
         Self {
             hasher: blake3::Hasher::new(),
@@ -33,7 +35,7 @@ impl JournalHash {
         }
     }
 
-    /// The hash so far, in hexadecimal.
+    /// Returns the hash in hexadecimal.
     pub fn finish(mut self) -> String {
         self.hasher.update(&self.block);
         self.hasher.finalize().to_hex().to_string()

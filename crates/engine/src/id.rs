@@ -1,4 +1,4 @@
-//! Small numbers that stand for bots, symbols, series and intents inside a Session.
+//! Numeric ids of bots, symbols, series and intents in a Session.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -44,18 +44,20 @@ position! {
     SeriesId
 }
 
-/// An intent: a signal that risk approved. Counted from 1, never reused within a journal.
+/// Id of an intent, which is a signal that risk approved.
+///
+/// Numbered from 1 and never reused within a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntentId(u64);
 
 impl IntentId {
-    /// From its number.
+    /// Creates the id from its number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// Returns the number.
     pub const fn number(self) -> u64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Intents that are not over: in flight, in doubt, or open.
+//! Unfinished intents: in flight, in doubt or open.
 
 pub(crate) use crate::intent_counts::IntentCounts;
 use crate::{BotId, IntentId, OrderTerms, Renumbering, SymbolId, Taken};
@@ -6,19 +6,14 @@ use candlewick_sdk::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::{iter, mem};
 
-/// Where an unfinished intent stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
-    /// Its request left, its answer is awaited.
     InFlight,
-    /// Its answer will not be known without looking.
     InDoubt,
-    /// The venue accepted it.
     Open,
 }
 
-/// An unfinished intent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) id: IntentId,
@@ -27,27 +22,24 @@ pub(crate) struct Intent {
     pub(crate) direction: Direction,
     pub(crate) stake: Money,
     pub(crate) decision_time: Millis,
-    /// The close that the expiry means, counted from the decision.
+    /// Close time implied by the expiry, counted from the decision.
     pub(crate) nominal_close: Millis,
     pub(crate) stage: Stage,
-    /// Whether an answer has said what it pays: the first one counts.
     pub(crate) payout_known: bool,
 }
 
-/// All unfinished intents, in the order of their making. Few at a time, so plain scans; only what the rules ask at every signal is
-/// counted.
+/// All unfinished intents in order. They are few, so most lookups are scans; only what the rules
+/// read at every signal is counted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
     unfinished: Vec<Intent>,
-    /// Second trades of requests, as the intents that they are of.
     seconds: Vec<Intent>,
-    /// Of the unfinished and the second ones, by symbol.
     counts: Vec<IntentCounts>,
     unopened: Vec<Unopened>,
     next: IntentId,
 }
 
-/// An intent of which the venue has no trade; one may yet be found.
+/// An intent without a trade at the venue. A trade may still appear.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Unopened {
     intent: Intent,
@@ -55,20 +47,17 @@ struct Unopened {
     is_reserved: bool,
 }
 
-/// A found trade of an intent that was taken as not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reinstated {
     pub(crate) bot: BotId,
     pub(crate) decision_time: Millis,
-    /// Its stake, if that had been released.
     pub(crate) released: Money,
 }
 
-/// How long after its decision a trade of an intent may still be found.
+/// Time after the decision for which a trade of the intent may still be found.
 const FORGOTTEN_AFTER: Millis = Millis::DAY;
 
 impl Intent {
-    /// Whose request just left; of its times the first is that of the decision.
     #[inline]
     pub(crate) const fn sent(
         (id, bot, symbol): (IntentId, BotId, SymbolId),
@@ -81,7 +70,6 @@ impl Intent {
 }
 
 impl Intents {
-    /// Room for so many, on so many symbols.
     pub(crate) fn with_capacity(capacity: usize, symbols: usize) -> Self {
         Self {
             unfinished: Vec::with_capacity(capacity),
@@ -102,7 +90,6 @@ impl Intents {
         self.push(Intent::sent(whose, bet, (terms.decision_time(), nominal_close)));
     }
 
-    /// Begins an intent that was just approved.
     #[inline]
     pub(crate) fn push(&mut self, intent: Intent) {
         self.next = intent.id.next();
@@ -110,7 +97,6 @@ impl Intents {
         self.unfinished.extend(iter::once_with(|| intent));
     }
 
-    /// Passes over an intent that is over as soon as it was approved; its number.
     #[inline]
     pub(crate) const fn pass(&mut self) -> IntentId {
         let id = self.next;
@@ -118,7 +104,6 @@ impl Intents {
         id
     }
 
-    /// The venue accepted an intent; `None` when it is not unfinished.
     pub(crate) fn open(&mut self, id: IntentId) -> Option<&Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
         let before = mem::replace(&mut intent.stage, Stage::Open);
@@ -128,13 +113,11 @@ impl Intents {
         Some(intent)
     }
 
-    /// An answer says what an intent pays; whether it is the first that does.
     pub(crate) fn is_first_payout(&mut self, id: IntentId) -> bool {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id);
         intent.is_some_and(|intent| !mem::replace(&mut intent.payout_known, true))
     }
 
-    /// The venue took something else; what was known before. `None` when the intent is not unfinished.
     pub(crate) fn take_other(&mut self, id: IntentId, taken: &Taken) -> Option<Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
         let before = *intent;
@@ -146,7 +129,7 @@ impl Intents {
         Some(before)
     }
 
-    /// An intent's answer will not be known without looking. A trade that is open has been answered.
+    /// Marks an intent as in doubt. Open trades have been answered and stay open.
     pub(crate) fn doubt(&mut self, id: IntentId) {
         let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
         if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
@@ -157,25 +140,23 @@ impl Intents {
         }
     }
 
-    /// Takes out an intent that never came to be; `None` when it is not unfinished, or is an open trade: that one
-    /// stays until it settles.
+    /// Removes an intent without a trade. `None` if it is not unfinished, or is an open trade,
+    /// which stays until it settles.
     pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
         self.take(|intent| intent.id == id && intent.stage != Stage::Open)
     }
 
-    /// Takes out an intent that has settled; `None` when it is not unfinished.
     pub(crate) fn settle(&mut self, id: IntentId) -> Option<Intent> {
         self.take(|intent| intent.id == id)
     }
 
-    /// The venue has no trade of an intent in doubt: it no longer blocks its symbol, and its stake stays reserved.
+    /// Gives up an intent in doubt. It no longer blocks its symbol, but its stake stays reserved.
     pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
         let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
         self.unopened.push(Unopened { intent, reserved_until, is_reserved: true });
         Some(intent)
     }
 
-    /// The venue has a second trade of an intent's request, which counts as open. One of an intent that is over cannot be placed.
     pub(crate) fn begin_second(&mut self, id: IntentId) {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         let first = self.unfinished.iter().chain(unopened).find(|intent| intent.id == id);
@@ -185,7 +166,6 @@ impl Intents {
         }
     }
 
-    /// A second trade of an intent's request is over; the bot whose it was.
     pub(crate) fn end_second(&mut self, id: IntentId) -> Option<BotId> {
         let place = self.seconds.iter().position(|second| second.id == id)?;
         let second = self.seconds.remove(place);
@@ -195,23 +175,19 @@ impl Intents {
         Some(second.bot)
     }
 
-    /// How many trades are open or may be.
     #[inline]
     pub(crate) fn trades(&self) -> usize {
         self.unfinished.len() + self.seconds.len()
     }
 
-    /// How many are open, or may be, on the symbol that has most.
     pub(crate) fn most_on_a_symbol(&self) -> usize {
         self.counts.iter().map(|counts| counts.all() as usize).max().unwrap_or_default()
     }
 
-    /// How many of a bot are open or may be.
     pub(crate) fn trades_of(&self, bot: BotId) -> usize {
         self.unfinished.iter().chain(&self.seconds).filter(|intent| intent.bot == bot).count()
     }
 
-    /// The stakes of a bot that count as lost until it is known better.
     pub(crate) fn stakes_of(&self, bot: BotId) -> Money {
         let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         let reserved = reserved.map(|unopened| &unopened.intent);
@@ -219,13 +195,11 @@ impl Intents {
         all.filter(|intent| intent.bot == bot).fold(Money::ZERO, |sum, intent| sum + intent.stake)
     }
 
-    /// Whether there are intents that were taken as not opened and may yet be found.
     #[inline]
     pub(crate) const fn has_unopened(&self) -> bool {
         !self.unopened.is_empty()
     }
 
-    /// Takes an intent back that was over: it is in doubt. Returns whether it was not known.
     pub(crate) fn take_back(&mut self, intent: Intent) -> bool {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         if self.unfinished.iter().chain(unopened).any(|known| known.id == intent.id) {
@@ -237,7 +211,6 @@ impl Intents {
         true
     }
 
-    /// A trade of an intent that was taken as not opened has been found: it is unfinished again.
     pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<Reinstated> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
         let Unopened { intent, is_reserved, .. } = self.unopened.remove(position);
@@ -247,7 +220,6 @@ impl Intents {
         Some(Reinstated { bot: intent.bot, decision_time: intent.decision_time, released })
     }
 
-    /// The same by the numbers of another Session, which has so many symbols of its own.
     pub(crate) fn under(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
         let unopened = self.unopened.iter_mut().map(|unopened| &mut unopened.intent);
         for intent in self.unfinished.iter_mut().chain(&mut self.seconds).chain(unopened) {
@@ -263,7 +235,6 @@ impl Intents {
         self
     }
 
-    /// Makes room for the counts of a symbol.
     #[inline]
     pub(crate) fn make_room_for(&mut self, symbol: SymbolId) {
         if symbol.index() >= self.counts.len() {
@@ -271,26 +242,22 @@ impl Intents {
         }
     }
 
-    /// Of each intent that is not over, or may yet be found, whose it is.
     pub(crate) fn bots_of_all(&self) -> impl Iterator<Item = BotId> {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         self.unfinished.iter().chain(&self.seconds).chain(unopened).map(|intent| intent.bot)
     }
 
-    /// When the next reserved stake is to be released; the end of time when there is none.
     pub(crate) fn next_release(&self) -> Millis {
         let reserved = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         reserved.map(|unopened| unopened.reserved_until).min().unwrap_or(Millis::MAX)
     }
 
-    /// Intents without a known trade whose stakes are reserved all the same: in doubt, or taken as not opened.
     pub(crate) fn reserved(&self) -> impl Iterator<Item = IntentId> {
         let in_doubt = self.unfinished.iter().filter(|intent| intent.stage == Stage::InDoubt);
         let unopened = self.unopened.iter().filter(|unopened| unopened.is_reserved);
         in_doubt.map(|intent| intent.id).chain(unopened.map(|unopened| unopened.intent.id))
     }
 
-    /// Takes back the stakes whose time is over, and forgets intents that are too old to be found.
     pub(crate) fn release_until(&mut self, now: Millis) -> Money {
         let mut released = Money::ZERO;
         for unopened in &mut self.unopened {
@@ -322,7 +289,7 @@ impl Intents {
         self.counts[place].add(intent);
     }
 
-    /// Makes room for so many symbols: an earlier run may have traded one that no bot trades any more.
+    /// Grows the counts. An earlier run may have traded symbols that no bot trades now.
     #[cold]
     fn make_room(&mut self, symbols: usize) {
         self.counts.resize(symbols, IntentCounts::NONE);
@@ -332,12 +299,10 @@ impl Intents {
         &self.unfinished
     }
 
-    /// The unfinished and the second trades on a symbol.
     pub(crate) fn on_symbol(&self, symbol: SymbolId) -> impl Iterator<Item = &Intent> {
         self.unfinished.iter().chain(&self.seconds).filter(move |intent| intent.symbol == symbol)
     }
 
-    /// How many there are on a symbol.
     #[inline]
     pub(crate) fn counts(&self, symbol: SymbolId) -> &IntentCounts {
         self.counts.get(symbol.index()).unwrap_or(&IntentCounts::NONE)

@@ -4,12 +4,11 @@ use crate::intent::{Intent, Stage};
 use candlewick_sdk::{Direction, Millis};
 use serde::{Deserialize, Serialize};
 
-/// Number of unfinished intents of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IntentCounts {
     pub(crate) by_direction: [u32; 2],
     pub(crate) by_stage: [u32; 3],
-    /// No intent that there ever was is meant to close later. Not known of those that are read back: any may.
+    /// Latest nominal close of any intent so far, `Millis::MAX` (unknown) after a restore.
     #[serde(skip, default = "end_of_time")]
     pub(crate) latest_close: Millis,
 }
@@ -22,25 +21,22 @@ impl IntentCounts {
     pub(crate) const NONE: Self =
         Self { by_direction: [0; 2], by_stage: [0; 3], latest_close: Millis::new(i64::MIN) };
 
-    /// All of them.
     #[inline]
     pub(crate) const fn all(&self) -> u32 {
         self.by_direction[0] + self.by_direction[1]
     }
 
-    /// Those in this direction.
     #[inline]
     pub(crate) const fn in_direction(&self, direction: Direction) -> u32 {
         self.by_direction[direction as usize]
     }
 
-    /// Those at this stage.
     #[inline]
     pub(crate) const fn at_stage(&self, stage: Stage) -> u32 {
         self.by_stage[stage as usize]
     }
 
-    /// Whether one of them may be meant to close at this moment.
+    /// Returns `false` only if no intent can have its nominal close at this time.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

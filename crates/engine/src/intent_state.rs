@@ -1,30 +1,32 @@
-//! Where an intent stands.
+//! States of an intent.
 
 use serde::{Deserialize, Serialize};
 
-/// Where an intent stands, as reports show it.
+/// State of an intent, as reports show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// Its request left, its answer is awaited.
+    /// Its request is sent and its reply pending.
     InFlight,
-    /// Its answer will not be known without looking.
+    /// Its reply was lost, and only a lookup at the venue can tell the result.
     InDoubt,
     /// A trade that has not settled.
     Open,
-    /// A trade that has.
+    /// A settled trade.
     Settled,
-    /// The venue refused it.
+    /// Rejected by the venue.
     Rejected,
-    /// Its request never left.
+    /// Its request was never sent.
     NotSent,
-    /// Its answer was lost, and the venue has no trade of it.
+    /// Its reply was lost, and the venue has no trade for it.
     NotOpened,
 }
 
 impl IntentState {
-    /// The name that people and machines read. Whoever only reads cannot know whether an answer is awaited or was lost: both are in
-    /// doubt.
+    /// Returns the name for output.
+    ///
+    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply
+    /// is pending or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight | Self::InDoubt => "in_doubt",

@@ -1,8 +1,8 @@
-//! Entries of earlier runs, read back: the way from a journal to a Session that knows what happened.
+//! Decoding of journal entries of earlier runs.
 //!
-//! A restart folds them into a new Session ([`Session::recall`](crate::Session::recall)): ledger, limits, ladders
-//! and doubts become what they were, while strategies start afresh and are shown none of it. A replay hands the
-//! events of one run to a Session again and compares what it answers.
+//! A restart folds them into a new Session ([`Session::recall`](crate::Session::recall)). Ledger,
+//! limits, ladders and doubts are restored, while strategies start fresh and see no entries. A
+//! replay feeds the events of one run to a Session and compares its answers with the recorded ones.
 
 use crate::{Action, Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
@@ -12,28 +12,28 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An entry that was read back.
+/// A decoded entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
-    /// What the Session was handed.
+    /// An event that the Session handled.
     Event(Event),
-    /// What it approved.
+    /// A trade that the Session approved.
     Open(Approved),
-    /// A signal that it refused, which changed nothing.
+    /// A rejected signal, which changed nothing.
     Refuse,
-    /// A day that began.
+    /// Begin of a day.
     DayOpened {
-        /// When it began.
+        /// Start of the day.
         start: Millis,
     },
-    /// A verdict that fell; it follows again from the trades behind it.
+    /// A verdict. It follows again from the trades, so it is not decoded.
     Verdict,
 }
 
-/// Why an entry cannot be read back.
+/// Errors of decoding an entry.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// The entry has not the form that this program writes.
+    /// The entry does not have the format that this program writes.
     #[error("this is not an entry of a journal")]
     InvalidEntry(#[from] serde_json::Error),
     /// The header does not name its bots.
@@ -41,12 +41,13 @@ pub enum DecodeError {
     NoBots,
 }
 
-/// Reads the entries of one run, and says which of its bots and symbols are which of the Session's.
+/// Decoder for the entries of one run.
+///
+/// It maps the bots and symbols of the run to those of the Session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
     symbols: Vec<SymbolId>,
-    /// One for each text and names of numbers that occurred, so that equal reasons share their words.
     #[serde(skip)]
     templates: BTreeMap<ReasonWords, ReasonTemplate>,
 }
@@ -71,13 +72,12 @@ enum RecordedAction {
     Verdict {},
 }
 
-/// A reason as a journal has it. A number that was not finite was written as null.
+/// Reason as recorded in a journal, with `null` for numbers that are not finite.
 struct RecordedReason {
     words: ReasonWords,
     numbers: Vec<f64>,
 }
 
-/// The text of a reason, and the names of its numbers in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct ReasonWords {
     text: String,
@@ -85,18 +85,20 @@ struct ReasonWords {
 }
 
 impl JournalDecoder {
-    /// For the entries of a run whose bots are the Session's own: a replay.
+    /// Creates a decoder for a replay, where the run has the bots of the Session.
     pub fn of_same_bots(session: &Session) -> Self {
         let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
         let symbols = (0..session.symbols().len()).filter_map(SymbolId::new).collect();
         Self { bots, symbols, templates: BTreeMap::new() }
     }
 
-    /// For the entries of the run with this header, which begins ([`Session::begin_run`]). A bot that is no longer there has a number behind the
-    /// Session's own; its trades are still folded into the ledger and into its verdict.
+    /// Creates a decoder for the run with this header and begins it in the Session.
+    ///
+    /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades
+    /// still count in the ledger and in their verdicts.
     ///
     /// # Errors
-    /// [`DecodeError::NoBots`] when the header does not name its bots.
+    /// [`DecodeError::NoBots`] if the header does not name its bots.
     pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
@@ -117,7 +119,7 @@ impl JournalDecoder {
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
-    /// The same for a Session that has other numbers.
+    /// Returns the decoder for a Session with other numbers.
     #[must_use]
     pub fn under(&self, numbers: &Renumbering) -> Self {
         Self {
@@ -127,10 +129,10 @@ impl JournalDecoder {
         }
     }
 
-    /// Reads an event.
+    /// Parses an event.
     ///
     /// # Errors
-    /// [`DecodeError::InvalidEntry`] when it is none.
+    /// [`DecodeError::InvalidEntry`] if `body` is not an event.
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
         match &mut event.kind {
@@ -143,10 +145,10 @@ impl JournalDecoder {
         Ok(Recorded::Event(event))
     }
 
-    /// Reads an action.
+    /// Parses an action.
     ///
     /// # Errors
-    /// [`DecodeError::InvalidEntry`] when it is none.
+    /// [`DecodeError::InvalidEntry`] if `body` is not an action.
     pub fn read_action(&mut self, body: &str) -> Result<Recorded, DecodeError> {
         Ok(match serde_json::from_str(body)? {
             RecordedAction::Refuse {} => Recorded::Refuse,
@@ -177,7 +179,6 @@ impl JournalDecoder {
         self.reason_of(words, &numbers)
     }
 
-    /// A reason of this text and these numbers, sharing its words with equal ones.
     pub(crate) fn reason_of_parts(&mut self, text: String, numbers: Vec<(String, Option<f64>)>) -> Reason {
         let (names, values) =
             numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
@@ -196,10 +197,10 @@ impl JournalDecoder {
     }
 }
 
-/// The action as its journal's bytes, for comparing a replay with what was recorded.
+/// Returns the action as recorded in a journal, for comparison with a replay.
 ///
 /// # Errors
-/// None in practice: an action is always JSON.
+/// None in practice: every action has a JSON form.
 pub fn to_recorded_form(action: &Action) -> Result<Value, DecodeError> {
     Ok(serde_json::to_value(action)?)
 }

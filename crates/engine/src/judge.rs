@@ -1,4 +1,4 @@
-//! The verdict on an edge: notional accounts that bet on each trade, in the order in which trades became known.
+//! Verdict on an edge: notional accounts that bet on each trade in the order of the updates.
 
 use crate::edge_watch::EdgeWatch;
 use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
@@ -8,25 +8,24 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// The payout that is staked on while none has been seen on a symbol: a high one, which bets little. A trade may pay more.
+/// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay
+/// more.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
-/// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 16;
 
-/// A verdict in the making: it follows intents as they are decided, answered and settled.
+/// A running verdict over the decisions, replies and settlements of intents.
 ///
-/// The accounts stake at the decision, on the payout last seen on the symbol by then, because what is known later, the
-/// answer included, may say something of the trade itself. A trade counts whatever it turns out to pay
-/// ([`EdgeTest::on_settled_paying`]). An intent that never was a trade does not; one whose end is not known stays lost.
+/// The accounts bet at the decision, on the latest payout of the symbol known by then. Later
+/// information, the reply included, may depend on the trade itself. A trade counts whatever it pays
+/// ([`EdgeTest::on_settled_paying`]). An intent that never became a trade does not count. A trade
+/// whose end is unknown counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,
     payouts: Vec<(SymbolId, Payout)>,
     open: Vec<Staked>,
-    /// The plan's, or that of a later run.
     watch_trades: u64,
-    /// Once an edge was shown.
     watch: Option<Box<EdgeWatch>>,
 }
 
@@ -35,15 +34,15 @@ struct Staked {
     intent: IntentId,
     symbol: SymbolId,
     stake: NotionalStake,
-    /// What a win pays: as the trade's own answer said, until then as it was staked on.
+    /// Payout of the reply, before it the payout bet on.
     payout_fraction: f64,
 }
 
 impl Judge {
-    /// As it stands after a run, by the run's rows, which are in the order of their book.
+    /// Builds the verdict after a run, from its rows in the order of their book.
     ///
-    /// It keeps those of trades that are under way only: a list of all that became known takes longer to write and to sort
-    /// than all the rest.
+    /// It buffers only the updates of pending trades. A list of all updates would take longer to
+    /// write and sort than everything else.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
@@ -69,7 +68,7 @@ impl Judge {
         judge
     }
 
-    /// A test that has seen no trade, or that of a plan: both accounts at 1.
+    /// Creates a verdict without trades, from a test or a plan. Both accounts are 1.
     pub fn new(test: impl Into<EdgeTest>) -> Self {
         let test = test.into();
         Self {
@@ -81,34 +80,32 @@ impl Judge {
         }
     }
 
-    /// The same by the numbers of another Session.
     pub(crate) fn renumber(&mut self, numbers: &Renumbering) {
         self.payouts.iter_mut().for_each(|(symbol, _)| *symbol = numbers.symbol(*symbol));
         self.open.iter_mut().for_each(|open| open.symbol = numbers.symbol(open.symbol));
     }
 
-    /// The accounts as they stand.
+    /// Returns the current state of the accounts.
     pub const fn test(&self) -> &EdgeTest {
         &self.test
     }
 
-    /// Lets it spend this share of alpha.
     pub(crate) fn set_weight(&mut self, weight: f64) {
         self.test.set_weight(weight);
     }
 
-    /// Watches with another mean number of trades to a false alarm, unless it does already.
     pub(crate) const fn set_watch_trades(&mut self, watch_trades: u64) {
         self.watch_trades = watch_trades;
     }
 
-    /// Since which decision the edge that was shown is not supported any more (it ended, or was smaller all along), once the
-    /// watch says so.
+    /// Returns the decision time from which a shown edge is no longer supported.
+    ///
+    /// It ended, or it was smaller all along. `None` before the watch raises an alarm.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
 
-    /// An intent was approved.
+    /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
         // A payout of nothing can be no evidence.
@@ -130,7 +127,7 @@ impl Judge {
         }
     }
 
-    /// The venue said what a trade pays, and so what it pays on the symbol.
+    /// Records the payout in the venue's reply, which also applies to the symbol.
     pub fn on_answered(&mut self, intent: IntentId, symbol: SymbolId, payout: Payout) {
         if let Some(open) = self.open.iter_mut().find(|open| open.intent == intent) {
             open.payout_fraction = payout.to_fraction();
@@ -145,13 +142,14 @@ impl Judge {
         }
     }
 
-    /// An intent did not become a trade.
+    /// Records that an intent did not become a trade.
     pub fn on_left_out(&mut self, intent: IntentId) {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
 
-    /// A trade ended; `payout` is what it paid on a win, where that is said again: else its answer's counts. A trade that is
-    /// not known, or has ended before, changes nothing.
+    /// Records the end of a trade, with the payout of a win if it is reported again.
+    ///
+    /// Otherwise the payout of the reply counts. Unknown and already ended trades are ignored.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
         // Nearly always it is the only one: to take it out of a list is a call.
@@ -168,7 +166,6 @@ impl Judge {
         }
     }
 
-    /// Counts something that became known of the trade in this place.
     pub(crate) fn apply(&mut self, news: News, place: usize, trade: &JudgedTrade) {
         let JudgedTrade { symbol, payout, ended, sequence, .. } = *trade;
         let intent = IntentId::new(place as u64 + 1);
@@ -187,25 +184,28 @@ impl Judge {
     }
 }
 
-/// A trade, or what was to be one, as a verdict sees it afterwards.
+/// A trade or failed intent, as input of a verdict computed afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTrade {
-    /// What was traded: payouts belong to it.
+    /// Traded symbol, to which payouts belong.
     pub symbol: SymbolId,
-    /// When it was decided.
+    /// Time of the decision.
     pub decided: Millis,
-    /// When the venue answered, and so said what it pays.
+    /// Time of the venue's reply, which states the payout.
     pub answered: Option<Millis>,
-    /// What a win pays.
+    /// Payout of a win.
     pub payout: Option<Payout>,
-    /// When its end became known, and how it ended; an intent that never was a trade is cancelled.
+    /// Time at which the end became known, and the outcome.
+    ///
+    /// An intent that never became a trade is cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// In which order among all trades of its book the Session was handed what is known of it: that beats the moments. None of
-    /// trades that are known from elsewhere.
+    /// Order of its updates in its book, `None` for trades from another source.
+    ///
+    /// It covers all trades of the book and takes precedence over times.
     pub sequence: Option<EventSequence>,
 }
 
-/// What became known of a trade. At one moment settlements come first: they are known to what is decided then.
+/// Kinds of updates. At equal times settlements come first, since decisions already know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum News {
     Ended,
@@ -213,7 +213,6 @@ pub(crate) enum News {
     Decided,
 }
 
-/// What is still to be counted of a trade that is under way, and its number in the book's order.
 struct Waiting {
     order: u32,
     news: News,
@@ -221,22 +220,24 @@ struct Waiting {
     trade: JudgedTrade,
 }
 
-/// Something that became known: where in its book's order, when, what, and of which trade.
+/// An update: order in its book, time, kind, and index of the trade.
 pub(crate) type Known = (Option<u32>, Millis, News, usize);
 
-/// Counts intents in a verdict afterwards, by their rows: in the order in which the Session was handed them, so that it is
-/// the verdict that the Session came to. `test` is a plan, or a test with a share of alpha.
+/// Computes the verdict from rows, in the order in which the Session saw them.
+///
+/// It equals the verdict of the Session. `test` is a plan, or a test with a share of alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::after(rows, test).test
 }
 
-/// As [`judge`], of trades that may be known from elsewhere: then each counts at its decision, and each end when it became
-/// known.
+/// Computes the verdict like [`judge`], of trades from any source.
+///
+/// Without a recorded order, a trade counts at its decision and its end when it became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     judge_of(trades, test).test
 }
 
-/// As [`judge_trades`]: a judge that has counted all of them.
+/// Computes the verdict like [`judge_trades`] and returns the judge.
 pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     let mut judge = Judge::new(test);
     for (_, _, news, place) in in_order(trades) {
@@ -246,8 +247,10 @@ pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
 }
 
 impl EventSequence {
-    /// As written down: the numbers of the decision, of the answer, of having turned out to be no trade and of the
-    /// settlement, 0 for what did not happen; and what answer and settlement said that a win pays.
+    /// Builds a sequence from recorded values.
+    ///
+    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen.
+    /// The payouts are those of the reply and of the settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -255,25 +258,27 @@ impl EventSequence {
         Self { decided, answered, left_out, settled, answered_payout, settled_payout }
     }
 
-    /// What the answer said that a win pays.
+    /// Returns the payout that the reply stated.
     pub const fn answered_payout(self) -> Option<Payout> {
         self.answered_payout
     }
 
-    /// Those numbers.
+    /// Returns the update numbers of decision, reply, failure and settlement.
     pub const fn numbers(self) -> [u32; 4] {
         [self.decided, self.answered, self.left_out, self.settled]
     }
 }
 
 impl JudgedTrade {
-    /// Whether it turned out to be no trade.
+    /// Returns whether the intent did not become a trade.
     pub fn was_none(&self) -> bool {
         self.sequence.is_some_and(|sequence| sequence.left_out > 0 && sequence.settled == 0)
     }
 
-    /// Of an intent's row. What was left out stays so, even when it turns out to be a trade after all: its end may have been
-    /// known by then.
+    /// Builds the trade of a row.
+    ///
+    /// A failed intent stays cancelled even if a trade turns up later, because its end may have
+    /// been known by then.
     pub fn of_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -286,7 +291,7 @@ impl JudgedTrade {
     }
 }
 
-/// Three lists that are each nearly in order, which the sort makes use of.
+/// Sorts three lists that are each nearly sorted, which makes the sort fast.
 pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
@@ -307,7 +312,7 @@ pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
     known
 }
 
-/// An outcome as statistics count it.
+/// Converts an outcome to that of the statistics.
 pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     match outcome {
         Outcome::Won => TradeOutcome::Won,

@@ -1,4 +1,4 @@
-//! Rows of a book, taken out to be kept and put back into another.
+//! Serializable rows of a book, to be stored and put back into another.
 
 use crate::refusal_count::RefusalCount;
 use crate::{
@@ -7,25 +7,23 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// A row of a book with all that its book knows of the intent.
+/// A row with all data of its book about the intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptRow {
     row: IntentRow,
     text: String,
-    /// The reason's numbers; one that is not finite is null.
+    /// Numbers of the reason, `None` for one that is not finite.
     numbers: Vec<(String, Option<f64>)>,
     venue_id: Option<VenueId>,
     ordered: Option<Departure>,
     by_person: bool,
-    /// The result that was booked first, where it was corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     corrected: Option<CorrectedResult>,
 }
 
-/// What a book counts besides its rows.
+/// Counts of a book in addition to its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BookTotals {
-    /// In the order of the rules.
     refused: Vec<u64>,
     no_price: u64,
     rejected: u64,
@@ -34,41 +32,41 @@ pub struct BookTotals {
 }
 
 impl KeptRow {
-    /// The row itself.
+    /// Returns the row.
     pub const fn row(&self) -> &IntentRow {
         &self.row
     }
 
-    /// The same by the numbers of another Session.
+    /// Returns the row with the numbers of another Session.
     #[must_use]
     pub fn under(self, numbers: &Renumbering) -> Self {
         let ordered = self.ordered.map(|ordered| ordered.under(numbers));
         Self { row: self.row.under(numbers), ordered, ..self }
     }
 
-    /// Whether a person said how its trade ended.
+    /// Returns whether an operator reported the result.
     pub const fn is_by_person(&self) -> bool {
         self.by_person
     }
 
-    /// Whether the venue took it otherwise than it was ordered.
+    /// Returns whether the venue took other terms than ordered.
     pub const fn is_departure(&self) -> bool {
         self.ordered.is_some()
     }
 
-    /// Whether its result was corrected.
+    /// Returns whether the result was corrected.
     pub const fn is_corrected(&self) -> bool {
         self.corrected.is_some()
     }
 
-    /// The venue's name of its trade.
+    /// Returns the venue's id of the trade.
     pub const fn venue_id(&self) -> Option<VenueId> {
         self.venue_id
     }
 }
 
 impl TradeBook {
-    /// The row of this intent, with what the book knows of it.
+    /// Returns the row of an intent with all data of the book about the intent.
     pub fn kept_row(&self, intent: IntentId) -> Option<KeptRow> {
         let row = self.row(intent)?;
         let reason = self.reason(row);
@@ -84,8 +82,9 @@ impl TradeBook {
         })
     }
 
-    /// Puts a row back: in its place where the book has the intent, else at the end. Whether it belongs there: intents are
-    /// numbered without holes.
+    /// Puts a row back: over the existing row of its intent, else at the end.
+    ///
+    /// Returns whether the row fits, since intents are numbered without gaps.
     pub fn put_back(&mut self, kept: KeptRow, decoder: &mut JournalDecoder) -> bool {
         let KeptRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
@@ -109,7 +108,7 @@ impl TradeBook {
         next.is_none_or(|next| next == intent)
     }
 
-    /// What it counts besides its rows.
+    /// Returns the counts of the book.
     pub fn totals(&self) -> BookTotals {
         BookTotals {
             refused: self.refused.totals(),
@@ -120,7 +119,7 @@ impl TradeBook {
         }
     }
 
-    /// Goes on counting from there; whether these are counts of the rules that there are.
+    /// Continues from stored counts. Returns `false` if they do not fit the rules.
     pub fn count_from(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::of_totals(refused) else { return false };

@@ -1,5 +1,7 @@
-//! Stakes are held against the limits before the first trade: all levels of every ladder that can run at once
-//! must fit, and a Kelly stake needs to know among how many trades it is shared.
+//! Checks of ladder and Kelly stakes before the first trade.
+//!
+//! All levels of all ladders that may run at once must fit the limits, and a Kelly stake needs a
+//! limit on the trades that share it.
 
 use crate::first_stake::check_first_stakes;
 use crate::risk::{Bound, Limits, RiskSettings};
@@ -7,41 +9,44 @@ use crate::stake::{LadderCost, Stake};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
-/// What is to be said of a bot's ladder before the first trade.
+/// A notice about a bot's ladder before the first trade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderNotice {
-    /// Whose ladder.
+    /// Name of the bot.
     pub bot: String,
-    /// What all its levels cost together, with the wallet's decimals.
+    /// Cost of all levels, in the decimals of the wallet.
     pub cost: String,
-    /// Its largest stake.
+    /// Largest stake of the ladder.
     pub largest: String,
-    /// The whole sentence.
+    /// Full text of the notice.
     pub text: String,
-    /// The limit of a day's loss that may end in its middle.
+    /// Daily loss limit that may stop the ladder midway.
     pub day: Option<LadderInDay>,
 }
 
-/// The limit of a day's loss, and how much of it one ladder leaves: once the day has lost more, a new ladder no longer fits.
+/// A daily loss limit and the part of the limit that one full ladder leaves.
+///
+/// Once the day has lost more than that, another ladder no longer fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderInDay {
-    /// The limit, as the setting and what it comes to.
+    /// Limit as its setting and amount.
     pub limit: String,
-    /// What a whole ladder of the bot costs, with the wallet's decimals.
+    /// Cost of a full ladder, in the decimals of the wallet.
     pub cost: String,
-    /// What the day may have lost before it.
+    /// Maximum loss of the day before the ladder.
     pub room: String,
-    /// Whether the losses of this bot alone count.
+    /// Whether only the losses of this bot count.
     pub is_own: bool,
 }
 
-/// Validates the stakes of all bots against the limits, at a start and at a reload.
+/// Checks the stakes of all bots against the limits, at a start or reload.
 ///
-/// The full cost of all ladders fits balance, daily loss limit, drawdown limit and largest stake. Each bot's first stake can be placed
-/// ([`check_first_stakes`]). Trades that are open together are limited if a bot stakes by Kelly.
+/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest
+/// stake. The first stake of each bot must be possible ([`check_first_stakes`]). Open trades must
+/// be limited if a bot stakes by Kelly.
 ///
 /// # Errors
-/// [`EngineError`] with the figures when they do not fit.
+/// [`EngineError`] with the figures if they do not fit.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -119,8 +124,8 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     Ok(notices)
 }
 
-/// How many trades of a bot may be open at once: as many as it can ask for, one a candle, until the first of them has ended, and no more than the
-/// limits let. A strategy whose signals have a longer expiry of their own may have more.
+/// Returns the maximum number of open trades of a bot: one per candle until the first has ended,
+/// capped by the limits. Signals with a longer expiry of their own may exceed it.
 pub(crate) fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
@@ -130,8 +135,6 @@ pub(crate) fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
     most.map_or(asked, |most| asked.min(most)).max(1)
 }
 
-/// Holds the largest stake of a ladder against what a stake may be: an amount, and a share of what is free once all levels before
-/// it have lost.
 fn check_largest(
     cost: LadderCost,
     (key, balance): (String, Money),
@@ -152,7 +155,6 @@ fn check_largest(
     Err(EngineError::setting(key, problem))
 }
 
-/// The tightest limit of a day's loss that a bot's ladder is held to. The usual one is left out where two ladders fit into it.
 fn in_day(
     bot: &BotSettings,
     cost: Money,
@@ -192,7 +194,6 @@ fn in_day(
     })
 }
 
-/// Holds the full cost of a bot's ladder against what the bot may lose by limits of its own.
 fn check_own_limits(
     bot: &str,
     cost: Money,

@@ -1,26 +1,25 @@
-//! Whose money is where: free balance, open stakes, the day, the peak, the streak.
+//! Ledger of a Session: free balance, open stakes, result of the day, peak and loss streak.
 
 use crate::to_trade_outcome;
 use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
 use serde::{Deserialize, Serialize};
 
-/// The Session's own account of the wallet. Exact; folded from events, never read from a venue.
+/// The Session's own exact account of the wallet.
+///
+/// It is folded from events and never read from the venue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     free: Money,
     open_stakes: Money,
     peak: Money,
-    /// Losses in a row.
     losses: u32,
     day_end: Millis,
     day_equity: Money,
     day_profit: Money,
     wallet: Option<Money>,
-    /// Wallet minus what the trades explain, where they differ.
     #[serde(default, skip_serializing_if = "is_zero_money")]
     difference: Money,
-    /// Shortage of the wallet when the day began.
     #[serde(default, skip_serializing_if = "is_zero_money")]
     shortage_before: Money,
 }
@@ -41,54 +40,56 @@ impl Ledger {
         }
     }
 
-    /// What can be staked.
+    /// Returns the free balance.
     pub const fn free(&self) -> Money {
         self.free
     }
 
-    /// Wallet minus what the trades explain: negative for a shortage, zero while both agree.
+    /// Returns wallet minus explained balance: negative for a shortage, usually zero.
     pub const fn difference(&self) -> Money {
         self.difference
     }
 
-    /// Returns the money that the wallet lacks; zero for a surplus.
+    /// Returns the amount that the wallet lacks, zero for a surplus.
     #[inline]
     pub fn shortage(&self) -> Money {
         (-self.difference).max(Money::ZERO)
     }
 
-    /// Free balance that the wallet covers.
+    /// Returns the part of the free balance that the wallet covers.
     #[inline]
     pub fn available(&self) -> Money {
         self.free - self.shortage()
     }
 
-    /// Stakes of intents that are not over; they count as lost until they settle.
+    /// Returns the stakes of unfinished intents. They count as lost until they settle.
     pub const fn open_stakes(&self) -> Money {
         self.open_stakes
     }
 
-    /// Free balance + open stakes.
+    /// Returns free balance plus open stakes.
     pub fn equity(&self) -> Money {
         self.free + self.open_stakes
     }
 
-    /// The highest equity so far, or since the last resume.
+    /// Returns the highest equity so far, or since the last resume.
     pub const fn peak(&self) -> Money {
         self.peak
     }
 
-    /// Losses in a row, over all bots; draws and cancellations neither add nor end one.
+    /// Returns the current number of consecutive losses over all bots.
+    ///
+    /// Draws and cancellations neither add to a streak nor end it.
     pub const fn loss_streak(&self) -> u32 {
         self.losses
     }
 
-    /// Profit settled since the day began.
+    /// Returns the profit settled since the day began.
     pub const fn day_profit(&self) -> Money {
         self.day_profit
     }
 
-    /// Settled profit of the day, less what the wallet has come short of since it began.
+    /// Returns the profit of the day minus the shortage that arose since it began.
     #[inline]
     pub fn day_result(&self) -> Money {
         self.day_profit - self.shortage_of_day()
@@ -98,22 +99,20 @@ impl Ledger {
         (self.shortage() - self.shortage_before).max(Money::ZERO)
     }
 
-    /// Equity that the wallet covers.
     fn covered_equity(&self) -> Money {
         self.equity() - self.shortage()
     }
 
-    /// Equity at the day's first event.
+    /// Returns the equity at the first event of the day.
     pub const fn day_equity(&self) -> Money {
         self.day_equity
     }
 
-    /// What the wallet held when it was last read.
+    /// Returns the balance of the wallet at its last reading.
     pub const fn wallet(&self) -> Option<Money> {
         self.wallet
     }
 
-    /// When the day is over.
     pub(crate) const fn day_end(&self) -> Millis {
         self.day_end
     }
@@ -130,7 +129,6 @@ impl Ledger {
         self.shortage_before = self.shortage();
     }
 
-    /// Equity and shortage with which a session begins.
     pub(crate) fn session_start(&self) -> (Money, Money) {
         (self.covered_equity(), self.shortage())
     }
@@ -150,7 +148,6 @@ impl Ledger {
         self.earn(profit);
     }
 
-    /// A trade that has no stake reserved any more ended with this profit.
     #[inline]
     pub(crate) fn earn(&mut self, profit: Money) {
         self.free += profit;
@@ -158,7 +155,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Money that no trade explains: neither profit nor loss, so day and peak move with it.
+    /// Books money that no trade explains. Neither profit nor loss, so day and peak move with it.
     pub(crate) fn deposit(&mut self, amount: Money) {
         self.free += amount;
         self.day_equity += amount;
@@ -173,7 +170,6 @@ impl Ledger {
         self.wallet = Some(amount);
     }
 
-    /// Records how far the wallet is from what the trades explain.
     pub(crate) fn record_difference(&mut self, amount: Money) {
         self.difference = amount;
         // What comes to be missing again counts again.
@@ -181,7 +177,8 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Books a difference after a resume: the operator has seen it. What went missing today stays a loss of the day.
+    /// Accepts the difference on a resume, because the operator has seen it. A shortage that arose
+    /// today remains a loss of the day.
     fn accept_difference(&mut self) {
         self.day_profit -= self.shortage_of_day();
         self.day_equity += self.difference.max(Money::ZERO);
@@ -189,7 +186,6 @@ impl Ledger {
         (self.difference, self.shortage_before) = (Money::ZERO, Money::ZERO);
     }
 
-    /// Restarts drawdown and streak after a resume.
     pub(crate) fn rebase(&mut self) {
         self.accept_difference();
         self.peak = self.equity();
@@ -197,13 +193,11 @@ impl Ledger {
     }
 }
 
-/// Whether an amount is zero: it is not serialized then.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 pub(crate) fn is_zero_money(amount: &Money) -> bool {
     *amount == Money::ZERO
 }
 
-/// Losses in a row once another trade has ended.
 #[inline]
 pub(crate) const fn losses_after(losses: u32, outcome: Outcome) -> u32 {
     Streaks { won: 0, lost: losses }.after(to_trade_outcome(outcome)).lost

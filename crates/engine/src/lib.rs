@@ -1,11 +1,10 @@
-//! The deterministic Session: an event goes in, actions come out.
+//! The deterministic Session: events in, actions out.
 //!
-//! [`Session::handle`] is the whole of trading: candles, prices, answers and settlements arrive as [`Event`]s,
-//! approved opens and refusals leave as [`Action`]s. It never asks for the time, a price or the wallet, and it
-//! does no I/O, so a backtest, a live run and a paper run are three drivers of this one function, and a journal
-//! is the list of its events.
-//!
-//! Only an [`Approved`] trade can be opened, and only [`risk`](crate::Rule) can make one.
+//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s, never
+//! reads the clock, a price or the wallet, and does no I/O. Backtests, live runs and paper runs are
+//! drivers of this one function, and a journal is the list of its events. Only an [`Approved`]
+//! trade can be opened, and only [`risk`](crate::Rule) can create one.
+#![warn(missing_docs)]
 
 mod action;
 mod book;

@@ -1,11 +1,10 @@
-//! The close that an expiry means, counted from the moment at which the trade is asked for, before any latency.
+//! Nominal close of an expiry, counted from the time of the order and without any latency.
 
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// Within this much of a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next candle.
+/// Within this span before a candle's end, a `CANDLE_CLOSE` of 60 s or more means the next candle.
 const CUTOFF: Millis = Millis::from_seconds(30);
 
-/// The close time that a trade asked for at `at` would have if it opened at once.
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     // Only where it counts: a division takes longer than all else here.

@@ -1,4 +1,4 @@
-//! Stakes that grow above `max_stake`, from where on every trade of their bot is refused.
+//! Notices about stakes that outgrow `max_stake`, so that all trades of their bot are refused.
 
 use crate::risk::Limits;
 use crate::ruin_limits::least_payout;
@@ -6,10 +6,12 @@ use crate::{BotSettings, EngineError, IfRefused, SessionSettings, StakeSettings,
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout};
 
-/// Describes each stake that may outgrow `max_stake`, by what the bots' symbols pay (`records`, in the bots' order).
+/// Describes each stake that may outgrow `max_stake` at the payouts of the symbols.
+///
+/// `records` are in the order of the bots.
 ///
 /// # Errors
-/// A limit or an amount that is none.
+/// An invalid limit or amount.
 pub fn outgrown_stakes(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -38,7 +40,6 @@ pub fn outgrown_stakes(
     Ok(described.collect())
 }
 
-/// Returns the first stake of a soros above `most`, with the number of wins before it.
 fn first_above(
     most: Money,
     (base, wins): (Money, u32),

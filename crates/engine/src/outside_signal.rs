@@ -1,41 +1,41 @@
-//! Signals that come from outside of the program, and which of them a Session has met.
+//! Signals from outside the program, and the recent ones that a Session knows.
 
 use crate::{BotId, Renumbering};
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, ReasonTemplate, Text};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
-/// By which door a signal came: `webhook`, `command`, `list`, `stdin`.
+/// Source of a signal: `webhook`, `command`, `list` or `stdin`.
 pub type SignalSource = Text<15>;
-/// What a signal is called by whoever sent it.
+/// Id that the sender gives to a signal.
 pub type SignalId = Text<63>;
-/// A sender's words.
+/// Reason that the sender gives for a signal.
 pub type SignalReason = Text<47>;
 
-/// How many signals are remembered, so that none is taken twice.
 const REMEMBERED: usize = 4_096;
-/// How many texts of reasons a run keeps.
 const REASONS: usize = 64;
 
-/// A trade that somebody outside of the program asks for. It is held against the same rules as a strategy's own signal, and is
-/// late by the same rule; its event's `at` is its own time, or that of its arrival where it has none.
+/// A request for a trade from outside the program.
+///
+/// It is subject to the same rules as a strategy's own signal, lateness included. The event's `at`
+/// is the time of the signal, or of its arrival if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideSignal {
-    /// Whose signal it is from now on.
+    /// Bot that trades the signal.
     pub bot: BotId,
-    /// Up or down.
+    /// Direction of the trade.
     pub direction: Direction,
-    /// By which door it came.
+    /// Source of the signal.
     pub source: SignalSource,
-    /// What it is called there: a second one of this name and source is dropped.
+    /// Id of the signal. A second one with this id and source is dropped.
     pub id: SignalId,
-    /// Venue time after which it is late, where that is before the rule says so.
+    /// Venue time after which the signal is late, if earlier than by the rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
-    /// An expiry that replaces the bot's own.
+    /// Expiry that overrides that of the bot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
-    /// Why, in the sender's words; may be empty.
+    /// Reason of the sender, may be empty.
     #[serde(default = "no_words", skip_serializing_if = "Text::is_empty")]
     pub reason: SignalReason,
 }
@@ -44,17 +44,14 @@ fn no_words() -> SignalReason {
     Text::truncated("")
 }
 
-/// The latest signals of a Session, by bot, source and name; the oldest is forgotten first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownSignals {
     names: BTreeSet<(BotId, SignalSource, SignalId)>,
     order: VecDeque<(BotId, SignalSource, SignalId)>,
-    /// Not kept beyond a run.
     reasons: Vec<ReasonTemplate>,
 }
 
 impl KnownSignals {
-    /// Remembers a signal; whether it was new.
     pub(crate) fn remember(&mut self, signal: &OutsideSignal) -> bool {
         self.insert((signal.bot, signal.source, signal.id))
     }
@@ -76,8 +73,8 @@ impl KnownSignals {
         true
     }
 
-    /// Why a trade on the signal was opened, for people: the sender's words. Beyond the number of texts that a run keeps only the
-    /// door is named, so that a sender who writes a price into each text costs no memory.
+    /// Returns the reason to display for a trade on the signal. Beyond `REASONS` texts only the
+    /// source is named, so a sender that puts a price into each text cannot use up memory.
     pub(crate) fn reason_of(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)
@@ -96,7 +93,6 @@ impl KnownSignals {
         template.with_numbers(&[])
     }
 
-    /// The same by the numbers of another Session.
     pub(crate) fn under(self, numbers: &Renumbering) -> Self {
         let mut known = Self::default();
         for (bot, source, id) in self.order {

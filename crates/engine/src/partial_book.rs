@@ -1,11 +1,12 @@
-//! Parts of a book: without rows that nobody asks for any more, the same with them again, and one run's own.
+//! Partial books: pruned, filled up again, or limited to one run.
 
 use crate::refusal_count::RefusalCount;
 use crate::{IntentId, IntentRow, IntentState, TradeBook};
 
 impl TradeBook {
-    /// Drops the rows that are not to be kept, with all that it knows of their intents; what it counts stays. How many
-    /// they were.
+    /// Drops rows for which `is_kept` is false and returns their number.
+    ///
+    /// Everything known of their intents is dropped as well. The counts remain.
     pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
         // Made anew: places of reasons and names are those of their lists.
@@ -17,8 +18,10 @@ impl TradeBook {
         before - self.rows.len()
     }
 
-    /// The same with the rows that were dropped of it, from this intent on to its own last one, as they are in another book of the same
-    /// intents.
+    /// Returns the book with its dropped rows from `first` on, copied from `whole`.
+    ///
+    /// `whole` is another book of the same intents. Rows after the last one of this book are not
+    /// added.
     #[must_use]
     pub fn filled_from(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -36,36 +39,37 @@ impl TradeBook {
         filled
     }
 
-    /// A run begins whose first intent this is: refusals are counted anew, and what the venue still answers to intents of earlier
-    /// runs is not counted.
+    /// Restarts the counts for a run with this first intent.
+    ///
+    /// Later replies of the venue to intents of earlier runs are not counted.
     pub fn count_from_intent(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
         (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
         self.counted_from = first;
     }
 
-    /// The book from this intent on: one run's own, when earlier runs were recalled before it.
+    /// Returns the book from this intent on.
+    ///
+    /// That is the book of one run after earlier runs were recalled.
     #[must_use]
     pub fn from_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);
         self
     }
 
-    /// An intent that was rejected or not sent is in doubt again. It stays in the count of rejections and excluded from
-    /// the evidence.
+    /// Puts a rejected or unsent intent in doubt again. It stays in the count of rejections and
+    /// excluded from the evidence.
     pub(crate) fn record_reinstated(&mut self, intent: IntentId) {
         if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
             (row.state, row.answered_at) = (IntentState::InDoubt, None);
         }
     }
 
-    /// What it counts, and no intent.
     fn without_rows(&self) -> Self {
         let Self { refused, no_price, rejected, not_sent, counted_from, news, .. } = *self;
         Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
     }
 
-    /// Adds a row of another book, with all that that knows of the intent.
     fn copy_row(&mut self, book: &Self, row: &IntentRow) {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(row));
@@ -78,7 +82,6 @@ impl TradeBook {
         self.rows.push(IntentRow { reason, venue_id, ..*row });
     }
 
-    /// The place of an intent's row where rows before it were dropped.
     #[cold]
     pub(crate) fn place_among_few(&self, intent: IntentId) -> Option<usize> {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
@@ -86,12 +89,12 @@ impl TradeBook {
 }
 
 impl IntentRow {
-    /// Whether the venue rejected it, or its request was not sent.
+    /// Returns whether the intent was rejected by the venue or not sent.
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, IntentState::Rejected | IntentState::NotSent)
     }
 
-    /// The number of the last of its book's news that was about it.
+    /// Returns the number of the latest update of the intent in its book.
     pub fn last_news(&self) -> u32 {
         let sequence = self.sequence;
         sequence.decided.max(sequence.answered).max(sequence.left_out).max(sequence.settled)
@@ -99,7 +102,7 @@ impl IntentRow {
 }
 
 impl TradeBook {
-    /// How much has become known of intents so far: the number of the last of its news.
+    /// Returns the number of updates of intents so far, which is that of the latest.
     pub const fn news(&self) -> u32 {
         self.news
     }

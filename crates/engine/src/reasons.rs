@@ -1,38 +1,33 @@
-//! The reasons of many trades, in little room: strategies have few texts, and each trade its own numbers.
+//! Compact storage of reasons: strategies have few texts, and each trade has its own numbers.
 
 use candlewick_sdk::Reason;
 
-/// Shapes that there are before a list has to grow: more than nearly all bots have.
 const USUAL_SHAPES: usize = 16;
 
-/// Reasons that were put in, to be had again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reasons {
     shapes: ReasonShapes,
     numbers: Vec<f64>,
 }
 
-/// Reasons whose words occurred for the first time; their numbers say nothing.
+/// First reason of each distinct text. Its numbers are meaningless.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
-    /// Reasons that were put last and the places of their shapes, by where their words lie in memory. Which of several a reason has cannot be
-    /// predicted: a search from the first would be mispredicted at every second one.
+    /// Cache of the latest reasons and their shapes, by the address of their text. The sequence of
+    /// shapes is unpredictable, so a linear search would mispredict every second branch.
     latest: Vec<(Reason, u32)>,
 }
 
 const SLOTS: usize = 16;
 
-/// Where a reason is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReasonPlace {
     shape: u32,
-    /// Its first number.
     numbers: u32,
 }
 
 impl Reasons {
-    /// Room for the reasons of so many trades.
     pub(crate) fn with_capacity(trades: usize) -> Self {
         Self {
             shapes: ReasonShapes::default(),
@@ -50,7 +45,6 @@ impl Reasons {
         place
     }
 
-    /// The reason that was put there; an empty one for a place of another list.
     pub(crate) fn at(&self, place: ReasonPlace) -> Reason {
         let Some(shape) = self.shapes.shapes.get(place.shape as usize) else { return Reason::new("") };
         shape.renumbered(self.numbers.get(place.numbers as usize..).unwrap_or_default())
@@ -64,7 +58,6 @@ impl Default for ReasonShapes {
 }
 
 impl ReasonShapes {
-    /// The place of a reason's shape, from 0; a new one goes to the end.
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
         match self.latest.get(slot_of(reason)) {
@@ -93,7 +86,7 @@ impl ReasonShapes {
     }
 }
 
-/// Texts that lie close together have slots of their own.
+/// Hashes the address, so that texts close together in memory get different slots.
 #[inline]
 fn slot_of(reason: &Reason) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

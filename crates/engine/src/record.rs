@@ -1,61 +1,63 @@
-//! What a journal is made of, and where it goes.
+//! Entries of a journal, and recorders that receive them.
 
 use crate::{Action, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
 
-/// The first entry of a run: everything besides events that decides what happens.
+/// The first entry of a run: everything that determines it, except for the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// The version of the journal's form.
+    /// Version of the journal format.
     pub format: u32,
-    /// The settings that decide: money scale, balance, risk, bots, simulation.
+    /// Settings that affect decisions: money scale, balance, risk, bots and simulation.
     pub settings: Value,
-    /// Name and version of each bot's strategy, in the bots' order.
+    /// Name and version of each bot's strategy, in the order of the bots.
     pub strategies: Vec<(String, String)>,
-    /// The hash of the candles of a backtest.
+    /// Hash of the candles, only for backtests.
     pub data_hash: Option<String>,
 }
 
 impl Header {
-    /// The version of the form that this code writes and hashes; raised with every change of what is hashed.
+    /// Current version of the journal format.
+    ///
+    /// Increment it with every change of the hashed bytes.
     pub const FORMAT: u32 = 4;
-    /// The first form whose entries have [`Action::Verdict`] among them.
+    /// First format with [`Action::Verdict`] entries.
     pub const FORMAT_OF_VERDICTS: u32 = 3;
 }
 
-/// One entry of a journal.
+/// An entry of a journal.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Entry<'a> {
-    /// The first entry.
+    /// The first entry of a run.
     Header(&'a Header),
-    /// What the Session was handed.
+    /// An event that the Session handled.
     Event(&'a Event),
-    /// What the Session answered.
+    /// An action that the Session returned.
     Action(&'a Action),
 }
 
-/// Which entries a recorder has to be shown.
+/// The entries that a recorder needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Every entry.
     Everything,
-    /// Candles need not be shown: they are kept elsewhere, or covered by the hash of the data.
+    /// All entries except candles, which are stored elsewhere or covered by a hash.
     AllButCandles,
 }
 
-/// Where entries go, in their order: a file, a hash.
+/// A receiver of entries in order, such as a file or a hash.
 pub trait Recorder {
-    /// What it has to be shown. What it need not be shown it ignores.
+    /// Returns the entries it needs. It must ignore all others.
     fn interest(&self) -> Interest {
         Interest::Everything
     }
 
-    /// Takes the next entry.
+    /// Records the next entry.
     ///
     /// # Errors
-    /// When it could not be written. The driver then opens nothing more.
+    /// An entry that could not be written. The driver then opens no more trades.
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()>;
 }

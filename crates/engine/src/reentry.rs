@@ -1,58 +1,55 @@
-//! A ladder that goes on with the next candle: after a trade that was not won the bot enters again in the same direction, without
-//! waiting for a signal of its strategy.
+//! Ladders that continue with the next candle.
+//!
+//! After a trade that was not won, the bot enters again in the same direction without waiting for a
+//! signal of its strategy.
 
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, Signal};
 use serde::{Deserialize, Serialize};
 
-/// What a bot knows of its next entry, where its ladder goes on with the next candle.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reentry {
-    /// The expiry of the bot's last trade: that of the next entry, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the candle for it has closed. Not kept: candles change nothing that a fold of earlier runs comes to.
+    /// Whether the entry's candle has closed. Not stored, since candles do not affect a fold of
+    /// earlier runs.
     #[serde(skip)]
     has_passed: bool,
 }
 
-/// An entry that waits for a candle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct DueEntry {
     direction: Direction,
-    /// When the end of the trade before became known.
+    /// Time at which the end of the previous trade became known.
     since: Millis,
-    /// On which level of the ladder it is, the first being 1.
+    /// 1-based level of the ladder.
     level: u32,
 }
 
 impl Reentry {
-    /// A trade of the bot was approved, whatever asked for it: the ladder goes on with that one.
     #[inline]
     pub(crate) fn on_decided(&mut self, expiry: Expiry) {
         (self.expiry, self.due) = (Some(expiry), None);
     }
 
-    /// One has ended, known at this moment, and the ladder stands on this level now, the first being 1. A won trade leaves it there.
     pub(crate) fn on_ended(&mut self, direction: Direction, since: Millis, level: u32) {
         self.due = (level > 1).then_some(DueEntry { direction, since, level });
         self.has_passed = false;
     }
 
-    /// Whether an entry is known, its candle to come or missed.
     pub(crate) const fn waits(&self) -> bool {
         self.due.is_some()
     }
 
-    /// Whether an entry waits for a candle.
     #[inline]
     pub(crate) const fn is_due(&self) -> bool {
         self.due.is_some() && !self.has_passed
     }
 
-    /// From when on the entry is missed: its candle has closed, and no trade was approved by then. It follows from the moment alone, so that
-    /// a fold of earlier runs, which is shown no candles, comes to the same.
+    /// Returns when the entry is missed: its candle has closed without an approved trade. It
+    /// depends only on time, so a fold of earlier runs, which sees no candles, gets the same
+    /// result.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
@@ -60,8 +57,9 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// A candle of this length closed: the entry, where this is the first that closes once the end of the trade before was known, and
-    /// within one interval after it. A later candle is none to go on with: the ladder then waits for a signal.
+    /// Returns the entry if this is the first close after the end of the previous trade became
+    /// known, less than one interval later. On a later candle the ladder waits for a signal
+    /// instead.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

@@ -1,27 +1,24 @@
-//! How often each rule refused, in all and since the last trade was opened.
+//! Refusals by rule, in total and since the last trade.
 
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
-/// Number of rules of the versions whose snapshots are read: their totals have exactly so many.
+/// Number of rules in earlier versions whose snapshots can be read. Their totals have this length.
 const FIRST_RULES: usize = 35;
 
-/// Counts by rule.
 type Counts = [u64; Rule::ALL.len()];
 
-/// Refusals of a book.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusalCount {
     all: Counts,
-    /// Those since the intent `since` was decided.
     recent: Counts,
     since: Option<IntentId>,
-    /// While the program itself suspends opens, what that refused. It is not among the recent ones: so does a run that ends as it was
-    /// asked to, which is no halt.
+    /// Refusals while the program itself suspends opens. They are not recent ones, because a run
+    /// that ends on request suspends too, which is not a halt.
     suspended: Option<u64>,
 }
 
-/// Nothing yet. Written out, because the lists are longer than those that have a default.
+/// Written by hand, because `Default` does not cover arrays of this length.
 impl Default for RefusalCount {
     fn default() -> Self {
         let none = [0; Rule::ALL.len()];
@@ -30,7 +27,6 @@ impl Default for RefusalCount {
 }
 
 impl RefusalCount {
-    /// A rule refused; `last` is the last intent before it.
     #[inline]
     pub(crate) fn record(&mut self, rule: Rule, last: Option<IntentId>) {
         if self.since != last {
@@ -43,7 +39,8 @@ impl RefusalCount {
         }
     }
 
-    /// Opens are suspended, or go on. A run that was suspended already when its end suspended it once more had halted before.
+    /// Records a suspension or its end. If a run already suspended is suspended again at its end,
+    /// the earlier suspension counts as a halt.
     pub(crate) fn record_control(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -55,8 +52,8 @@ impl RefusalCount {
         }
     }
 
-    /// Adds those of a later run, whose intents are numbered on: `its_last` is the last intent of that run, by its own number, and `last`
-    /// that of both.
+    /// Adds the counts of a later run with renumbered intents. `its_last` is the last intent of
+    /// that run by its own number, `last` that of both.
     pub(crate) fn append(&mut self, later: &Self, its_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
@@ -71,14 +68,14 @@ impl RefusalCount {
         self.suspended = later.suspended;
     }
 
-    /// Returns the total of each rule by its number. Rules after [`FIRST_RULES`] follow only where one of them refused.
+    /// Returns the totals by rule number. Rules after [`FIRST_RULES`] are included only up to the
+    /// last one used.
     pub(crate) fn totals(&self) -> Vec<u64> {
         let later = &self.all[FIRST_RULES..];
         let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
         self.all[..FIRST_RULES + used].to_vec()
     }
 
-    /// Builds a count from such totals, with nothing since the last intent; `None` if they are of rules that do not exist.
     pub(crate) fn of_totals(mut totals: Vec<u64>) -> Option<Self> {
         if totals.len() >= FIRST_RULES && totals.len() < Rule::ALL.len() {
             totals.resize(Rule::ALL.len(), 0);
@@ -86,12 +83,10 @@ impl RefusalCount {
         Some(Self { all: Counts::try_from(totals).ok()?, ..Self::default() })
     }
 
-    /// In all, of each rule.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
         named(&self.all)
     }
 
-    /// Of each rule since this intent, the last one; nothing where there was none since.
     pub(crate) fn after(&self, last: Option<IntentId>) -> impl Iterator<Item = (&'static str, u64)> {
         let is_since = self.since == last;
         named(&self.recent).filter(move |_| is_since)
@@ -99,7 +94,9 @@ impl RefusalCount {
 }
 
 impl TradeBook {
-    /// How often each rule of the engine refused since the last intent was decided, by name. Only names that occurred.
+    /// Returns the number of refusals by rule since the last intent.
+    ///
+    /// Only rules that occurred are included.
     pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
         self.refused.after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }

@@ -1,25 +1,26 @@
-//! Why a venue refuses an order, as far as a program can tell.
+//! Machine-readable reasons for which a venue refuses an order.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The venue's reason for refusing an order.
 ///
-/// The number of a reason is hashed with each refusal, so it never changes: a new reason takes the next number.
+/// The number of a reason is hashed with each refusal and must never change. A new reason takes the
+/// next number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalReason {
-    /// Anything else.
+    /// Any other reason.
     Other = 0,
     /// The symbol cannot be traded at present.
     SymbolInactive = 1,
     /// The price of the symbol is outdated or missing.
     OutdatedPrice = 2,
-    /// Too many trades within a minute, or too fast.
+    /// Too many trades per minute, or in too short a time.
     TradesPerMinute = 3,
-    /// Too many trades within a day.
+    /// Too many trades per day.
     TradesPerDay = 4,
-    /// Too many trades are open or pending.
+    /// Too many open or pending trades.
     PendingLimit = 5,
     /// The wallet does not cover the stake.
     InsufficientBalance = 6,
@@ -27,7 +28,7 @@ pub enum RefusalReason {
     AmountBelowMinimum = 7,
     /// The stake is above the venue's maximum.
     AmountAboveMaximum = 8,
-    /// The account may not trade.
+    /// The account is not allowed to trade.
     AccountRestricted = 9,
 }
 
@@ -46,7 +47,7 @@ impl RefusalReason {
         Self::AccountRestricted,
     ];
 
-    /// Returns whether the reason holds for every symbol of the account.
+    /// Returns whether the reason applies to all symbols of the account.
     pub const fn concerns_account(self) -> bool {
         matches!(
             self,
@@ -58,7 +59,7 @@ impl RefusalReason {
         )
     }
 
-    /// The reason as a short phrase: `symbol not active`.
+    /// Returns a short phrase, such as `symbol not active`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Other => "other reason",

@@ -1,4 +1,4 @@
-//! Settings that are read again while a run goes on: what has changed, and how a journal keeps it.
+//! Settings reloaded during a run: their changes and the note in the journal.
 
 use crate::RiskSettings;
 use candlewick_sdk::Millis;
@@ -7,11 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::{self, Display};
 
-/// How many changes are listed with a reload, and how long each may be: an answer to an order is short.
 const MAX_LISTED: usize = 12;
 const MAX_CHARS: usize = 100;
 
-/// Who had the settings read again.
+/// The trigger of a reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReloadedBy {
@@ -30,14 +29,14 @@ impl Display for ReloadedBy {
     }
 }
 
-/// A setting that has another value than before.
+/// A changed setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingChange {
-    /// The key, such as `risk.max_open_trades`.
+    /// Key, such as `risk.max_open_trades`.
     pub key: String,
-    /// What it was; null where it was not set.
+    /// Previous value, null if it was not set.
     pub from: Value,
-    /// What it is.
+    /// New value.
     pub to: Value,
 }
 
@@ -47,35 +46,39 @@ impl Display for SettingChange {
     }
 }
 
-/// That settings were read again.
+/// A reload of the settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
-    /// Venue time from which they are in force.
+    /// Venue time from which the settings apply.
     pub at: Millis,
-    /// Who had them read.
+    /// Trigger of the reload.
     pub by: ReloadedBy,
-    /// The blake3 hash of the settings that are in force since, in hexadecimal.
+    /// The blake3 hash of the new settings, in hexadecimal.
     pub hash: String,
-    /// What has changed, `key old -> new`, shortened where it is much.
+    /// Changes as `key old -> new`, shortened if there are many.
     pub changes: Vec<String>,
 }
 
-/// The note of a journal before the event [`Control::Reload`](crate::Control::Reload): the settings that are in force with it.
+/// The journal note of a reload, with the new settings.
+///
+/// It precedes the event [`Control::Reload`](crate::Control::Reload).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReloadNote {
-    /// When, by whom, and what has changed.
+    /// Time, trigger and changes.
     pub reloaded: Reloaded,
-    /// The limits.
+    /// New limits.
     pub risk: RiskSettings,
-    /// How the run polls and waits.
+    /// New settings of polling and timeouts.
     pub runtime: Value,
 }
 
 impl ReloadNote {
-    /// Of these settings, which take the place of others (`before`: an object with `risk` and `runtime`).
+    /// Creates the note of settings that replace `before`.
+    ///
+    /// `before` is an object with `risk` and `runtime`.
     ///
     /// # Errors
-    /// None in practice: settings are always JSON.
+    /// None in practice: settings always have a JSON form.
     pub fn new(
         (at, by): (Millis, ReloadedBy),
         risk: RiskSettings,
@@ -93,10 +96,10 @@ impl ReloadNote {
         Ok(Self { reloaded: Reloaded { at, by, hash, changes }, risk, runtime })
     }
 
-    /// The note that this text is; none where it is another one.
+    /// Parses a note, `None` if it is not about a reload.
     ///
     /// # Errors
-    /// It says that settings were read again, and not in this form.
+    /// A reload note in another format.
     pub fn of_text(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Most notes are none.
         if !body.contains("\"reloaded\"") {
@@ -107,8 +110,9 @@ impl ReloadNote {
     }
 }
 
-/// The values that differ, in the order of their keys. Lists of tables that have names (`bots`) are compared by these, any other
-/// list as a whole.
+/// Returns the settings that differ, in the order of their keys.
+///
+/// Lists of named tables (`bots`) are compared by name, other lists as a whole.
 pub fn changes_between(from: &Value, to: &Value) -> Vec<SettingChange> {
     let mut changes = Vec::new();
     compare(String::new(), from, to, &mut changes);
@@ -137,14 +141,15 @@ fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChang
     }
 }
 
-/// The tables of a list by their names, if each has one of its own and their order is that of their names' first mention.
+/// Indexes a list of tables by name, `None` unless all names are unique and in order of first
+/// mention.
 fn by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
     let named = list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.clone())));
     let named: serde_json::Map<String, Value> = named.collect::<Option<_>>()?;
     (named.len() == list.len() && !list.is_empty()).then_some(named)
 }
 
-/// Amounts are texts in JSON, and 100 is 100.0.
+/// Compares by value, because amounts are strings in JSON and 100 equals 100.0.
 fn is_same(from: &Value, to: &Value) -> bool {
     let amount = |value: &Value| match value {
         Value::String(text) => text.parse::<Decimal>().ok(),

@@ -1,17 +1,19 @@
-//! The names behind the numbers of a Session's bots and symbols, and the way from the numbers of one to those of another.
+//! Names of a Session's bots and symbols, and the mapping to the numbers of another Session.
 
 use crate::{BotId, Departure, IntentRow, OrderTerms, SymbolId};
 use candlewick_sdk::Symbol;
 use serde::{Deserialize, Serialize};
 
-/// What the numbers of bots and symbols of a Session mean: its own in their order, then those of earlier runs.
+/// The names of a Session's bots and symbols by number.
+///
+/// Its own come first in their order, then those of earlier runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNames {
     pub(crate) bots: Vec<String>,
     pub(crate) symbols: Vec<Symbol>,
 }
 
-/// For each number of one Session the number that means the same in another.
+/// A mapping from the numbers of one Session to those of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renumbering {
     bots: Vec<BotId>,
@@ -19,12 +21,12 @@ pub struct Renumbering {
 }
 
 impl SessionNames {
-    /// Whether each number means the same there.
+    /// Returns whether all numbers have the same meaning in `other`.
     pub fn are_numbered_as(&self, other: &Self) -> bool {
         other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
     }
 
-    /// The way from these numbers to those; none where a name is not known there.
+    /// Builds the mapping to `other`, `None` if a name is unknown there.
     pub fn to(&self, other: &Self) -> Option<Renumbering> {
         let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
         let symbol =
@@ -37,17 +39,14 @@ impl SessionNames {
 }
 
 impl Renumbering {
-    /// The number of a bot there. One that is no longer in the list is in none.
     pub(crate) fn bot(&self, bot: BotId) -> BotId {
         self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED)
     }
 
-    /// The number of a symbol there.
     pub(crate) fn symbol(&self, symbol: SymbolId) -> SymbolId {
         self.symbols.get(symbol.index()).copied().unwrap_or(SymbolId::RETIRED)
     }
 
-    /// For each symbol its number there.
     pub(crate) fn symbols(&self) -> &[SymbolId] {
         &self.symbols
     }
@@ -60,7 +59,6 @@ impl IntentRow {
 }
 
 impl OrderTerms {
-    /// The same by the numbers of another Session.
     pub(crate) fn under(self, numbers: &Renumbering) -> Self {
         let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
         self.of_bot(bot, symbol)

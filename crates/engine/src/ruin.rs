@@ -1,4 +1,4 @@
-//! How probably configured stakes run out of money: looked at before the first trade.
+//! Risk of ruin of the configured stakes, checked before the first trade.
 
 use crate::first_stake::check_first_stakes;
 use crate::ladder::most_at_once;
@@ -12,56 +12,61 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Decided trades from which on the lower bound of a bot's win rate counts; before, it would only say that there are few.
+/// Minimum number of decided trades for a lower bound of the win rate. With fewer, it would only
+/// reflect how few there are.
 const FEWEST_TRADES: usize = 200;
 
-/// One-sided confidence of the lower bound: 95 %, as a two-sided interval of 90 %.
+/// One-sided confidence 95 %, expressed as a two-sided interval of 90 %.
 const CONFIDENCE: f64 = 0.90;
 
-/// What is known of a bot's trades before the first.
+/// Prior knowledge about a bot's trades.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeRecord {
-    /// What a win pays, as last seen or as assumed.
+    /// Payout of a win, as last seen or as assumed.
     pub payout: Payout,
-    /// The lower end of its win rate, which may be looked at at any time; none while there are few trades.
+    /// Lower confidence bound of the win rate, `None` with few trades.
+    ///
+    /// It is anytime-valid.
     pub lower_bound: Option<f64>,
 }
 
-/// A bot's stakes as a chain of ruin follows them, each bot with the whole balance.
+/// The stakes of a bot for a ruin calculation with the whole balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StakeRuin {
-    /// Whose stakes.
+    /// Name of the bot.
     pub bot: String,
-    /// How they follow each other.
+    /// Sequence of the stakes.
     pub plan: StakePlan,
-    /// What is asked of them, at the break-even rate of the payout.
+    /// Ruin question at the break-even rate of the payout.
     pub question: RuinQuestion,
-    /// The lower bound of the win rate, where enough trades are known.
+    /// Lower bound of the win rate, `None` with too few trades.
     pub lower_bound: Option<f64>,
-    /// What its trades are held to.
+    /// Limits of its trades.
     pub limits: WalletLimits,
 }
 
-/// What is to be said of all stakes before the first trade.
+/// Messages about the ruin of all stakes before the first trade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuinReport {
-    /// The figures of each ladder.
+    /// One line per ladder.
     pub ladders: Vec<String>,
-    /// Those of all other stakes, a line for bots of one.
+    /// One line per other stake, shared by bots with the same stake.
     pub stakes: Vec<String>,
-    /// Bots of those whose balance falls to half or less more often than not, under their limits.
+    /// Number of bots whose balance is more likely than not to halve.
+    ///
+    /// Bots with ladders are not counted. The limits of the bots apply.
     pub halved: usize,
-    /// Why they are not to be traded, with what to change.
+    /// Reason to refuse the stakes, with a suggested change.
     pub refusal: Option<String>,
 }
 
 impl TradeRecord {
-    /// Nothing but an assumed payout.
+    /// Creates a record with only an assumed payout.
     pub const fn assumed(payout: Payout) -> Self {
         Self { payout, lower_bound: None }
     }
 
-    /// What the rows of its trades say.
+    /// Builds the record from the rows of the bot's trades.
     pub fn of_rows<'a>(payout: Payout, rows: impl Iterator<Item = &'a IntentRow> + Clone) -> Self {
         let is_decided = |row: &&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
         let is_enough = rows.clone().filter(is_decided).count() >= FEWEST_TRADES;
@@ -71,10 +76,12 @@ impl TradeRecord {
 }
 
 impl StakeRuin {
-    /// The stakes of each bot, with what is known of its trades (`records`, in the bots' order) and a balance.
+    /// Builds the stakes of all bots at a balance.
+    ///
+    /// `records` are in the order of the bots.
     ///
     /// # Errors
-    /// A stake or limit that is none.
+    /// An invalid stake or limit.
     pub fn of_bots(
         settings: &SessionSettings,
         balance: Money,
@@ -153,7 +160,9 @@ impl StakeRuin {
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 
-    /// Whether the limit of ruin holds for it: stakes that follow the trades before them.
+    /// Returns whether stakes depend on previous trades.
+    ///
+    /// The ruin limit applies to such stakes.
     pub const fn is_ladder(&self) -> bool {
         match self.plan {
             StakePlan::Martingale { .. } | StakePlan::Soros { .. } => true,
@@ -161,11 +170,13 @@ impl StakeRuin {
         }
     }
 
-    /// Why no trade could be opened, where the first stake is below the smallest that is taken: that is no ruin. A Kelly stake is what its
-    /// bot makes of it, the smallest included.
+    /// Returns why no trade is possible, if the first stake is below the minimum.
+    ///
+    /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the
+    /// minimum in mind.
     ///
     /// # Errors
-    /// A plan that means nothing.
+    /// An invalid plan.
     pub fn below_least(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
@@ -181,26 +192,28 @@ impl StakeRuin {
         }))
     }
 
-    /// The probability of ruin at a win rate.
+    /// Returns the probability of ruin at a win rate.
     ///
     /// # Errors
-    /// A number that means nothing to a chain of ruin.
+    /// Values that the ruin calculation cannot handle.
     pub fn at(&self, win_probability: f64) -> Result<f64, StatisticsError> {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
 
-    /// The rate that a limit looks at: break-even, or the lower bound where that is less.
+    /// Returns the win rate of the ruin limit: the lower of break-even and lower bound.
     pub fn decisive_rate(&self) -> f64 {
         self.lower_bound
             .map_or(self.question.win_probability, |bound| bound.min(self.question.win_probability))
     }
 }
 
-/// Holds the ruin of all ladders together, each at break-even or its lower bound, whichever is worse, against
+/// Checks the combined ruin probability of all ladders against the limit.
+///
+/// Each ladder counts at the worse of break-even rate and lower bound. The limit is
 /// `risk.max_ruin_probability`.
 ///
 /// # Errors
-/// A stake or limit that is none.
+/// An invalid stake or limit.
 pub fn check_ruin(
     settings: &SessionSettings,
     balance: Money,
@@ -272,7 +285,6 @@ pub fn check_ruin(
     Ok(report)
 }
 
-/// Returns the plan of a soros without the stakes that restart it because they are above `max_stake`.
 fn within_bounds(plan: StakePlan, question: &RuinQuestion, bot: &BotSettings, most: u64) -> StakePlan {
     match plan {
         StakePlan::Soros { base, most_stake, step, .. } if bot.stake.if_refused() == IfRefused::Reset => {
@@ -311,7 +323,6 @@ fn wrong(key: &str, error: &StatisticsError) -> EngineError {
     EngineError::setting(key, error.to_string())
 }
 
-/// Money in the smallest unit, none below zero.
 fn to_units(money: Money) -> u64 {
     u64::try_from(money.minor()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Ruin under the limits of a run: the stops that rest a bot, and those that end the run.
+//! Ruin under the limits of a run: stops that pause a bot and stops that end the run.
 
 use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
 use crate::ruin_words::RuinWords;
@@ -7,12 +7,9 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{MoneyScale, Payout};
 use candlewick_statistics::{MoneyStop, OversizedStake, StatisticsError, Stops, WalletLimits};
 
-/// Different stakes whose ruin is told.
 const MOST_TOLD: usize = 30;
-/// Bots of one stake that are named.
 const MOST_NAMED: usize = 3;
 
-/// The limits that the trades of a bot are held to, those of all bots and its own.
 pub(crate) fn limits_of(bot: &BotSettings, settings: &SessionSettings) -> WalletLimits {
     let RiskSettings { session, max_drawdown_percent, max_stake_percent, max_stake, .. } = &settings.risk;
     let risk = &settings.risk;
@@ -84,7 +81,6 @@ fn stop(amount: Decimal, percent: f64, scale: MoneyScale) -> Option<MoneyStop> {
     (stop.amount.is_some() || percent > 0.0).then_some(stop)
 }
 
-/// What a bot's symbol pays at least where it is traded.
 pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionSettings) -> Payout {
     let risk = &settings.risk;
     let least = risk.min_payout_percent_by_symbol.get(bot.symbol.as_str());
@@ -92,7 +88,8 @@ pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionS
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-/// What leaves trades out, whatever they would have won, and so makes ruin within a number of trades neither more nor less probable.
+/// Names the settings that only skip trades, whatever their outcome. They do not affect the ruin
+/// probability within a number of trades.
 pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
@@ -110,14 +107,12 @@ pub(crate) fn left_out(bot: &BotSettings, risk: &RiskSettings) -> Option<String>
     (!on.is_empty()).then(|| format!("; not reckoned, as they only leave trades out: {}", on.join(", ")))
 }
 
-/// Bots with what is said of each, where several are told the same in one line.
 #[derive(Default)]
 pub(crate) struct ToldStakes {
     told: Vec<ToldStake>,
     left_out: usize,
 }
 
-/// What is said of the bots of one stake, and what is put behind it.
 struct ToldStake {
     stake: StakeRuin,
     more: String,
@@ -126,10 +121,6 @@ struct ToldStake {
 }
 
 impl ToldStakes {
-    /// Adds the stake of a bot; `more` is put behind what is said of it.
-    ///
-    /// # Errors
-    /// A number that means nothing to a chain of ruin.
     pub(crate) fn add(
         &mut self,
         stake: StakeRuin,
@@ -150,12 +141,10 @@ impl ToldStakes {
         Ok(())
     }
 
-    /// Bots whose balance falls to half or less more often than not.
     pub(crate) fn halved(&self) -> usize {
         self.told.iter().filter(|told| told.words.is_halved).map(|told| told.names.len()).sum()
     }
 
-    /// A line of each stake.
     pub(crate) fn lines(self) -> Vec<String> {
         let left_out = (self.left_out > 0).then(|| {
             format!(

@@ -1,4 +1,4 @@
-//! What is said of a stake's ruin.
+//! Description of a stake's risk of ruin.
 
 use crate::StakeRuin;
 use candlewick_sdk::{Money, MoneyScale};
@@ -7,30 +7,21 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Trades that are simulated in all, and the fewest runs.
 const MOST_TRADES: u64 = 1_000_000;
 const FEWEST_RUNS: u64 = 200;
 const SEED: u64 = 1;
-/// Falls by half in so many of its runs, or more, make a stake one that is not just called sound.
+/// Share of simulated runs with a halved balance from which a stake is no longer called sound.
 const MOST_HALVED: f64 = 0.5;
-/// What is shown as 0.00 %.
+/// Probability below which 0.00 % would be shown.
 const NEARLY_NEVER: f64 = 0.000_05;
-/// Stakes of a ladder that are written out.
 const MOST_LEVELS: usize = 8;
 
-/// What is said of a stake.
 pub(crate) struct RuinWords {
-    /// The sentence, without the bot's name.
     pub(crate) text: String,
-    /// Whether its balance falls to half or less more often than not.
     pub(crate) is_halved: bool,
 }
 
 impl StakeRuin {
-    /// How probably it is ruined, in a sentence without the bot's name: by itself, and held to its limits.
-    ///
-    /// # Errors
-    /// A number that means nothing to a chain of ruin.
     pub(crate) fn words(&self, scale: MoneyScale) -> Result<RuinWords, StatisticsError> {
         if let Some(text) = self.below_least(scale)? {
             return Ok(RuinWords { text, is_halved: false });
@@ -84,7 +75,6 @@ impl StakeRuin {
         Ok(RuinWords { text: words, is_halved })
     }
 
-    /// How its runs end: ruined, stopped, or at a profit target of the run, which is told where there is one.
     fn ends(&self, [ruined, stopped, reached]: [f64; 3], runs: &str) -> String {
         let (ruined, stopped) = (percent(ruined), percent(stopped));
         if self.limits.ends.profit.is_empty() {
@@ -100,7 +90,6 @@ impl StakeRuin {
     }
 }
 
-/// The stakes of a ladder, the first of them written out.
 fn ladder_words(stakes: &[u64], scale: MoneyScale) -> String {
     let money = |stake: &u64| scale.format(Money::from_minor(i64::try_from(*stake).unwrap_or(i64::MAX)));
     let shown: Vec<String> = stakes.iter().take(MOST_LEVELS).map(money).collect();
@@ -109,7 +98,6 @@ fn ladder_words(stakes: &[u64], scale: MoneyScale) -> String {
     format!("its ladder of {}{more}", shown.join(", "))
 }
 
-/// The limits by their names, those first that end the trading of a run for good.
 pub(crate) fn limit_words(limits: &WalletLimits, scale: MoneyScale) -> String {
     let WalletLimits { rests, ends, drawdown_fraction, loss_streak, stake_fraction, most_stake, oversized } =
         limits;

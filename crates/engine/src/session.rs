@@ -53,40 +53,37 @@ use moment::Moment;
 use std::iter;
 use verdicts::SharedVerdicts;
 
-/// Trades that can be open together before a list has to grow.
 const USUAL_OPEN_TRADES: usize = 64;
 
-/// Events in, actions out; deterministic, synchronous, without I/O or a clock.
+/// The trading logic: events in, actions out.
+///
+/// Deterministic and synchronous, without I/O or a clock.
 pub struct Session {
     bots: Vec<Bot>,
     names: Vec<String>,
     symbols: Vec<Symbol>,
     series: Vec<Series>,
-    /// The bots of each series, in their order.
     listeners: Vec<Vec<BotId>>,
     shared: SharedVerdicts,
     limits: Limits,
-    /// Limits that are in force from the next [`Control::Reload`] on.
+    /// Limits that apply from the next [`Control::Reload`].
     prepared: Option<Box<Limits>>,
     state: RiskState,
     ledger: Ledger,
     intents: Intents,
     second_trades: Vec<SecondTrade>,
-    /// Signals from outside; none where there never was one.
     outside: Option<Box<KnownSignals>>,
-    /// When a reserved stake is next released.
     next_release: Millis,
     money_scale: MoneyScale,
     together: u32,
-    /// The recent past, of a Session whose settlements may be corrected.
     history: Option<Box<History>>,
 }
 
 impl Session {
-    /// A Session of these bots, each with its strategy, in the same order.
+    /// Creates a Session of these bots, with their strategies in the same order.
     ///
     /// # Errors
-    /// [`EngineError`] names the setting that has to be corrected.
+    /// [`EngineError`] with the setting to correct.
     pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let balance = scale
@@ -150,7 +147,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Takes an event and appends what follows from it to `actions`.
+    /// Handles an event and appends the resulting actions.
     #[inline]
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
         self.pass_time(event.at, actions);
@@ -162,13 +159,11 @@ impl Session {
         }
     }
 
-    /// Whether time alone brings anything about by now.
     #[inline]
     fn is_time_due(&self, now: Millis) -> bool {
         self.ledger.is_day_over(now) || now >= self.next_release
     }
 
-    /// What time alone brings about.
     #[inline]
     fn pass_time(&mut self, now: Millis, actions: &mut Vec<Action>) {
         if self.ledger.is_day_over(now) {
@@ -179,7 +174,7 @@ impl Session {
         }
     }
 
-    /// Everything but candles; apart, so that the way of a candle stays short.
+    /// Handles everything but candles. Separate, to keep the code path of candles short.
     #[inline(never)]
     fn on_other(&mut self, event: &Event, actions: &mut Vec<Action>) {
         match &event.kind {
@@ -223,47 +218,48 @@ impl Session {
         }
     }
 
-    /// The number that the next intent will have.
+    /// Returns the number of the next intent.
     pub const fn next_intent(&self) -> IntentId {
         self.intents.next_id()
     }
 
-    /// Intents without a known trade whose stakes are reserved all the same: in doubt, or taken as not opened.
+    /// Returns the intents without a known trade whose stakes are reserved.
+    ///
+    /// They are in doubt, or taken as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
     }
 
-    /// The money in its accounts.
+    /// Returns the ledger.
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// How many decimals its money has.
+    /// Returns the decimals of the money.
     pub const fn money_scale(&self) -> MoneyScale {
         self.money_scale
     }
 
-    /// The symbols, by first appearance among the bots.
+    /// Returns the symbols in order of first appearance among the bots.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// The series, by first appearance among the bots.
+    /// Returns the series in order of first appearance among the bots.
     pub fn series(&self) -> &[Series] {
         &self.series
     }
 
-    /// The bots' names, in their order.
+    /// Returns the names of the bots in order.
     pub fn bots(&self) -> &[String] {
         &self.names
     }
 
-    /// Position of a symbol.
+    /// Returns the id of a symbol.
     pub fn symbol_id(&self, symbol: Symbol) -> Option<SymbolId> {
         self.symbols.iter().position(|known| *known == symbol).and_then(SymbolId::new)
     }
 
-    /// Shows a candle to each bot of its series.
     #[inline]
     fn on_candle(&mut self, series: SeriesId, candle: &Candle, moment: Moment, actions: &mut Vec<Action>) {
         let count = self.listeners.get(series.index()).map_or(0, Vec::len);
@@ -296,7 +292,6 @@ impl Session {
         }
     }
 
-    /// Appends what becomes of a signal: an approved trade or a refusal. Whether it was approved.
     fn decide(&mut self, id: BotId, signal: &Signal, moment: Moment, actions: &mut Vec<Action>) -> bool {
         match self.propose(id, signal, moment, actions) {
             Ok(()) => true,
@@ -315,7 +310,6 @@ impl Session {
         }
     }
 
-    /// Holds a signal against the rules: appends an approved trade, or answers the first rule that refuses it.
     #[inline]
     fn propose(
         &mut self,
@@ -330,7 +324,6 @@ impl Session {
         Ok(())
     }
 
-    /// A signal with its stake, and whether its trade would find out what its symbol pays.
     #[inline]
     fn proposal<'a>(&self, id: BotId, signal: &'a Signal, moment: Moment) -> (Proposal<'a>, Probe) {
         let bot = &self.bots[id.index()];
@@ -355,14 +348,12 @@ impl Session {
         (proposal, probe)
     }
 
-    /// What the rules look at for a proposal on this symbol.
     #[inline]
     fn view(&self, symbol: SymbolId) -> View<'_> {
         let Self { limits, state, ledger, intents, .. } = self;
         View { limits, state, ledger, intents, counts: intents.counts(symbol) }
     }
 
-    /// Books an approved trade: it is under way.
     #[inline]
     fn begin(&mut self, proposal: &Proposal<'_>, probe: Probe) {
         let id = self.intents.next_id();
@@ -374,7 +365,6 @@ impl Session {
         self.ledger.reserve(stake);
     }
 
-    /// Counts an approved trade.
     #[inline]
     fn count_trade(&mut self, proposal: &Proposal<'_>, id: IntentId, probe: Probe) {
         let Proposal { bot, symbol, expiry, at, .. } = *proposal;

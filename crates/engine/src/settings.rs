@@ -1,4 +1,4 @@
-//! What a Session is made from.
+//! Settings of a Session.
 
 use crate::{BotLimitSettings, RiskSettings, SessionLimitSettings, SessionSpan, StakeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -47,19 +47,21 @@ pub struct BotSettings {
     pub venue: BTreeMap<String, Value>,
 }
 
-/// Everything a Session is made from, besides the strategies themselves.
+/// All settings of a Session, except for the strategies themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionSettings {
-    /// How many decimals the wallet keeps.
+    /// Decimals of the wallet.
     pub money_scale: MoneyScale,
-    /// The balance at the start.
+    /// Initial balance.
     pub balance: Decimal,
-    /// The rules before every open.
+    /// Risk rules before every open.
     pub risk: RiskSettings,
-    /// The bots, in their order.
+    /// Bots in order.
     pub bots: Vec<BotSettings>,
-    /// Minimum share of a longer candle's open-market time that a bot's candles must cover, in percent. `None`, as in earlier journals: all
-    /// of the candle's length.
+    /// Minimum coverage of a longer candle by a bot's candles, in percent.
+    ///
+    /// It refers to the candle's open-market time. `None`, as in earlier journals, requires the
+    /// whole length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }
@@ -75,21 +77,23 @@ impl SessionSettings {
         })
     }
 
-    /// The blake3 hash, in hexadecimal, of what the fold of a journal depends on: under settings of the same fingerprint it comes to
-    /// the same. A limit that only decides what is opened next is no part of it, nor is what a bot's strategy is and how it is set: what
-    /// an earlier run had of that stands in its header.
+    /// Returns the blake3 hash of the settings that the fold of a journal depends on.
+    ///
+    /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only
+    /// affect future opens are not included, and neither are strategies and their parameters: the
+    /// header of each run has them.
     ///
     /// # Errors
-    /// None in practice: settings are always JSON.
+    /// None in practice: settings always have a JSON form.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
     }
 
-    /// The same with all that is said of the bots, as earlier versions of the program hashed it.
+    /// Returns the fingerprint of earlier versions, which included all bot settings.
     ///
     /// # Errors
-    /// As [`fingerprint`](Self::fingerprint).
+    /// Those of [`fingerprint`](Self::fingerprint).
     pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
@@ -125,42 +129,42 @@ impl SessionSettings {
     }
 }
 
-/// Why a Session cannot be made from its settings.
+/// Errors of creating a Session from its settings.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// Correct the value of this key.
+    /// Invalid value of a setting.
     #[error("{key}: {problem}")]
     Setting {
-        /// The key, as in the configuration.
+        /// Key, as in the configuration.
         key: String,
-        /// What is wrong and what is allowed.
+        /// Problem and allowed values.
         problem: String,
     },
-    /// Correct this amount.
+    /// Invalid amount.
     #[error("{key}: {source}")]
     Amount {
-        /// The key, as in the configuration.
+        /// Key, as in the configuration.
         key: String,
-        /// What is wrong with it.
+        /// Cause.
         source: MoneyError,
     },
-    /// Correct the bot's strategy.
+    /// Error of a bot's strategy.
     #[error("bot \"{bot}\": {source}")]
     Strategy {
-        /// Which bot.
+        /// Name of the bot.
         bot: String,
-        /// What its strategy says.
+        /// Error of the strategy.
         source: BuildError,
     },
 }
 
 impl BotSettings {
-    /// The series it listens to.
+    /// Returns the series of the bot.
     pub const fn series(&self) -> Series {
         Series { symbol: self.symbol, interval: self.interval }
     }
 
-    /// Returns the context that its strategy is built with.
+    /// Returns the context with which the strategy is built.
     pub fn context(&self, longer_share_percent: Option<f64>) -> BotContext {
         BotContext {
             bot: self.name.clone(),
@@ -171,10 +175,10 @@ impl BotSettings {
         }
     }
 
-    /// How long after its decision each trade is asked for.
+    /// Returns the delay from a decision to its order.
     ///
     /// # Errors
-    /// It is below 0, or not shorter than the bot's interval.
+    /// A delay that is negative, or not shorter than the bot's interval.
     pub fn entry_delay(&self) -> Result<Millis, String> {
         let seconds = self.entry_delay_s;
         if seconds < 0 {
@@ -190,12 +194,11 @@ impl BotSettings {
         Ok(Millis::from_seconds(seconds))
     }
 
-    /// The same without what only decides which signals it gives, and what else a venue is told.
     fn without_strategy(self) -> Self {
         Self { strategy: String::new(), params: Value::Null, venue: BTreeMap::new(), ..self }
     }
 
-    /// The expiry of its trades.
+    /// Returns the expiry of the bot's trades.
     pub const fn expiry(&self) -> Expiry {
         Expiry { close_type: self.close_type, expiration_type: self.expiration_type }
     }

@@ -1,22 +1,24 @@
-//! When an edge was shown, and the trades that became known since.
+//! The time at which an edge was shown, and the trades since.
 
 use crate::judge::{Judge, JudgedTrade, News, in_order};
 use candlewick_sdk::Millis;
 use candlewick_statistics::{EdgeTest, Verdict};
 
-/// An edge that some trades showed. The verdict stays what it is; what came after that trade may still speak against it.
+/// An edge shown by some trades.
+///
+/// The verdict is final, but later trades may still contradict it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownEdge {
-    /// When the trade was known to have ended with which it was shown.
+    /// Time at which the end of the deciding trade became known.
     pub at: Millis,
-    /// How many were won, lost or drawn by then, that one included.
+    /// Number of trades won, lost or drawn by then, the deciding one included.
     pub after_trades: u64,
-    /// The trades whose end became known later, in that order.
+    /// Trades that ended later, in that order.
     pub since: Vec<JudgedTrade>,
 }
 
 impl ShownEdge {
-    /// With which of these trades `test`, which has seen none, shows an edge; none where it does not.
+    /// Finds the trade with which a fresh `test` shows an edge, `None` if none.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
         let known = in_order(trades);
         let mut judge = Judge::new(test);

@@ -1,47 +1,49 @@
-//! Trades that are not what was ordered: what the venue took counts.
+//! Trades with other terms than ordered. The terms that the venue took count.
 
 use crate::{IntentId, OrderTerms, TradeBook};
 use candlewick_sdk::{Direction, Money, Text};
 use serde::{Deserialize, Serialize};
 
-/// A pair as the venue writes it.
+/// A pair in the notation of the venue.
 pub type VenueSymbol = Text<31>;
 
-/// What the venue took, where that is not what was ordered.
+/// The terms that the venue took, if they differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
-    /// The pair, where it is another than the one that was ordered.
+    /// Pair, if it differs from the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<VenueSymbol>,
-    /// Up or down.
+    /// Direction of the trade.
     pub direction: Direction,
-    /// The amount that is at stake.
+    /// Stake of the trade.
     pub stake: Money,
 }
 
-/// What was ordered of a trade that the venue took otherwise.
+/// The order behind a trade that the venue took with other terms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Departure {
-    /// What was asked for.
+    /// Ordered terms.
     pub ordered: OrderTerms,
-    /// The pair that the venue took, where it is another.
+    /// Pair that the venue took, if it differs from the order.
     pub symbol: Option<VenueSymbol>,
 }
 
 impl Taken {
-    /// Whether it is another bet than one in this direction on what was ordered: how it ends says nothing of the strategy.
+    /// Returns whether pair or direction differ from the order. The outcome is then no evidence
+    /// about the strategy.
     pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
 }
 
 impl TradeBook {
-    /// What was ordered, of an intent whose trade is not that; its row has what the venue took.
+    /// Returns the order of an intent if the venue took other terms.
+    ///
+    /// The row of the intent has the terms that the venue took.
     pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
         self.departures.get(&intent)
     }
 
-    /// The venue took something else: the row shows that from here on.
     pub(crate) fn record_taken(&mut self, intent: IntentId, taken: &Taken, place: u32) {
         let Some(row) = self.row_mut(intent) else { return };
         let before = row.approved;

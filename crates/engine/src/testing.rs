@@ -1,4 +1,4 @@
-//! A bot, and a Session of one whose strategy signals on chosen minutes, for tests.
+//! Test fixtures: a bot, and a Session whose strategy signals on chosen minutes.
 
 use crate::{
     BotSettings, Event, EventKind, Origin, RiskSettings, SeriesId, Session, SessionSettings, StakeSettings,
@@ -19,7 +19,6 @@ impl Strategy for OnMinutes {
     }
 }
 
-/// A bot on one-minute candles of BTCUSDT, whose trades last a minute.
 pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
     BotSettings {
         name: name.to_owned(),
@@ -35,7 +34,7 @@ pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
     }
 }
 
-/// One bot on one-minute candles with a balance of 10,000.00 and a stake of 10.00, that buys on these minutes.
+/// A bot that buys on these minutes, with balance 10,000.00 and stake 10.00.
 pub(crate) fn one_bot(minutes: &[i64]) -> Session {
     let bot = bot("bot", StakeSettings::default());
     let settings = SessionSettings {
@@ -48,7 +47,6 @@ pub(crate) fn one_bot(minutes: &[i64]) -> Session {
     Session::new(&settings, vec![Box::new(OnMinutes(minutes.to_vec()))]).expect("sound settings")
 }
 
-/// The candle of a minute, at its close.
 pub(crate) fn candle_event(minute: i64, origin: Origin) -> Event {
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
     let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).expect("a sound candle");

@@ -1,18 +1,19 @@
-//! Levels of a ladder whose win does not bring back what was lost before it.
+//! Ladder levels whose win does not recover the preceding losses.
 
 use crate::ruin_limits::least_payout;
 use crate::stake::Stake;
 use crate::{EngineError, SessionSettings, StakeSettings, TradeRecord};
 use candlewick_sdk::{Money, MoneyScale, Payout};
 
-/// Levels that are named.
 const MOST_NAMED: usize = 4;
 
-/// Of each ladder whose upper levels win too little, by what the bots' symbols pay (`records`, in the bots' order): the levels, and what a
-/// win on each leaves.
+/// Describes the ladders whose upper levels win too little to recover the losses.
+///
+/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in
+/// the order of the bots.
 ///
 /// # Errors
-/// A stake that is none.
+/// An invalid stake.
 pub fn levels_that_lose(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -40,7 +41,6 @@ pub fn levels_that_lose(
     Ok(lines)
 }
 
-/// What a win on each level leaves of what was lost on those before it.
 fn left_by_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
     let mut lost = Money::ZERO;
     let left = |stake: &Money| {

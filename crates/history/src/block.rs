@@ -1,24 +1,22 @@
-//! Stretches of the calendar: the pieces in which candles are stored and hashed.
+//! Calendar blocks in which candles are stored and hashed.
 
 use candlewick_sdk::{Candle, Interval, Millis};
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime};
 use std::ops::Range;
 
-/// The years that have days and months here.
 const YEARS: Range<i32> = -9_999..10_000;
 
-/// A day, month or year in UTC, whichever holds some ten thousand candles: a day of candles below one minute, a
-/// month of candles below one hour, a year of longer ones.
+/// A day, month or year in UTC with about ten thousand candles: a day of candles below one minute,
+/// a month of candles below one hour, a year of longer ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// The stretch: the moments at which its candles open.
+    /// Range of the open times of its candles.
     pub(crate) range: Range<Millis>,
     /// `2026-01-05`, `2026-01` or `2026`.
     pub(crate) name: String,
 }
 
 impl Block {
-    /// The block in which a candle that opens at `time` lies.
     pub(crate) fn at(interval: Interval, time: Millis) -> Self {
         let date = DateTime::from_timestamp_millis(time.get()).map(|time| time.date_naive());
         let of_date = date.and_then(|date| Self::of(interval, date));
@@ -40,7 +38,8 @@ impl Block {
         Some(Self { range: midnight(start)..midnight(next), name: name.to_string() })
     }
 
-    /// Where nobody counts months: one block before the calendar's years, one after them.
+    /// Returns one of two blocks for times outside the calendar years: one before them and one
+    /// after.
     fn outside_the_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {
@@ -59,7 +58,6 @@ fn midnight(date: NaiveDate) -> Millis {
     Millis::new(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis())
 }
 
-/// Cuts ascending candles into blocks.
 pub(crate) fn blocks(interval: Interval, candles: &[Candle]) -> impl Iterator<Item = (Block, &[Candle])> {
     let mut rest = candles;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Atomic file replacement.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,18 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The steps by which files change: the disk's, or in tests those of a disk that fails.
 pub(crate) trait Disk: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<File>;
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
     fn sync(&self, file: &File) -> io::Result<()>;
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Makes the names in a folder durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
-/// The disk itself.
 #[derive(Debug)]
 pub(crate) struct SystemDisk;
 
@@ -49,20 +46,19 @@ impl Disk for SystemDisk {
     }
 }
 
-/// What the name of a file that is not complete ends with.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Puts a file with this content in the place of whatever is at `path`. After a crash at any moment either the old
-/// file is there or the new one, whole; a file that ends in [`PARTIAL`] may be left over.
+/// Replaces the file at `path` atomically.
+///
+/// After a crash at any moment the old or the new file is complete; a file ending in [`PARTIAL`]
+/// may be left over.
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// Writes a file that is there whole or not at all: until it is complete, and after a full disk or a crash, what was at
-/// `path` before is there. A link is followed; what is no file, such as a pipe or a terminal, is written as it comes.
+/// Writes a file atomically: until it is complete, `path` keeps its old content.
 ///
-/// # Errors
-/// Those of the disk, and of `write`.
+/// Symbolic links are followed. A pipe, terminal or other special file is written directly.
 pub fn write_whole_file<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,
@@ -95,7 +91,6 @@ pub fn write_whole_file<T>(
     written.ok_or_else(|| io::Error::other("the file was not written"))
 }
 
-/// As [`replace`], with content that is written bit by bit.
 pub(crate) fn replace_by(
     disk: &dyn Disk,
     path: &Path,
@@ -116,11 +111,10 @@ pub(crate) fn replace_by(
     disk.sync_folder(folder_of(path))
 }
 
-/// Files that are being written, by any thread: an interrupted program has nobody else to remember them.
+/// Partial files of all threads, so that an interrupted program can remove them.
 static UNDER_WAY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Removes what is written of files that are not complete. It is for a program that ends at once: what still writes
-/// meanwhile fails.
+/// Removes all partial files. Only before exiting: writes in progress fail.
 pub fn remove_partial_files() {
     remove_partial_files_in(Path::new(""));
 }
@@ -136,7 +130,6 @@ fn under_way() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file on its way to `path`, known until it is there or given up.
 struct Partial {
     path: PathBuf,
 }
@@ -155,7 +148,6 @@ impl Drop for Partial {
     }
 }
 
-/// Makes a folder and those above it, durably.
 pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -173,7 +165,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// In the same folder, and of one write only: two at once must not share it.
+/// Returns a unique name in the same folder: concurrent writes must not share a file.
 fn partial_name(path: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write = WRITES.fetch_add(1, Ordering::Relaxed);

@@ -1,19 +1,16 @@
-//! Missing candles between the first and the last.
+//! Gaps between the first and the last candle of a series.
 
 use candlewick_sdk::{CandleSeries, Millis};
 
-/// A run of missing candles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The open time of the first missing candle.
     pub start: Millis,
-    /// The open time of the candle that ends the gap.
+    /// Exclusive end: open time of the first candle after the gap.
     pub end: Millis,
-    /// How many are missing; at least one.
     pub missing: u64,
 }
 
-/// All gaps of a series, in order. A market's closed hours are gaps too.
+/// Returns all gaps in order, including a market's closed hours.
 pub fn gaps(series: &CandleSeries) -> Vec<Gap> {
     let interval = series.interval();
     let gap_between = |start: Millis, end: Millis| {

@@ -1,14 +1,13 @@
-//! One fingerprint for candles, whatever file they came from.
+//! Hash of candles, independent of their file format.
 
 use crate::block::blocks;
 use blake3::{Hash, Hasher};
 use candlewick_sdk::{Candle, CandleSeries, Series};
 
-/// Candles per update: the hash is faster on big pieces (`performance: bytes`).
+/// Candles per update: blake3 is faster on large inputs (`performance: bytes`).
 const CHUNK_CANDLES: usize = 4096;
 const CANDLE_BYTES: usize = 48;
 
-/// A series that carries its [`series_hash`], so that it need not be computed again.
 #[derive(Clone, Debug)]
 pub struct HashedSeries {
     candles: CandleSeries,
@@ -16,53 +15,50 @@ pub struct HashedSeries {
 }
 
 impl HashedSeries {
-    /// Computes the hash.
     pub fn new(candles: CandleSeries) -> Self {
         Self { hash: series_hash(&candles), candles }
     }
 
-    /// With a hash that a store kept.
     pub(crate) const fn with_hash(candles: CandleSeries, hash: Hash) -> Self {
         Self { candles, hash }
     }
 
-    /// The candles.
     pub const fn candles(&self) -> &CandleSeries {
         &self.candles
     }
 
-    /// Their [`series_hash`].
     pub const fn hash(&self) -> Hash {
         self.hash
     }
 
-    /// The candles alone.
     pub fn into_candles(self) -> CandleSeries {
         self.candles
     }
 }
 
-/// The blake3 hash of a series, the same from whatever format it comes.
+/// Returns the blake3 hash of a series, independent of its file format.
 ///
-/// Candles are hashed in blocks of the calendar (UTC): by the day where they are shorter than a minute, by the month
-/// where they are shorter than an hour, else by the year. A block's hash is over its candles: for each its open time
-/// and the bits of open, high, low, close and volume. The series' hash is over the symbol's length and bytes, the
-/// interval in ms, the number of candles, and the blocks' hashes in order. All numbers are 64-bit little-endian. So
-/// that a store which keeps its blocks' hashes knows that of the whole without reading it.
+/// Candles are hashed in calendar blocks (UTC): days for intervals below a minute, months for
+/// intervals below an hour, else years. A block's hash covers, for each candle, the open time and
+/// the bits of open, high, low, close and volume. The series hash covers the symbol's length and
+/// bytes, the interval in ms, the number of candles, and the block hashes in order. All numbers are
+/// 64-bit little-endian. A store with the block hashes can thus compute the series hash without
+/// reading the candles.
 pub fn series_hash(candles: &CandleSeries) -> Hash {
     let blocks = blocks(candles.interval(), candles.candles());
     let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
     hash_of_blocks(candles.series(), &parts.collect::<Vec<_>>())
 }
 
-/// The blake3 hash of all candles of `series`, in whatever order they are given: that of the one series, or that over
-/// the [`series_hash`]es of several, by symbol, then by interval, then by start.
+/// Returns the blake3 hash of several series, given in any order.
+///
+/// For one series it equals its [`series_hash`]. For several it is a hash over their
+/// [`series_hash`]es, sorted by symbol, interval and start.
 pub fn data_hash(series: &[CandleSeries]) -> Hash {
     let hashed: Vec<HashedSeries> = series.iter().cloned().map(HashedSeries::new).collect();
     combine_series_hashes(&hashed)
 }
 
-/// The [`data_hash`] of series whose own hashes are known.
 pub fn combine_series_hashes(series: &[HashedSeries]) -> Hash {
     if let [only] = series {
         return only.hash;
@@ -76,7 +72,6 @@ pub fn combine_series_hashes(series: &[HashedSeries]) -> Hash {
     hasher.finalize()
 }
 
-/// The hash of the candles of one block.
 pub(crate) fn block_hash(candles: &[Candle]) -> Hash {
     let mut hasher = Hasher::new();
     let mut buffer = vec![0; CHUNK_CANDLES.min(candles.len()) * CANDLE_BYTES];
@@ -90,7 +85,6 @@ pub(crate) fn block_hash(candles: &[Candle]) -> Hash {
     hasher.finalize()
 }
 
-/// The hash of a series from the number of candles and the hash of each of its blocks.
 pub(crate) fn hash_of_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
     let mut hasher = Hasher::new();
     hasher.update(&(series.symbol.as_str().len() as u64).to_le_bytes());

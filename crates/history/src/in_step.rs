@@ -1,93 +1,74 @@
-//! Comparison of two series of one symbol: the finer candles must add up to the coarser ones.
+//! Comparison of two series of one symbol: finer candles must add up to coarser ones.
 //!
-//! Closes are compared at moments at which candles of both series end. If they differ, the finer series is shifted by every
-//! [`lag`](lags), and the best fit is tested. Long series are sampled in stretches, so that a part that is out of step is found, too.
+//! Closes are compared where candles of both series end. If they differ, the finer series is
+//! shifted by every [`lag`](lags) and the best fit is tested. Long series are sampled in stretches,
+//! which also finds a part that is out of step.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
 use std::ops::Range;
 
-/// Number of stretches that are compared, spread evenly over the coarser candles.
 const MAX_STRETCHES: usize = 128;
-/// Coarser candles of a stretch.
 const STRETCH: usize = 64;
-/// Minimum number of common closes for a comparison.
 const MIN_CLOSES: usize = 30;
-/// Share of differing closes that is tolerated, as after revisions.
 const TOLERATED_SHARE: f64 = 0.02;
-/// Share of differing closes above which a stretch is out of step by itself.
 const STRETCH_SHARE: f64 = 0.25;
-/// Relative difference up to which two prices are equal.
 const SAME_PRICE: f64 = 1e-9;
-/// Maximum number of closes that are compared at every lag.
 const MAX_SEARCHED: usize = 512;
-/// Maximum lag in finer candles up to which every lag is tried, in either direction.
+/// Maximum lag in finer candles up to which every lag is tried, in both directions.
 const MAX_NEAR_LAGS: i64 = 1_200;
 /// Step of longer lags, which come from time zones, up to [`MAX_CLOCK_LAG`].
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// A lag fits if it leaves less than this share of the unshifted deviation, and the gain exceeds [`LAG_STANDARD_ERRORS`].
+/// Share of the unshifted deviation below which a lag fits.
+///
+/// The gain must also exceed [`LAG_STANDARD_ERRORS`].
 const LAG_FITS: f64 = 0.9;
 const LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Share of the usual move between coarser closes up to which differences are negligible.
+/// Share of the usual coarser move up to which differences are negligible.
 const NEGLIGIBLE: f64 = 0.02;
 
-/// Two series of a symbol that contradict each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesMismatch {
-    /// The symbol of both.
     pub symbol: Symbol,
-    /// The interval of the finer series.
     pub fine: Interval,
-    /// The interval of the coarser series.
     pub coarse: Interval,
-    /// Sampled time span of the contradiction.
     pub span: Range<Millis>,
-    /// Whether `span` is the whole common time.
     pub is_whole: bool,
-    /// Share of differing closes in `span`, from 0 to 1.
     pub share: f64,
-    /// Kind of the contradiction.
     pub kind: MismatchKind,
 }
 
-/// Kind of contradiction between two series of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MismatchKind {
-    /// The finer series fits when shifted by this lag; positive if it runs behind.
+    /// The finer series fits when shifted by this lag, positive if it is late.
     Shifted(Millis),
-    /// The series fit best unshifted, with this mean difference, below a usual move of the coarser closes: bid and mid prices, for example.
+    /// Unshifted is the best fit, with this mean difference: bid and mid, for example.
     OtherPrices(f64),
-    /// The series fit at no lag, with this mean difference.
     Unrelated(f64),
 }
 
-/// A moment at which a candle of both series ends.
 #[derive(Clone, Copy)]
 struct CommonClose {
     moment: Millis,
     coarse: f64,
     fine: f64,
-    /// Absolute move from the previous coarser close; `None` for the first.
     usual_move: Option<f64>,
 }
 
-/// Lookup of closes by the end of their candles.
 struct Closes<'a> {
     candles: &'a [Candle],
     interval: Millis,
-    /// Index of the last candle found.
     last: usize,
 }
 
 impl SeriesMismatch {
-    /// Returns whether the two series cannot be used together.
     pub const fn is_fatal(&self) -> bool {
         !matches!(self.kind, MismatchKind::OtherPrices(_))
     }
 }
 
-/// Compares every two series of one symbol. Two with fewer than 30 common closes count as in step.
+/// Compares all pairs of one symbol. Fewer than 30 common closes count as in step.
 pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
     let finer_than = |coarse: &CandleSeries, fine: &CandleSeries| {
         fine.symbol() == coarse.symbol() && fine.interval() < coarse.interval()
@@ -128,7 +109,6 @@ fn mismatch_of(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMisma
     })
 }
 
-/// Classifies the contradiction; `None` if the closes differ by rounding only.
 fn kind_of(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<MismatchKind> {
     if let Some(lag) = best_lag(suspects, fine, coarse) {
         return Some(MismatchKind::Shifted(lag));
@@ -146,7 +126,6 @@ fn kind_of(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> O
     Some(if size <= usual_move { MismatchKind::OtherPrices(size) } else { MismatchKind::Unrelated(size) })
 }
 
-/// Returns closes of both series at common moments, in up to [`MAX_STRETCHES`] stretches.
 fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonClose>> {
     let length = coarse.interval().length();
     let candles = coarse.candles();
@@ -169,7 +148,6 @@ fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonCl
     (0..stretches).map(&mut stretch_from).collect()
 }
 
-/// Returns the lag at which the finer closes fit clearly better than unshifted.
 fn best_lag(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<Millis> {
     let step = suspects.len().div_ceil(MAX_SEARCHED);
     let searched: Vec<CommonClose> = suspects.iter().copied().step_by(step).collect();
@@ -189,7 +167,6 @@ fn best_lag(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> 
     best.map(|(_, lag)| lag).filter(|lag| fits_better(suspects, &mut closes, *lag))
 }
 
-/// Returns whether a lag fits better than none, by a paired test of the deviations.
 fn fits_better(suspects: &[CommonClose], closes: &mut Closes<'_>, lag: Millis) -> bool {
     let both = suspects
         .iter()
@@ -207,7 +184,6 @@ fn fits_better(suspects: &[CommonClose], closes: &mut Closes<'_>, lag: Millis) -
     is_clear && mean(shifted.into_iter()) < mean(unshifted.into_iter()) * LAG_FITS
 }
 
-/// Returns lags other than zero, smallest first: all within two coarser candles, then those of time zones.
 fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     let near = (coarse.get() * 2 / fine.get()).min(MAX_NEAR_LAGS);
     let clock = (1..=MAX_CLOCK_LAG.get() / CLOCK_LAG_STEP.get()).map(|steps| CLOCK_LAG_STEP * steps);
@@ -215,7 +191,7 @@ fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
 }
 
-/// Returns absolute deviations from the median, so that a constant offset does not count.
+/// Returns deviations from the median, so that a constant offset does not count.
 fn deviations(differences: &[f64]) -> Vec<f64> {
     let mut sorted = differences.to_vec();
     let middle = sorted.len() / 2;
@@ -233,7 +209,6 @@ fn differing_share(closes: &[CommonClose]) -> f64 {
     closes.iter().filter(differs).count() as f64 / closes.len().max(1) as f64
 }
 
-/// Returns the larger price step of the two series, or zero if there is none.
 fn coarser_tick(closes: &[CommonClose]) -> f64 {
     let has_decimals = |prices: fn(&CommonClose) -> f64, decimals: i32| {
         let scale = 10_f64.powi(decimals);
@@ -254,7 +229,6 @@ impl<'a> Closes<'a> {
         Self { candles: series.candles(), interval: series.interval().length(), last: 0 }
     }
 
-    /// Returns the close of the candle that ends at `moment`.
     fn at(&mut self, moment: Millis) -> Option<f64> {
         let open = moment - self.interval;
         // Without gaps the index follows from the time.
@@ -304,7 +278,6 @@ fn lag_text(lag: Millis) -> String {
     format!("{} {name}", lag.get() / unit.get())
 }
 
-/// Rounds to two significant digits.
 fn short(number: f64) -> String {
     format!("{number:.1e}").parse::<f64>().unwrap_or(number).to_string()
 }

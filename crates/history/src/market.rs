@@ -1,39 +1,33 @@
-//! Markets that are known by name: what kind they are and how their prices look.
+//! Known markets: asset type, tick size, usual price and volatility.
 
 use candlewick_sdk::{CURRENCIES, OTC_SUFFIXES, Symbol, TradingWeek};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The kind of a market (`observed: values`).
+/// Asset type of a market (`observed: values`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AssetType {
-    /// Trades all week.
     Crypto,
-    /// Currencies: closed from Friday to Sunday, 22:00 UTC.
+    /// Currencies, closed from Friday 22:00 to Sunday 22:00 UTC.
     Forex,
-    /// The venue's own prices: all week.
+    /// The venue's own prices, open all week.
     Otc,
 }
 
-/// Why a text is not an [`AssetType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not an asset type: use crypto, forex or otc")]
 pub struct ParseAssetTypeError {
     text: String,
 }
 
-/// How the prices of a market look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownMarket {
-    /// Its kind.
     pub asset_type: AssetType,
-    /// The step of its prices.
     pub tick: f64,
-    /// A price that it might have, to start generated candles from.
     pub usual_price: f64,
-    /// The standard deviation of its one-minute moves, as a fraction of the price.
+    /// Standard deviation of one-minute moves, as a fraction of the price.
     pub volatility: f64,
 }
 
@@ -42,7 +36,7 @@ const CRYPTO: KnownMarket =
 const FOREX: KnownMarket =
     KnownMarket { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
 
-/// Rounded figures of the public markets; nothing depends on their being up to date.
+/// Approximate figures of public markets. Nothing requires them to be up to date.
 const MARKETS: [(&str, KnownMarket); 8] = [
     ("BTCUSDT", KnownMarket { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
     ("ETHUSDT", KnownMarket { usual_price: 3_300.0, ..CRYPTO }),
@@ -54,18 +48,17 @@ const MARKETS: [(&str, KnownMarket); 8] = [
     ("USDCAD", KnownMarket { usual_price: 1.39, volatility: 0.000_08, ..FOREX }),
 ];
 
-/// Further currencies (ISO 4217) that venues quote.
 const MORE_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
     "RUB", "SGD", "THB", "TRY", "ZAR",
 ];
-/// Quotes of coins and metals, and coins that news may name. Longer ones first: `BTCUSDT` is not quoted in `USD`.
+/// Coins and metals. Longer codes first, as `BTCUSDT` is not quoted in `USD`.
 const OTHER_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
-/// The market of a well-known symbol; `EURUSD.OTC` is that of `EURUSD`, all week.
+/// Returns a well-known market. `EURUSD.OTC` is like `EURUSD`, but open all week.
 ///
-/// An unknown symbol has no tick that could be guessed: its prices are then not rounded.
+/// `None` for other symbols: their tick size cannot be guessed, so their prices are not rounded.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
@@ -73,7 +66,7 @@ pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     Some(KnownMarket { asset_type: asset_type_of(symbol), ..*market })
 }
 
-/// The kind of a market, known or not, by its name: the suffix `.OTC` (or `-OTC`, `_OTC`), a pair of currencies, else crypto.
+/// Derives the type: suffix `.OTC`, `-OTC` or `_OTC`, a currency pair, else crypto.
 pub fn asset_type_of(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
@@ -85,18 +78,17 @@ pub fn asset_type_of(symbol: Symbol) -> AssetType {
     }
 }
 
-/// Returns whether `code` is an ISO 4217 code that venues quote, such as `USD`.
 fn is_currency(code: &str) -> bool {
     CURRENCIES.contains(&code) || MORE_CURRENCIES.contains(&code)
 }
 
-/// Returns whether `code` is a currency, a metal or a coin that pairs are made of, such as `USD`, `XAU` or `USDT`.
 pub fn is_pair_code(code: &str) -> bool {
     is_currency(code) || OTHER_CODES.contains(&code)
 }
 
-/// Returns base and quote of a pair in upper case, `None` for any other name: `EUR/USD`, `EURUSD.OTC` and `eurusd` are `EUR` and
-/// `USD`.
+/// Splits a pair into upper-case base and quote, `None` for any other name.
+///
+/// `EUR/USD`, `EURUSD.OTC` and `eurusd` are all `EUR` and `USD`.
 pub fn pair_of(symbol: Symbol) -> Option<(String, String)> {
     let name = symbol.as_str().to_uppercase();
     let name = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
@@ -111,13 +103,12 @@ pub fn pair_of(symbol: Symbol) -> Option<(String, String)> {
     pair(name.strip_suffix(quote)?, quote)
 }
 
-/// Returns whether a name is a pair of two currencies, in any spelling and with the suffix of a venue's own prices.
 pub fn is_currency_pair(symbol: Symbol) -> bool {
     pair_of(symbol).is_some_and(|(base, quote)| is_currency(&base) && is_currency(&quote))
 }
 
 impl AssetType {
-    /// As the venue writes it (`observed: values`).
+    /// Returns the venue's spelling (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Crypto => "crypto",

@@ -1,18 +1,14 @@
-//! Coarse candles from fine ones.
+//! Resampling of candles to longer intervals.
 
 use crate::HistoryError;
 use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, ResampleCounts, Resampler, Series};
 
-/// A series in longer candles, with its counts.
 #[derive(Clone, Debug)]
 pub struct Resampled {
-    /// The longer candles.
     pub candles: CandleSeries,
-    /// Numbers of longer candles that were built and not built.
     pub counts: ResampleCounts,
 }
 
-/// Intervals for which [`count_longer`] counts.
 const USUAL_INTERVALS: [Millis; 5] = [
     Millis::new(5 * Millis::MINUTE.get()),
     Millis::new(15 * Millis::MINUTE.get()),
@@ -21,20 +17,14 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// Joins a series to longer candles by the [default share](LongerRule::USUAL_PERCENT): first open, highest high, lowest low, last close,
-/// sum of volumes.
+/// Resamples a series by the [default share](LongerRule::USUAL_PERCENT).
 ///
-/// # Errors
-/// As [`resample_by`].
+/// A longer candle has the first open, highest high, lowest low, last close and summed volume.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
     Ok(resample_by(series, interval, LongerRule::USUAL_PERCENT)?.candles)
 }
 
-/// Like [`resample`], with the share of open-market time that the shorter candles must cover, in percent ([`LongerRule::Share`]).
-///
-/// # Errors
-/// [`HistoryError::InvalidSetting`] when `interval` is not a multiple of the series' own,
-/// [`HistoryError::NoCandles`] when no longer candle is built.
+/// Resamples by a required percentage of open hours ([`LongerRule::Share`]).
 pub fn resample_by(
     series: &CandleSeries,
     interval: Interval,
@@ -56,7 +46,6 @@ pub fn resample_by(
     Ok(Resampled { candles, counts: resampler.counts() })
 }
 
-/// Counts the longer candles of usual intervals that a series builds by a share in percent.
 pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
     let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
     let resampler = |length: Millis| {

@@ -3,30 +3,24 @@
 use candlewick_sdk::{Interval, Millis};
 use std::ops::Range;
 
-/// Minimum number of consecutive longer distances that count as another interval.
 const MIN_RUN: usize = 8;
-/// Maximum expected number of such runs by chance, in candles with gaps.
 const MAX_EXPECTED: f64 = 1e-6;
 
-/// A stretch of times that are further apart than the interval of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SecondInterval {
-    /// The usual distance of the stretch.
     pub(crate) distance: Millis,
-    /// Number of distances.
     pub(crate) count: usize,
-    /// Index of the first time of the stretch.
     pub(crate) start: usize,
 }
 
-/// Finds the first stretch of a longer interval: distances that are all multiples of one distance above the interval, in a row
-/// too long for missing candles.
+/// Finds the first run of longer distances that missing candles do not explain.
 ///
-/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`, where `N` is the number of distances and `q` the share of such
-/// multiples among the `5 n` distances before and after the run, plus one. Thus candles of which half are missing pass, also
-/// where they are missing in one part of the file only.
+/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`. `N` is the number of distances, `q`
+/// the share of such multiples among the `5 n` distances before and after the run, plus one.
+/// Candles of which half are missing thus pass, even if they are missing in one part of the file
+/// only.
 ///
-/// `time` returns the time of an index below `len`; times ascend.
+/// `time` returns the time at an index below `len`; times ascend.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,

@@ -1,4 +1,4 @@
-//! What `--data` takes: a file, and the series that it holds.
+//! Values of `--data`: a candle file and the series that it holds.
 
 use crate::second_interval::{SecondInterval, find_second_interval};
 use crate::{CandleFormat, HistoryError, Progress};
@@ -7,21 +7,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file and the series that it holds: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH` for any
-/// other name. A path that ends in `.parquet` is read as Parquet, any other as CSV.
+/// A candle file: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH`.
+///
+/// A path that ends in `.parquet` is read as Parquet, any other as CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandleFile {
-    /// What the file holds.
     pub series: Series,
-    /// Where it is.
     pub path: PathBuf,
 }
 
 impl CandleFile {
-    /// Reads the series from the file's name. A symbol may contain `_`; the interval follows the last one.
-    ///
-    /// # Errors
-    /// [`HistoryError::InvalidSeriesName`] when the name does not say both.
+    /// Parses the file name. The interval follows the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let error =
             |problem: String| HistoryError::InvalidSeriesName { text: path.display().to_string(), problem };
@@ -41,10 +37,6 @@ impl CandleFile {
         Ok(Self { series: Series { symbol, interval }, path: path.to_owned() })
     }
 
-    /// The file in `folder` whose name is that of `series`.
-    ///
-    /// # Errors
-    /// [`HistoryError::InvalidSeriesName`] when the symbol holds a path separator and so cannot be part of a file name.
     pub fn in_folder(folder: &Path, series: Series) -> Result<Self, HistoryError> {
         let name = format!("{}_{}.csv", series.symbol, series.interval);
         if name.contains(['/', '\\']) {
@@ -54,10 +46,6 @@ impl CandleFile {
         Ok(Self { series, path: folder.join(name) })
     }
 
-    /// Reads the candles.
-    ///
-    /// # Errors
-    /// Those of [`CandleFormat::read_file`], and [`HistoryError::AmbiguousFile`] for candles of two intervals.
     pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
         let format = CandleFormat::of_path(&self.path).unwrap_or(CandleFormat::Csv);
         let series = format.read_file(&self.path, self.series, progress)?;
@@ -85,8 +73,9 @@ impl CandleFile {
     }
 }
 
-/// `SYMBOL@INTERVAL=PATH`. Symbols and paths may hold `@` and `=` themselves, so the first `=` that ends an
-/// interval decides.
+/// Splits `SYMBOL@INTERVAL=PATH` at the first `=` after a valid interval.
+///
+/// Symbol and path may contain `@` and `=`.
 fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
     text.match_indices('=').find_map(|(at, _)| {
         let (symbol, interval) = text[..at].rsplit_once('@')?;
@@ -116,7 +105,6 @@ impl fmt::Display for CandleFile {
     }
 }
 
-/// The series of the catalog that somebody may have meant who wrote it as charts do, `GBPUSD@M1`.
 fn meant_series(text: &str) -> Option<String> {
     // `data/GBPUSD_1m` is a file's name that lacks its ending; `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());

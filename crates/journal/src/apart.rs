@@ -1,28 +1,23 @@
-//! Lines that nobody waits for, written in transactions of their own: what becomes of them, nothing else fails for it.
+//! Best-effort lines in transactions of their own, whose failure affects nothing else.
 
 use crate::chain::Head;
 use crate::database::connection::within;
 use crate::{JournalError, Line, Store};
 use std::time::Duration;
 
-/// How long a line may take that nobody waits for.
 const APART_DEADLINE: Duration = Duration::from_secs(2);
 
-/// What becomes of lines that were to be written apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Apart {
-    /// They are written now.
     Written,
-    /// Unless they were written before, they are left out.
     LeftOut,
 }
 
 impl Store {
-    /// Writes a line that nobody waits for in a transaction of its own, while nothing else is buffered; where it stands. Of an attempt that fails or is dropped
-    /// nothing is left: what is recorded next is chained to what was durable before, or to this line where it was written after all.
+    /// Writes a best-effort line in its own transaction. Nothing may be buffered.
     ///
-    /// # Errors
-    /// As [`Store::commit`]; something is buffered.
+    /// A failed or cancelled attempt leaves nothing behind: the next line is chained to the last
+    /// durable line, which is this one if it was written after all.
     pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head, JournalError> {
         let url = self.url.clone();
         if self.pending() > 0 || self.apart > 0 {
@@ -37,7 +32,6 @@ impl Store {
         Ok(self.head)
     }
 
-    /// Leaves out what was to be written apart and was not, and chains what was recorded since to what is durable.
     pub(crate) fn leave_out_apart(&mut self) {
         drop(self.lines.drain(..std::mem::take(&mut self.apart)));
         let mut head = self.head;

@@ -1,4 +1,4 @@
-//! Statements that add to a journal, within a transaction of its holder.
+//! Append statements, run within a transaction of the journal's holder.
 
 use crate::chain::{ChainHash, Head, Pending};
 use crate::database::JournalUrl;
@@ -11,14 +11,15 @@ use std::sync::LazyLock;
 
 const COLUMNS: usize = 8;
 
-/// Statements for so many lines, that the driver prepares few. An open waits for two lines, its candle and itself: each
-/// statement is a journey to the driver's thread and back, so they go in one.
+/// Inserts for fixed numbers of lines, so that few statements are prepared.
+///
+/// Opening a trade waits for two lines, its candle and its intent. Each statement is a round trip
+/// to the driver's thread, so both go into one.
 static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::of));
 
 struct Insert {
     rows: usize,
     alone: String,
-    /// The same, and the end of the transaction.
     ending: String,
 }
 
@@ -45,16 +46,13 @@ fn insert(rows: usize) -> String {
     text
 }
 
-/// What becomes of a transaction with the last of the lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// It goes on.
     More,
-    /// It is committed on the same journey. For files only, and when there is a line.
+    /// Commit in the same round trip. Only for files, and only if there is a line.
     Commit,
 }
 
-/// Adds the lines, many to a statement.
 pub(crate) async fn lines(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -85,7 +83,6 @@ pub(crate) async fn lines(
     Ok(())
 }
 
-/// Adds the exchanges after number `last`, long answers by what is new in them.
 pub(crate) async fn exchanges(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -112,7 +109,6 @@ pub(crate) async fn exchanges(
     Ok(())
 }
 
-/// The last line of the entries.
 pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
     let text = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
     let row = sqlx::query(text).fetch_optional(any).await.map_err(|error| from_sqlx(error, url))?;
@@ -129,7 +125,6 @@ pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Resu
     })
 }
 
-/// The number of the last exchange.
 pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64, JournalError> {
     let text = "SELECT COALESCE(MAX(id), 0) FROM wires";
     let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;

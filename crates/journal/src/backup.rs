@@ -1,4 +1,4 @@
-//! A copy of a journal, also of one that is being written: there whole and verified, or not at all.
+//! Atomic, verified copy of a journal, which may be in use.
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::from_sqlx;
@@ -7,12 +7,9 @@ use crate::new_file::NewFile;
 use crate::{JournalError, JournalUrl, Reader, Verified, lease};
 use std::path::Path;
 
-/// Copies a journal in a file to a file that is not there yet. The copy is held by nobody, and what it holds has been
-/// verified before it gets its name.
+/// Copies a journal file to a new file.
 ///
-/// # Errors
-/// [`JournalError::JournalExists`] when the file is there, [`JournalError::OnServer`] for a journal that is no file,
-/// [`JournalError::BrokenChain`] for one that is not as it was written, and what else keeps it from being read or copied.
+/// The copy has no holder and is verified before it gets its name.
 pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalError> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
@@ -35,7 +32,6 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalErr
     Ok(verified)
 }
 
-/// Lets the copy be nobody's, and verifies it.
 async fn finish(copy: &Path) -> Result<Verified, JournalError> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
@@ -44,7 +40,6 @@ async fn finish(copy: &Path) -> Result<Verified, JournalError> {
     Reader::open(&url).await?.verify().await
 }
 
-/// What was found in the copy stands in the journal that was copied.
 fn told_of(error: JournalError, url: &JournalUrl) -> JournalError {
     match error {
         JournalError::BrokenChain { seq, reason, .. } => {

@@ -1,20 +1,17 @@
-//! The hash chain: each line's hash covers the line and the hash before it; lines as they stand in it.
+//! Hash chain: the hash of a line covers the line and the previous hash.
 
 use crate::Line;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The hash of a line and of all lines before it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct ChainHash(blake3::Hash);
 
 impl ChainHash {
-    /// What the first line is chained to.
     pub const GENESIS: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
-    /// The hash of the line number `seq` that follows the line of this hash: blake3 over this hash, the number, and
-    /// the line's fields with their lengths.
+    /// Returns the next hash: blake3 over this hash, `seq` and length-prefixed fields.
     #[must_use]
     pub fn of_next(self, seq: u64, line: &Line) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -66,44 +63,36 @@ impl fmt::Debug for ChainHash {
     }
 }
 
-/// The last line of a journal; of an empty one, number 0.
+/// Last line of a journal, with `seq` 0 if it is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The line's number.
     pub seq: u64,
-    /// Its hash.
     pub hash: ChainHash,
 }
 
 impl Head {
     pub(crate) const EMPTY: Self = Self { seq: 0, hash: ChainHash::GENESIS };
 
-    /// The head once this line is written.
     pub(crate) fn followed_by(self, line: &Line) -> Self {
         let seq = self.seq + 1;
         Self { seq, hash: self.hash.of_next(seq, line) }
     }
 }
 
-/// A line that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLine {
-    /// Its number, from 1, without holes.
+    /// 1-based number without gaps.
     pub seq: u64,
-    /// The line.
     pub line: Line,
-    /// The hash of the line and of all before it.
     pub hash: ChainHash,
 }
 
 impl StoredLine {
-    /// The journal up to this line.
     pub const fn head(&self) -> Head {
         Head { seq: self.seq, hash: self.hash }
     }
 }
 
-/// A line that waits for a commit, and what the head will be with it.
 pub(crate) struct Pending {
     pub(crate) line: Line,
     pub(crate) head: Head,

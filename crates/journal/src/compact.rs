@@ -1,5 +1,4 @@
-//! A journal without its old candles and polls, made as a file of its own: there whole, or not at all. Its first line says of which journal it is
-//! and what was left out.
+//! Atomic copy of a journal without old candles and polls. Its first line describes the original.
 
 use crate::new_file::NewFile;
 use crate::reader::EXCHANGES_SINCE;
@@ -11,25 +10,20 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// Lines of one transaction.
 const COMMIT: usize = 5_000;
 
-/// What the first line of a compacted journal says. The hash of the last line of the journal that it was made from stands for all of
-/// that: whoever has that journal can show that this one is of it.
+/// First line of a compacted journal. Its hash commits to the whole original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
-    /// The last line of the journal that it was made from.
     pub of: Head,
-    /// Candles and polls from this venue time on were kept.
+    /// Venue time from which candles and polls are retained.
     pub since: Millis,
-    /// How many older candles were left out.
     pub candles: u64,
-    /// How many raw exchanges about no intent were left out for their age, or because no seal covered them.
+    /// Number of omitted exchanges without an intent: too old, or not sealed.
     pub exchanges: u64,
-    /// How many lines of snapshots: they name lines by other numbers. The next run writes its own.
+    /// Number of omitted snapshot lines, which refer to old line numbers.
     pub snapshots: u64,
 }
 
@@ -39,45 +33,34 @@ struct Note {
 }
 
 impl Compaction {
-    /// What a line says of it; none of a line that is no such note.
     pub fn of_line(line: &Line) -> Option<Self> {
         let is_note = line.kind == LineKind::Note && line.body.starts_with("{\"compacted\":");
         is_note.then(|| serde_json::from_str::<Note>(&line.body).ok()).flatten().map(|note| note.compacted)
     }
 }
 
-/// A compacted journal that has not got its name yet; dropped before, nothing is left of it.
 pub struct CompactedCopy {
     file: NewFile,
     url: JournalUrl,
-    /// What was left out.
     pub compaction: Compaction,
-    /// Its own chain.
     pub verified: Verified,
 }
 
 impl CompactedCopy {
-    /// Where it is until it has its name.
     pub const fn url(&self) -> &JournalUrl {
         &self.url
     }
 
-    /// Gives it its name.
-    ///
-    /// # Errors
-    /// [`JournalError::JournalExists`] when the name is taken by now, or the folder cannot be written.
     pub fn put_in_place(self) -> Result<(), JournalError> {
         self.file.put_in_place()
     }
 }
 
-/// Makes a copy of a journal, which has to stand still, in a file that is not there yet: without the candles, and the exchanges about no intent, that are older than `keep` at its
-/// last line, and without snapshots. All other lines keep their order and their content, in a chain of their own. The journal
-/// is verified first and stays as it is.
+/// Copies a journal without old lines. Nothing may write to it meanwhile.
 ///
-/// # Errors
-/// [`JournalError::JournalExists`] when the file is there, [`JournalError::BrokenChain`] for a journal that is not as it was written, and
-/// what else keeps it from being read or the copy from being made.
+/// Omitted are candles, and exchanges without an intent, that are older than `keep` at the last
+/// line, and all snapshots. All other lines keep their order and content, in a new hash chain. The
+/// original is verified first and not changed.
 pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy, JournalError> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
@@ -133,7 +116,6 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
 }
 
 impl Reader {
-    /// How many exchanges are left out: those about no intent that are older, and those before the first seal.
     async fn old_exchanges(&mut self, since: Millis) -> Result<u64, JournalError> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(0);

@@ -1,29 +1,24 @@
-//! Answers that mostly repeat an earlier one, such as a list of trades that is asked for again: of those only what is new is
-//! kept, and the rest is taken from the earlier answer when they are read.
+//! Stores repetitive responses, such as polled trade lists, as differences to an earlier one.
 
 use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// How a kept answer begins that is not whole. An answer that begins so by itself is kept as a difference to nothing.
+/// Prefix of a difference. A response with it is stored as a difference to nothing.
 const MARK: &str = "\u{1f}difference ";
 
-/// What ends a piece of an answer: a row of a list is one, or some.
+/// End of a piece of a response, usually one row of a list.
 const END: &str = "},";
 
-/// Answers that are shorter than this are kept whole.
 const MIN_BYTES: usize = 512;
 
-/// How many answers are remembered to compare with.
 const MAX_BASES: usize = 64;
 
-/// How many differences stand between an answer and one that is kept whole.
 pub(crate) const MAX_DIFFERENCES: usize = 16;
 
-/// An answer by what it takes from another.
 #[derive(Serialize, Deserialize)]
 struct Difference {
-    /// The number of the exchange that it differs from; 0 for none.
+    /// Number of the base exchange, 0 for none.
     base: u64,
     parts: Vec<Part>,
 }
@@ -31,24 +26,21 @@ struct Difference {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
-    /// So many pieces of the base, from this one on.
+    /// Index of the first piece of the base, and the number of pieces.
     Taken(usize, usize),
     New(String),
 }
 
-/// The last long answer to each question.
 #[derive(Default)]
 pub(crate) struct Bases(HashMap<String, Base>);
 
 struct Base {
     id: u64,
     whole: String,
-    /// How many differences lead to it.
     differences: usize,
 }
 
 impl Bases {
-    /// The answer of an exchange as it is to be kept under this number; none where it has none.
     pub(crate) fn shorten(&mut self, id: u64, exchange: &LoggedExchange) -> Option<String> {
         let whole = exchange.response.as_deref()?;
         if whole.starts_with(MARK) {
@@ -71,19 +63,17 @@ impl Bases {
         Some(kept)
     }
 
-    /// Forgets the question that was not asked for the longest time.
     fn forget_oldest(&mut self) {
         let oldest = self.0.iter().min_by_key(|(_, base)| base.id).map(|(what, _)| what.clone());
         oldest.and_then(|what| self.0.remove(&what));
     }
 }
 
-/// The number of the exchange that is needed to read a kept answer; 0 where none is, no number where it is whole.
+/// Returns the exchange needed to restore a response: 0 for none, `None` if complete.
 pub(crate) fn base_of(kept: &str) -> Option<u64> {
     difference(kept).map(|difference| difference.base)
 }
 
-/// A kept answer as it was, made with the whole answer of its base; none where the two do not fit.
 pub(crate) fn restore(kept: &str, base: &str) -> Option<String> {
     let pieces: Vec<&str> = base.split_inclusive(END).collect();
     let mut whole = String::new();

@@ -1,31 +1,23 @@
-//! Requests and responses of the trading API, as they were.
+//! Raw requests and responses of the trading API.
 
 use candlewick_sdk::Millis;
 
-/// Bytes of a text that are kept; what is longer is cut.
 pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
-/// One request and what came back. The caller has removed every token.
+/// One request and its response. The caller must have removed every token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedExchange {
-    /// The intent that it is about.
     pub intent: Option<u64>,
-    /// When it was sent.
     pub sent: Millis,
-    /// When the response was there.
     pub received: Option<Millis>,
-    /// Method and path, such as `POST /token/trades/open`.
     pub what: String,
-    /// The request's body.
     pub request: String,
-    /// The response's body.
     pub response: Option<String>,
-    /// The response's status.
     pub status: Option<u16>,
 }
 
 impl LoggedExchange {
-    /// The same within bounds, and without the one character that PostgreSQL cannot keep.
+    /// Truncates long texts and replaces NUL, which PostgreSQL cannot store.
     pub(crate) fn bounded(self) -> Self {
         Self {
             what: bound(self.what),
@@ -45,7 +37,6 @@ fn bound(text: String) -> String {
     text
 }
 
-/// The text with U+FFFD in the place of each NUL.
 pub(crate) fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

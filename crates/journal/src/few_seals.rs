@@ -1,20 +1,17 @@
-//! The seals of a few exchanges, read without the rest of the journal.
+//! Reads the seals of a few exchanges without walking the whole journal.
 
 use crate::database::fault::from_sqlx;
 use crate::{JournalError, Reader};
 use sqlx::Row;
 use std::ops::Range;
 
-/// Lines read at once where the whole is walked after all.
 const PAGE: u32 = 5_000;
 
 impl Reader {
-    /// Reads the seals among the lines of these numbers, each held to the hash before it. From now on the exchanges that are asked for
-    /// are held against these and those of the last walk; where one of them has its seal elsewhere, or none, the whole journal is
-    /// walked for it.
+    /// Reads the seals among these lines and verifies them against their predecessors.
     ///
-    /// # Errors
-    /// [`JournalError::BrokenChain`] where a seal is not as it was written; the database does not answer.
+    /// Later reads of exchanges are checked against these seals and those of the last walk. An
+    /// exchange without a known seal triggers a walk of the whole journal.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<(), JournalError> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";
@@ -29,7 +26,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Walks the whole journal where only some seals are known, and that of one of these exchanges is none of them.
     pub(crate) async fn need_seals(&mut self, exchanges: &[u64]) -> Result<(), JournalError> {
         if !self.knows_few_seals || exchanges.iter().all(|id| self.seals.holds(*id)) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A journal in a file, one line of JSON an entry: there whole once it is finished.
+//! Journal in a text file with one JSON entry per line, complete once finished.
 
 use crate::new_file::NewFile;
 use crate::{Journal, JournalError};
@@ -8,8 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Appends entries to a file that did not exist before. It has its name once the journal is finished; nothing is left of
-/// one that is not.
+/// Appends entries to a new file, which gets its name only when finished.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
@@ -19,25 +18,16 @@ pub struct FileJournal {
 }
 
 impl FileJournal {
-    /// Begins a journal.
-    ///
-    /// # Errors
-    /// [`JournalError`] when the file exists or cannot be written.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
         let (new, file) = NewFile::create(path)?;
         Ok(Self { path: path.to_owned(), new, writer: BufWriter::with_capacity(1 << 16, file), pending: 0 })
     }
 
-    /// Gives the file its name, with every entry so far on the disk. Nothing is taken any more.
-    ///
-    /// # Errors
-    /// [`JournalError::NotWritable`] when the system says no, [`JournalError::JournalExists`] when another has the name.
     pub fn finish(&mut self) -> Result<(), JournalError> {
         self.sync()?;
         self.new.put_in_place()
     }
 
-    /// Returns when every entry so far is on the disk.
     fn sync(&mut self) -> Result<(), JournalError> {
         let synced = self.writer.flush().and_then(|()| self.writer.get_ref().sync_data());
         synced.map_err(|source| JournalError::NotWritable { path: self.path.clone(), source })?;

@@ -1,27 +1,23 @@
-//! Who holds a journal.
+//! Holder of a journal, and its lease.
 
 use crate::process;
 use candlewick_sdk::Millis;
 use std::fmt;
 
-/// A process that may hold a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Name and version of the program.
     pub program: String,
-    /// Its process.
     pub pid: u32,
-    /// When that began, in the kernel's own count; none where that is not known.
+    /// Start time in clock ticks of the kernel, `None` if unknown.
     pub started: Option<u64>,
-    /// The host's name, for people.
     pub host: String,
-    /// What distinguishes this host since its last start, and behind a space this namespace of processes, from all others;
-    /// empty when nothing does. Only there does [`Holder::pid`] mean anything.
+    /// Host since its last boot, a space, and the process namespace. Empty if unknown.
+    ///
+    /// [`Holder::pid`] is only meaningful on the same machine.
     pub machine: String,
 }
 
 impl Holder {
-    /// This process.
     pub fn of_this_process(program: &str) -> Self {
         let pid = std::process::id();
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname");
@@ -34,13 +30,13 @@ impl Holder {
         }
     }
 
-    /// Whether it runs under the kernel of another, be it in another container.
+    /// Returns whether both run under one kernel, possibly in different containers.
     pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
         let started = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
         !self.machine.is_empty() && started(self) == started(other)
     }
 
-    /// Whether this process sees those of another.
+    /// Returns whether both share a process namespace, so that ids can be checked.
     pub(crate) fn is_near(&self, other: &Self) -> bool {
         !self.machine.is_empty() && self.machine == other.machine
     }
@@ -52,27 +48,20 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Who holds a journal, and since when. All times are the database's: clocks of hosts may disagree.
+/// Holder of a journal. Times are the database's, because host clocks may disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Who.
     pub holder: Holder,
-    /// Since when.
     pub since: Millis,
-    /// When it last showed that it lives.
     pub heartbeat: Millis,
-    /// How long ago that is.
     pub silence: Millis,
-    /// How long after it the holder is believed to live where nobody can look.
+    /// Validity after the last heartbeat, if the holder's process cannot be checked.
     pub duration: Millis,
 }
 
-/// How a lease is kept, and taken from the dead.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseTerms {
-    /// How long after its last heartbeat a holder elsewhere is believed to live.
     pub duration: Millis,
-    /// Whether the process of a holder on this machine lives.
     pub is_alive: fn(&Holder) -> bool,
 }
 
@@ -86,8 +75,10 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Whether a lease may be taken from its holder, as far as `judge` can see: on its own machine when the process has
-    /// ended, however long it was silent, and elsewhere when it was silent for too long.
+    /// Returns whether a lease may be taken over, as far as `judge` can tell.
+    ///
+    /// On the same machine the process must have ended, however long it was silent. Elsewhere the
+    /// lease must have expired.
     pub fn is_over(&self, lease: &Lease, judge: &Holder) -> bool {
         if lease.holder.is_near(judge) {
             !(self.is_alive)(&lease.holder)

@@ -1,9 +1,8 @@
-//! Kill points: a debug build can be made to die by SIGKILL at a write of the journal, so that a test can show that
-//! any write may have been the last. A release build has nothing of this.
+//! Kill points: debug builds can die by SIGKILL at any journal write, for crash tests.
 //!
-//! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that holds an `open` action
-//! is begun, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends a line for each write: what
-//! it holds.
+//! `JOURNAL_KILL_POINT="before open 2"` kills right before the second write that contains an `open`
+//! action, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends one line
+//! per write with its contents. Release builds contain none of this.
 
 use crate::chain::Pending;
 use crate::exchange::LoggedExchange;
@@ -11,7 +10,6 @@ use crate::follower::is_snapshot;
 use crate::line::LineKind;
 use crate::seal::is_seal;
 
-/// A process's writes, counted by what they hold.
 #[derive(Debug, Default)]
 pub(crate) struct KillPoints {
     #[cfg(debug_assertions)]
@@ -19,7 +17,6 @@ pub(crate) struct KillPoints {
 }
 
 impl KillPoints {
-    /// What the environment asks for.
     pub(crate) fn from_environment() -> Self {
         #[cfg(debug_assertions)]
         return Self { armed: armed::Armed::from_environment() };
@@ -27,7 +24,6 @@ impl KillPoints {
         Self::default()
     }
 
-    /// A write of lines and exchanges begins; the answer is handed to [`KillPoints::after`].
     pub(crate) fn before(&mut self, what: &What<'_>) {
         #[cfg(debug_assertions)]
         if let Some(armed) = &mut self.armed {
@@ -36,7 +32,6 @@ impl KillPoints {
         let _ = (self, what);
     }
 
-    /// The write that was begun last is durable.
     pub(crate) fn after(&mut self) {
         #[cfg(debug_assertions)]
         if let Some(armed) = &mut self.armed {
@@ -45,23 +40,16 @@ impl KillPoints {
     }
 }
 
-/// What a write holds.
 pub(crate) enum What<'a> {
-    /// The lease is taken.
     Lease,
-    /// The lease is renewed.
     Beat,
-    /// The lease is given back.
     Release,
-    /// Rows of the tables; it is begun, and only to be committed.
     Rows,
-    /// Lines, exchanges, and so many answers to orders.
     Entries(&'a [Pending], &'a [LoggedExchange], usize),
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
 impl What<'_> {
-    /// Each name once, in order.
     fn names(&self) -> Vec<String> {
         let (lines, exchanges, answers) = match self {
             Self::Lease => return vec!["lease".to_owned()],
@@ -81,7 +69,6 @@ impl What<'_> {
     }
 }
 
-/// The name of an event, action or control; `run`, `note` and `snapshot` for the lines that are neither.
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
 fn name_of(pending: &Pending) -> String {
     let key = match pending.line.kind {
@@ -99,12 +86,10 @@ fn name_of(pending: &Pending) -> String {
 mod armed {
     use std::io::Write as _;
 
-    /// When to die, and where to log writes.
     #[derive(Debug)]
     pub(super) struct Armed {
         point: Option<Point>,
         log: Option<std::fs::File>,
-        /// The write that is under way holds what the point names, for the `count`th time.
         is_reached: bool,
         count: u64,
     }
@@ -171,7 +156,6 @@ mod armed {
         }
     }
 
-    /// As the kernel ends a process: nothing is flushed, nothing is dropped.
     fn die() {
         #[cfg(unix)]
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

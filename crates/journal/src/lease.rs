@@ -1,4 +1,4 @@
-//! The lease in the database: taken, confirmed in every writing transaction, renewed, given back.
+//! Lease in the database: acquired, checked in every write transaction, renewed, released.
 
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_FILE;
@@ -12,11 +12,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
 
-/// What the clock of a database says, in ms: on a server it is one for all hosts.
+/// Database time in ms. On a server it is the same clock for all hosts.
 const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// The secret of one opening of a journal, so that a holder is known from a later one of the same process.
+/// Secret of one opened journal. Distinguishes holders within the same process.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
 
@@ -29,7 +29,6 @@ impl Token {
     }
 }
 
-/// Who claims a lease, how, and what shows that nobody else has it.
 pub(crate) struct Claim<'a> {
     pub(crate) holder: &'a Holder,
     pub(crate) terms: &'a LeaseTerms,
@@ -37,8 +36,11 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Whether the lease may be taken. Whoever had the lock of a file under this kernel has ended, also where its process cannot
-    /// be seen from here. Of another host a lock says nothing: a network file system may keep it for each host alone.
+    /// Returns whether the lease may be taken.
+    ///
+    /// Holding the file lock proves that a previous holder under this kernel has ended, even if its
+    /// process is invisible from here. It proves nothing about other hosts, as a network file
+    /// system may keep locks per host.
     fn is_over(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_sure);
         let is_unlocked =
@@ -47,8 +49,10 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease, or says who holds it. Others that open are kept out by the caller's transaction; the holder, who
-/// may write at this very moment, by the conditions of the update.
+/// Takes the lease, or fails with its holder.
+///
+/// The caller's transaction excludes other openers, the conditions of the update exclude the
+/// holder, which may be writing.
 pub(crate) async fn take(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -92,7 +96,7 @@ pub(crate) async fn take(
     }
 }
 
-/// Whether the lease is still ours, and what was written last. From here to the transaction's end nobody else writes.
+/// Checks the lease and returns the last line. Excludes writers until the commit.
 pub(crate) async fn lock(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -113,16 +117,13 @@ const ADVANCE: &str =
     "UPDATE lease SET head_seq = $1, head_hash = $2 WHERE token = $3 AND head_seq = $4 RETURNING head_seq";
 static BEGIN_AND_ADVANCE: LazyLock<String> = LazyLock::new(|| format!("{BEGIN_FILE}; {ADVANCE}"));
 
-/// Whether a transaction begins with a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// It has begun before.
     Within,
-    /// It begins on the same journey to the driver. For files only.
+    /// Begins in the same round trip to the driver. For files only.
     Begin,
 }
 
-/// Moves the head that the lease remembers from `before` to `after`, when the lease is still ours.
 pub(crate) async fn advance(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -154,7 +155,6 @@ pub(crate) async fn advance(
     })
 }
 
-/// Shows that the holder lives.
 pub(crate) async fn renew(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -170,7 +170,6 @@ pub(crate) async fn renew(
     if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost(any, url).await) }
 }
 
-/// Gives the lease back, if it is still ours.
 pub(crate) async fn release(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -180,20 +179,17 @@ pub(crate) async fn release(
     released.execute(any).await.map(drop).map_err(|error| from_sqlx(error, url))
 }
 
-/// Lets a copy of a journal be nobody's.
 pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
     let cleared = sqlx::query("UPDATE lease SET token = '', heartbeat = 0").execute(any).await;
     cleared.map(drop).map_err(|error| from_sqlx(error, url))
 }
 
-/// What the database's clock says.
 pub(crate) async fn now(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis, JournalError> {
     let text = if url.file().is_some() { FILE_TIME } else { SERVER_TIME };
     let now = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;
     Ok(Millis::new(now))
 }
 
-/// Who holds the journal, which has this schema.
 pub(crate) async fn read(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -212,7 +208,6 @@ pub(crate) async fn read(
     Ok((token, is_held.then_some(lease)))
 }
 
-/// The last line that a holder wrote, as the lease remembers it.
 pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
     let text = "SELECT head_seq, head_hash FROM lease WHERE id = 1";
     let row = sqlx::query(text).fetch_optional(any).await.map_err(|error| from_sqlx(error, url))?;
@@ -243,7 +238,6 @@ fn head_from(row: &AnyRow) -> Option<Head> {
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
 }
 
-/// Names the holder of a lease for `judge`, and whether a signal has stopped its process.
 pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> JournalError {
     let is_stopped = lease.holder.is_near(judge) && process::is_stopped(lease.holder.pid);
     let stopped = if is_stopped { ", which a signal has stopped," } else { "" };

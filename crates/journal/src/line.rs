@@ -1,22 +1,17 @@
-//! One line of a stored journal.
+//! Lines of a stored journal.
 
 use candlewick_sdk::Millis;
 
-/// What a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// The beginning of a run: its header.
     Run,
-    /// What the Session was handed.
     Event,
-    /// What the Session answered.
     Action,
-    /// What neither is: audits, a person's decision, a run's end.
+    /// Everything else: audits, operator decisions, the end of a run.
     Note,
 }
 
 impl LineKind {
-    /// As it is stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -31,19 +26,14 @@ impl LineKind {
     }
 }
 
-/// A line to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Which run of the program it belongs to.
     pub run: u64,
-    /// What it holds.
     pub kind: LineKind,
-    /// The intent that it is about.
     pub intent: Option<u64>,
     /// Venue time of the fact.
     pub at: Millis,
-    /// Venue time of its arrival.
+    /// Venue time at which the fact was received.
     pub received: Millis,
-    /// The entry, as one JSON document.
     pub body: String,
 }

@@ -1,4 +1,4 @@
-//! A file that is not there before, and then there whole.
+//! Atomic creation of new files.
 
 use crate::JournalError;
 use crate::private_file::{create_new, folder_of, sync_folder_of, with_ending};
@@ -6,19 +6,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file on its way to its name. Unless it gets there, nothing is left of it.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    /// The name that it is to have.
     name: PathBuf,
     partial: PathBuf,
 }
 
 impl NewFile {
-    /// Begins it, beside its place.
-    ///
-    /// # Errors
-    /// There is a file of that name, or none can be made there.
     pub(crate) fn create(name: &Path) -> Result<(Self, File), JournalError> {
         let unwritable = |source| JournalError::NotWritable { path: name.to_owned(), source };
         if fs::symlink_metadata(name).is_ok() {
@@ -31,12 +25,10 @@ impl NewFile {
         Ok((Self { name: name.to_owned(), partial }, file))
     }
 
-    /// Where it is until then.
     pub(crate) fn partial(&self) -> &Path {
         &self.partial
     }
 
-    /// Gives it its name, durably, unless somebody else has taken that meanwhile.
     pub(crate) fn put_in_place(&self) -> Result<(), JournalError> {
         let placed = File::open(&self.partial).and_then(|file| file.sync_all()).and_then(|()| self.name_it());
         placed.and_then(|()| sync_folder_of(&self.name)).map_err(|source| {

@@ -1,11 +1,10 @@
-//! No journal, for runs that keep none.
+//! Journal that discards every entry.
 
 use crate::{Journal, JournalError};
 use async_trait::async_trait;
 use candlewick_engine::{Entry, Recorder};
 use std::io;
 
-/// Takes every entry and keeps none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullJournal;
 

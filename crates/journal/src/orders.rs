@@ -1,5 +1,7 @@
-//! Orders of people to whoever writes a journal, by way of its database: they reach it from wherever the database is
-//! reached, outlive its end, and are answered in the transaction that makes their consequences durable.
+//! Operator orders to the holder of a journal, passed through its database.
+//!
+//! They work from wherever the database is reachable and survive a restart of the holder. The
+//! transaction that makes their effects durable also records the answers.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
@@ -11,19 +13,14 @@ use sqlx::{AnyConnection, Row};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many orders are looked at together.
 const MAX_LOOK: i64 = 32;
 
-/// The mark of one order, by which it is carried out once, whichever ways it comes.
+/// Idempotency key of an order, executed once even if it arrives several ways.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderToken(String);
 
 impl OrderToken {
-    /// Of a new order.
-    ///
-    /// # Errors
-    /// When the system has no chance to give.
     pub fn random() -> Result<Self, JournalError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| JournalError::Unavailable {
@@ -33,7 +30,6 @@ impl OrderToken {
         Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes))))
     }
 
-    /// As text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -45,22 +41,14 @@ impl fmt::Display for OrderToken {
     }
 }
 
-/// An order in a journal's database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredOrder {
-    /// Its mark.
     pub token: OrderToken,
-    /// Who gave it, for people.
     pub giver: String,
-    /// What is ordered, in the words of whoever reads it.
     pub body: String,
 }
 
-/// Puts an order into a journal's database, durably, for whoever holds the journal now or next.
-///
-/// # Errors
-/// [`JournalError::NotFound`] where there is no journal, [`JournalError::OlderSchema`] where it was last written by a program
-/// that takes no orders from it; and whatever keeps this user from writing there.
+/// Stores an order durably for the current or next holder of a journal.
 pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), JournalError> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
@@ -84,10 +72,6 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), Jou
     .await
 }
 
-/// Answers an order that nobody carries out any more, or all that wait when none is named; says how many these were.
-///
-/// # Errors
-/// As [`give_order`].
 pub async fn close_orders(
     url: &JournalUrl,
     order: Option<&OrderToken>,
@@ -109,7 +93,7 @@ pub async fn close_orders(
     .await
 }
 
-/// A journal that exists, open for orders. It is not migrated: whoever writes it may be an older program.
+/// Opens a journal for orders without migration: its holder may be an older program.
 async fn open(url: &JournalUrl) -> Result<Connection, JournalError> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });
@@ -126,7 +110,6 @@ async fn open(url: &JournalUrl) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-/// Those that wait to be carried out, oldest first.
 pub(crate) async fn pending(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -144,7 +127,6 @@ pub(crate) async fn pending(
     rows.iter().map(|row| order(row).map_err(|error| from_sqlx(error, url))).collect()
 }
 
-/// What came of an order; none while it waits.
 pub(crate) async fn answer_to(
     any: &mut AnyConnection,
     url: &JournalUrl,
@@ -156,7 +138,6 @@ pub(crate) async fn answer_to(
     row.map(|row| row.try_get("answer").map_err(|error| from_sqlx(error, url))).transpose()
 }
 
-/// Answers orders, within a transaction of the journal's holder.
 pub(crate) async fn answer(
     any: &mut AnyConnection,
     url: &JournalUrl,

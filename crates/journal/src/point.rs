@@ -1,5 +1,7 @@
-//! The last line that was verified, kept in a file beside the journal: whoever makes a journal anew with a sound chain of its
-//! own, or puts an older copy in its place, has to change this file too.
+//! Last verified line of a journal, stored in a file next to it.
+//!
+//! Whoever replaces the journal by a forged one with a valid chain, or by an older copy, must
+//! change this file, too.
 
 use crate::private_file::{sync_folder_of, with_ending};
 use crate::{ChainHash, Head, JournalUrl};
@@ -7,29 +9,25 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What the name of the file ends with.
 pub(crate) const ENDING: &str = ".verified";
 
-/// The file of a journal; a journal on a server has none.
 pub(crate) fn path_of(url: &JournalUrl) -> Option<PathBuf> {
     url.file().map(|file| with_ending(file, ENDING))
 }
 
-/// The last line that was verified; none where it is not known, as after the file was removed or cut short.
 pub(crate) fn read(url: &JournalUrl) -> Option<Head> {
     let text = fs::read_to_string(path_of(url)?).ok()?;
     let (seq, hash) = text.trim_end().split_once(' ')?;
     Some(Head { seq: seq.parse().ok()?, hash: ChainHash::from_hex(hash)? })
 }
 
-/// Keeps it. That it cannot be kept costs no more than what it is good for.
+/// Writes the last verified line. Best effort: a failure only loses extra protection.
 pub(crate) fn write(url: &JournalUrl, head: Head) {
     if let Some(path) = path_of(url) {
         drop(replace(&path, head));
     }
 }
 
-/// Forgets it: another journal begins there.
 pub(crate) fn forget(url: &JournalUrl) {
     if let Some(path) = path_of(url) {
         drop(fs::remove_file(path));

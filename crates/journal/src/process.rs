@@ -1,9 +1,10 @@
-//! Which process holds a journal: its number means something where it runs, together with when it began.
+//! Identity of a process: id, start time and machine.
 
 use std::path::Path;
 
-/// What distinguishes this host since its last start, and this namespace of processes, from all others; empty where
-/// nothing does. Containers may share a host's name, but not its processes.
+/// Returns the host's identity since boot and the process namespace, empty if unknown.
+///
+/// Containers may share a host name, but not their processes.
 pub(crate) fn this_machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let room = std::fs::read_link("/proc/self/ns/pid");
@@ -13,12 +14,12 @@ pub(crate) fn this_machine() -> String {
     }
 }
 
-/// When a process of this machine began, in ticks since the machine did.
+/// Returns the start time of a local process, in clock ticks since boot.
 pub(crate) fn started(pid: u32) -> Option<u64> {
     stat(pid)?.1
 }
 
-/// Whether the process lives that had this number and began then. Where it cannot be looked at it does.
+/// Returns whether the process lives. Assumed if it cannot be checked.
 pub(crate) fn is_alive(pid: u32, began: Option<u64>) -> bool {
     match stat(pid) {
         Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
@@ -26,13 +27,12 @@ pub(crate) fn is_alive(pid: u32, began: Option<u64>) -> bool {
     }
 }
 
-/// Returns whether a signal has stopped the process with this number, such as SIGSTOP or Ctrl-Z.
 pub(crate) fn is_stopped(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
 }
 
-/// Whether it has ended, though nobody has fetched it, and when it began.
+/// Returns whether the process has ended, also as a zombie, and its start time.
 fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // `PID (NAME) STATE ...`, where the name may hold anything; the beginning is the twentieth after it.
@@ -41,7 +41,6 @@ fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
     Some((rest.starts_with(['Z', 'X']), began))
 }
 
-/// Whether there is a process of another user that the system does not show.
 #[cfg(unix)]
 fn is_hidden(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);

@@ -1,4 +1,4 @@
-//! A journal, read; also while another process writes it.
+//! Reads journals, also while another process writes to them.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
@@ -14,28 +14,20 @@ use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How many exchanges a page holds meanwhile: each may be long.
 const EXCHANGES_PAGE: u32 = 200;
 
-/// The schema that brought the exchanges.
 pub(crate) const EXCHANGES_SINCE: i64 = 2;
 
-/// A journal that is read and never changed; it needs no lease.
 pub struct Reader {
     connection: Connection,
-    /// Older than this program's where nobody has written since.
+    /// Schema version of the journal, older than this program's until the next write.
     pub(crate) schema: i64,
-    /// The seals of exchanges that a walk has met.
     pub(crate) seals: Seals,
-    /// Whether these are not all of those in the lines up to the last one that was met.
+    /// Whether seals up to the last visited line may be missing from `seals`.
     pub(crate) knows_few_seals: bool,
 }
 
 impl Reader {
-    /// Opens a journal that exists.
-    ///
-    /// # Errors
-    /// [`JournalError::NotFound`] when there is none, and what else may be wrong with it.
     pub async fn open(url: &JournalUrl) -> Result<Self, JournalError> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
         match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
@@ -46,18 +38,11 @@ impl Reader {
         }
     }
 
-    /// From the first line on, each verified before it is handed out, so many at a time.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn walk(&mut self, page: u32) -> Result<Walk<'_>, JournalError> {
         Walk::begin(self, page).await
     }
 
-    /// At most `limit` lines from number `from` on, in their order; as they stand there, not verified.
-    ///
-    /// # Errors
-    /// [`JournalError::BrokenChain`] at a row that is no line.
+    /// Reads up to `limit` lines from number `from` on, in order and unverified.
     pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>, JournalError> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE seq >= $1 ORDER BY seq LIMIT $2";
@@ -65,10 +50,6 @@ impl Reader {
         self.read_lines(&rows)
     }
 
-    /// All lines about an intent, in their order.
-    ///
-    /// # Errors
-    /// As [`Reader::lines`].
     pub async fn lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE intent = $1 ORDER BY seq";
@@ -76,10 +57,7 @@ impl Reader {
         self.read_lines(&rows)
     }
 
-    /// At most `limit` lines of facts from `from` until before `to` (venue time), in their order.
-    ///
-    /// # Errors
-    /// As [`Reader::lines`].
+    /// Reads up to `limit` unverified lines with a venue time in `[from, to)`.
     pub async fn lines_between(
         &mut self,
         from: Millis,
@@ -92,12 +70,10 @@ impl Reader {
         self.read_lines(&rows)
     }
 
-    /// The requests about an intent, in their order; none in a journal that was last written before they were kept. They
-    /// are held against the seals of the last [`Reader::walk`]; what was written after it is left out.
+    /// Reads the exchanges of an intent. Empty for a journal older than exchanges.
     ///
-    /// # Errors
-    /// When the database does not answer, or holds what is no exchange; [`JournalError::BrokenChain`] when one is not as
-    /// it was written.
+    /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are
+    /// omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
@@ -108,11 +84,7 @@ impl Reader {
         self.sealed_exchanges(&rows).await
     }
 
-    /// The requests about no intent in particular, such as those for lists and wallets, that were sent from one moment to
-    /// another, both included: at most the last `limit` of them, in their order.
-    ///
-    /// # Errors
-    /// As [`Reader::exchanges_of`].
+    /// Reads the last `limit` exchanges without an intent in an inclusive time range.
     pub async fn exchanges_between(
         &mut self,
         from: Millis,
@@ -129,19 +101,12 @@ impl Reader {
         self.sealed_exchanges(&rows).await
     }
 
-    /// The last line.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn head(&mut self) -> Result<Head, JournalError> {
         let url = self.connection.url().clone();
         within(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
     }
 
-    /// Who holds the journal; nobody after a clean end.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Returns the lease, `None` after a clean end.
     pub async fn holder(&mut self) -> Result<Option<Lease>, JournalError> {
         let url = self.connection.url().clone();
         within(ANSWER_DEADLINE, &url, async {
@@ -150,15 +115,11 @@ impl Reader {
         .await
     }
 
-    /// Lets go of the database now: a file's log of changes goes into the file when the last who has it open lets go.
+    /// Closes the connection. The last connection to a file merges its write-ahead log.
     pub async fn close(self) {
         self.connection.close().await;
     }
 
-    /// The orders that wait to be carried out, oldest first; none in a journal that was last written before there were any.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn pending_orders(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
         if self.schema < ORDERS_SINCE {
             return Ok(Vec::new());
@@ -167,16 +128,11 @@ impl Reader {
         within(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
     }
 
-    /// What came of an order; none while it waits.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>, JournalError> {
         let url = self.connection.url().clone();
         within(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
     }
 
-    /// A page of exchanges with their numbers, from this one on.
     pub(crate) async fn exchanges_from(
         &mut self,
         id: u64,
@@ -190,7 +146,6 @@ impl Reader {
         self.read_exchanges(&rows).await
     }
 
-    /// The exchanges of these numbers that are about an intent, or were sent from this moment on.
     pub(crate) async fn kept_exchanges(
         &mut self,
         ids: Range<u64>,
@@ -203,14 +158,12 @@ impl Reader {
         Ok(self.read_exchanges(&rows).await?.into_iter().map(|(_, exchange)| exchange).collect())
     }
 
-    /// What a question for one number answers.
     pub(crate) async fn count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64, JournalError> {
         let rows = self.rows(text, numbers).await?;
         let count = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>(0));
         Ok(count.map_err(|error| from_sqlx(error, self.url()))?.cast_unsigned())
     }
 
-    /// Exchanges as they were, with their numbers.
     async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>, JournalError> {
         let (mut restored, mut read) = (BTreeMap::new(), Vec::new());
         for row in rows {
@@ -226,7 +179,6 @@ impl Reader {
         Ok(read)
     }
 
-    /// A kept answer as it was, with the help of those that are restored already; none where it cannot be.
     async fn restored(
         &mut self,
         kept: &str,
@@ -256,13 +208,11 @@ impl Reader {
         Ok(whole)
     }
 
-    /// The answer of an exchange as it is kept.
     async fn response_of(&mut self, id: u64) -> Result<Option<String>, JournalError> {
         let rows = self.rows("SELECT response FROM wires WHERE id = $1", &[id.cast_signed()]).await?;
         Ok(rows.first().and_then(|row| row.try_get("response").ok()))
     }
 
-    /// The same, each held against its seal. Those after the last seal of the walk are left out: theirs is not read yet.
     async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>, JournalError> {
         let mut read = self.read_exchanges(rows).await?;
         let numbers: Vec<u64> = read.iter().map(|(id, _)| *id).collect();
@@ -279,10 +229,7 @@ impl Reader {
         broken(self.url(), *seq, reason)
     }
 
-    /// The number of the last intent; 0 for none.
-    ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Returns the number of the last intent, 0 if there is none.
     pub async fn last_intent(&mut self) -> Result<u64, JournalError> {
         self.count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
     }
@@ -315,7 +262,6 @@ impl Reader {
         within(ANSWER_DEADLINE, &url, rows).await
     }
 
-    /// The lines that a statement finds.
     pub(crate) async fn lines_of_rows(
         &mut self,
         text: &'static str,

@@ -1,4 +1,4 @@
-//! A run's journal in a store: entries become lines, and the lease is renewed as time passes.
+//! Journal of one run in a store. Renews the lease as time passes.
 
 use crate::{
     Follower, Journal, JournalError, Line, LineKind, LoggedExchange, OrderToken, ProjectionEnd, Projector,
@@ -10,44 +10,40 @@ use candlewick_sdk::Millis;
 use std::io;
 use std::time::Duration;
 
-/// How often the lease is renewed, in real time: several times within its duration.
+/// Interval of lease renewals in real time, several within the lease's duration.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// How long a run that ends takes for its last snapshot.
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// How often the tables are brought up to date, in real time; how soon the next piece follows at least while they are far behind, and
-/// after how many times as long as the last one took; and how long they rest after a piece that failed.
+/// Pace of table updates in real time.
+///
+/// In order: normal interval, minimum pause while catching up, that pause as a multiple of the last
+/// duration, and pause after a failure.
 const ROWS_PACE: Duration = Duration::from_secs(5);
 const CATCH_UP_PACE: Duration = Duration::from_millis(20);
 const CATCH_UP_REST: u32 = 4;
 const ROWS_REST: Duration = Duration::from_mins(1);
 
-/// The journal of one run in a store.
 pub struct RunJournal {
-    /// None once it is closed.
     store: Option<Store>,
     run: u64,
-    /// Time that never leaps and passes while the machine sleeps, for the lease.
+    /// Monotonic time for the lease. It must advance while the machine sleeps.
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
     last_beat: Duration,
-    /// When the last event was a fact, and when it arrived: actions follow from it.
+    /// Venue times of the last event and its arrival, also used for the resulting actions.
     moment: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// A piece of a snapshot is being written; where nobody waits for that any more, it was given up.
+    /// Whether a snapshot piece is being written. Still set later, it was cancelled.
     is_storing: bool,
-    /// How many snapshots could not be kept.
     failures: u64,
-    /// Keeps the tables up, where somebody follows the lines who knows their rows.
     projector: Option<Projector>,
-    /// When rows are next written.
     next_rows: Duration,
 }
 
 impl RunJournal {
-    /// The journal of run number `run`, which begins at venue time `now`. `elapsed` is the time since some moment, by a clock
-    /// that never leaps and runs on while the machine sleeps.
-    /// What the store held before has been verified.
+    /// Creates the journal of run `run` at venue time `now`, on a verified store.
+    ///
+    /// `elapsed` is a monotonic time since any moment, which must advance while the machine sleeps.
     pub fn new(
         mut store: Store,
         run: u64,
@@ -70,7 +66,6 @@ impl RunJournal {
         }
     }
 
-    /// The same with somebody who follows its lines and has snapshots kept.
     #[must_use]
     pub fn followed_by(mut self, follower: Box<dyn Follower>) -> Self {
         if let Some(store) = &mut self.store {
@@ -81,7 +76,6 @@ impl RunJournal {
         self
     }
 
-    /// Hands out what has become durable.
     fn follow(&mut self) {
         if let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) {
             for stored in &store.take_durable() {
@@ -93,14 +87,12 @@ impl RunJournal {
         }
     }
 
-    /// Whether rows of the tables are to be written now.
     fn are_rows_due(&self) -> bool {
         self.projector.as_ref().is_some_and(Projector::is_due)
             && self.follower.as_ref().is_some_and(|follower| follower.rows().is_some())
             && (self.elapsed)() >= self.next_rows
     }
 
-    /// Writes the next rows of the tables; whether there were any, and they were written. No entry depends on it.
     async fn keep_rows(&mut self) -> bool {
         let now = (self.elapsed)();
         // Given up on the way, too: what is wrong may last.
@@ -128,7 +120,6 @@ impl RunJournal {
         true
     }
 
-    /// Keeps the next piece of a snapshot, unless something else waits; whether there was one, and it was kept.
     async fn keep_piece(&mut self, is_end: bool) -> bool {
         self.give_up();
         let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
@@ -152,14 +143,13 @@ impl RunJournal {
         true
     }
 
-    /// Nobody waits any more for a piece that was on its way when somebody else wanted the journal.
     fn give_up(&mut self) {
         if std::mem::take(&mut self.is_storing) {
             self.note_failure("the disk was slow, and something else was to be written");
         }
     }
 
-    /// A snapshot that is missing costs time at the next start, and no trade now.
+    /// Records a failed snapshot. It makes the next start slower, but affects no trade.
     fn note_failure(&mut self, why: &str) {
         if let Some(follower) = &mut self.follower {
             follower.not_recorded(why);

@@ -1,11 +1,10 @@
-//! Seals: notes that hold the hashes of the exchanges that were committed with them, so that the chain covers those too.
+//! Seals: notes with the hashes of exchanges, which extend the chain to these exchanges.
 
 use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How the body of a seal begins.
 const BEGINNING: &str = "{\"exchanges\":";
 
 #[derive(Serialize, Deserialize)]
@@ -15,33 +14,30 @@ struct Seal {
 
 #[derive(Serialize, Deserialize)]
 struct Sealed {
-    /// The number of the first.
     first: u64,
-    /// The hashes of it and those after it.
     hashes: Vec<String>,
 }
 
-/// The body of the seal of these exchanges, of which the first has this number.
 pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
     let hashes = (first..).zip(exchanges).map(|(id, exchange)| hash_of(id, exchange).to_hex().to_string());
     let seal = Seal { exchanges: Sealed { first, hashes: hashes.collect() } };
     serde_json::to_string(&seal).expect("numbers and texts are JSON")
 }
 
-/// Whether a note is a seal of exchanges.
 pub fn is_seal(body: &str) -> bool {
     body.starts_with(BEGINNING)
 }
 
-/// The numbers of the exchanges that a note seals; none of a note that is no seal.
 pub(crate) fn exchanges_of(body: &str) -> Option<Range<u64>> {
     let Seal { exchanges: Sealed { first, hashes } } =
         serde_json::from_str(Some(body).filter(|body| is_seal(body))?).ok()?;
     Some(first..first + hashes.len() as u64)
 }
 
-/// The hash of an exchange: blake3 over its number and its fields, texts with their lengths, each field that may be
-/// missing after a byte that says whether it is there.
+/// Returns blake3 over the number and fields of an exchange.
+///
+/// Texts are length-prefixed, optional fields are preceded by a byte that states whether they
+/// exist.
 fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
@@ -58,18 +54,16 @@ fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     hasher.finalize()
 }
 
-/// What the seals of a journal say of its exchanges, by their numbers.
+/// Hash of each sealed exchange and line number of its seal, by exchange number.
 #[derive(Default)]
 pub(crate) struct Seals(BTreeMap<u64, (blake3::Hash, u64)>);
 
-/// What is wrong with an exchange, and the line that shows it.
 pub(crate) struct Unsound {
     pub(crate) seq: u64,
     pub(crate) reason: String,
 }
 
 impl Seals {
-    /// Takes the note of line number `seq`; one that is no seal changes nothing.
     pub(crate) fn take(&mut self, seq: u64, body: &str) {
         if !is_seal(body) {
             return;
@@ -81,30 +75,23 @@ impl Seals {
         }
     }
 
-    /// How many exchanges are sealed.
     pub(crate) fn count(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// Whether an exchange is sealed; none that came before the first seal is.
     pub(crate) fn holds(&self, id: u64) -> bool {
         self.0.contains_key(&id)
     }
 
-    /// The last number that is sealed, if any is.
     pub(crate) fn last(&self) -> Option<u64> {
         self.0.last_key_value().map(|(id, _)| *id)
     }
 
-    /// The first sealed number from this one on, and the line of its seal.
     pub(crate) fn next(&self, from: u64) -> Option<(u64, u64)> {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
     }
 
-    /// Holds an exchange against its seal.
-    ///
-    /// # Errors
-    /// It is not what was sealed, or came after the first seal without one.
+    /// Checks an exchange against its seal. One after the first seal must have a seal.
     pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), Unsound> {
         let Some((hash, seq)) = self.0.get(&id) else {
             return match self.0.range(..id).next_back() {

@@ -1,4 +1,4 @@
-//! The last snapshot of a journal, and the way on from it.
+//! Finds the last snapshot of a journal, and reads the lines after it.
 
 use crate::database::connection::{ANSWER_DEADLINE, within};
 use crate::database::fault::from_sqlx;
@@ -9,10 +9,8 @@ use sqlx::Row;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// How far behind the last verified line a snapshot is looked for.
 const SNAPSHOT_NEAR: u64 = 1_000_000;
 
-/// Lines by their numbers that one statement asks for.
 const AT_ONCE: usize = 32;
 static NUMBERED: LazyLock<String> = LazyLock::new(|| {
     let places: Vec<String> = (1..=AT_ONCE * 2).map(|place| format!("${place}")).collect();
@@ -21,20 +19,16 @@ static NUMBERED: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// From behind this line on, each held to it and to the last line that was verified before, so many at a time. What is
-    /// handed out may be believed once the walk has come to its end.
+    /// Walks the lines after `head`, verified against it and the last verified line.
     ///
-    /// # Errors
-    /// When the database does not answer.
+    /// Lines are only trustworthy once the walk has reached its end.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>, JournalError> {
         Walk::begin_after(self, head, page).await
     }
 
-    /// The last whole snapshot among the lines that were verified before: of a file what the file beside it remembers, on a
-    /// server what the lease does. None where none is known, or none stands near.
+    /// Returns the last complete verified snapshot, `None` if none is known nearby.
     ///
-    /// # Errors
-    /// When the database does not answer.
+    /// The last verified line is recorded in the file next to the journal, or in a server's lease.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>, JournalError> {
         let url = self.url().clone();
         let verified = match url.file() {
@@ -51,18 +45,11 @@ impl Reader {
         self.sound_line(seq.cast_unsigned()).await
     }
 
-    /// The line of this number and hash; none where there is another.
-    ///
-    /// # Errors
-    /// When the database does not answer.
     pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>, JournalError> {
         Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
     }
 
-    /// The lines of these numbers, each held to the hash before it.
-    ///
-    /// # Errors
-    /// [`JournalError::BrokenChain`] where one is missing or not as it was written; the database does not answer.
+    /// Reads the lines of these numbers, each verified against its predecessor.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>, JournalError> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(AT_ONCE) {
@@ -88,10 +75,6 @@ impl Reader {
         Ok(lines)
     }
 
-    /// As [`Reader::lines_between`], each held to the hash before it.
-    ///
-    /// # Errors
-    /// As [`Reader::lines_numbered`].
     pub async fn sound_lines_between(
         &mut self,
         from: Millis,
@@ -103,17 +86,12 @@ impl Reader {
         Ok(lines)
     }
 
-    /// As [`Reader::lines_of`], each held to the hash before it.
-    ///
-    /// # Errors
-    /// As [`Reader::lines_numbered`].
     pub async fn sound_lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
         let lines = self.lines_of(intent).await?;
         self.check(&lines).await?;
         Ok(lines)
     }
 
-    /// Holds lines, in their order, each to the hash before it.
     async fn check(&mut self, lines: &[StoredLine]) -> Result<(), JournalError> {
         let mut before: Option<Head> = None;
         for stored in lines {
@@ -134,7 +112,6 @@ impl Reader {
         Ok(())
     }
 
-    /// A line that has the hash that follows from it and the hash before it.
     async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>, JournalError> {
         let lines = self.lines(seq.saturating_sub(1), 2).await?;
         let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The durable journal of a process that may write it.
+//! Durable journal of the process that writes it.
 
 use crate::apart::Apart;
 use crate::append::Then;
@@ -19,67 +19,51 @@ use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many lines and exchanges may wait for a commit. The driver commits long before; when the database is gone it takes
-/// no more events once [`Store::is_full`].
+/// Maximum number of buffered lines and exchanges.
+///
+/// The driver commits long before. Without a database it stops taking events once
+/// [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
-/// How often the last verified line is kept meanwhile, in real time.
 const POINT_PAUSE: Duration = Duration::from_mins(1);
 
-/// How often a lock is tried whose holder the lease does not name (yet, or any more), and the pause between.
+/// Retries for a lock whose holder the lease does not name yet, or no longer names.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A journal that this process alone may write, while it holds the lease.
+/// A journal for exclusive writing under a lease.
 ///
-/// Lines are buffered by [`Store::record`] and durable when [`Store::commit`] has returned. Every transaction checks
-/// that the lease is still ours, so two processes never both write. Dropping the future of a call is allowed at any
-/// moment: it counts as an error whose outcome is unknown.
+/// Lines are buffered by [`Store::record`] and durable when [`Store::commit`] has returned. Every
+/// transaction checks the lease, so two processes never both write. Futures may be dropped at any
+/// time, which counts as an error with unknown outcome.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: Token,
-    /// Taken out during a call and put back when it succeeds; a connection with an open question is never used again.
+    /// `None` in a call or after a failure, as a pending query makes it unusable.
     pub(crate) connection: Option<Connection>,
-    /// Whether `head` and `exchanges_written` are what the database holds.
     is_certain: bool,
-    /// The last line that is known to be durable.
     pub(crate) head: Head,
-    /// How many exchanges are known to be durable.
     exchanges_written: u64,
     pub(crate) lines: Vec<Pending>,
-    /// How many of these, at the beginning, nobody waits for: an attempt to write them apart has failed, or not ended.
+    /// Number of leading best-effort lines whose own write failed or is unfinished.
     pub(crate) apart: usize,
-    /// Lines that became durable and wait to be followed, where anybody follows them.
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
-    /// Of how many of these exchanges the seal is among the lines.
+    /// Number of leading exchanges whose seal is already among the lines.
     sealed: usize,
-    /// Answers that later ones are compared with.
     bases: Bases,
-    /// Run and moments of the last line that was recorded.
     pub(crate) moment: Option<(u64, Millis, Millis)>,
-    /// When the last verified line was kept, once the lines before ours are verified.
     point_kept: Option<Duration>,
-    /// What came of people's orders.
     answers: BTreeMap<OrderToken, String>,
     pub(crate) kill_points: KillPoints,
-    /// Let go of with this value, however it ends.
     _lock: Option<FileLock>,
 }
 
 impl Store {
-    /// Opens a journal for writing on the usual terms: makes it when there is none, migrates it, takes the lease.
-    ///
-    /// # Errors
-    /// [`JournalError::HeldBy`] when another living process holds it, and what else may be wrong with it.
     pub async fn open(url: &JournalUrl, holder: &Holder) -> Result<Self, JournalError> {
         Self::open_on_terms(url, holder, &LeaseTerms::default()).await
     }
 
-    /// The same on terms of one's own.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
     pub async fn open_on_terms(
         url: &JournalUrl,
         holder: &Holder,
@@ -139,17 +123,14 @@ impl Store {
         })
     }
 
-    /// From now on lines that become durable are kept for [`Store::take_durable`].
     pub(crate) fn follow(&mut self) {
         self.durable = Some(Vec::new());
     }
 
-    /// The lines that have become durable since the last call.
     pub(crate) fn take_durable(&mut self) -> Vec<StoredLine> {
         self.durable.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Takes a line; it is durable after the next [`Store::commit`] that succeeds.
     pub fn record(&mut self, line: Line) {
         let line = Line { body: without_nul(line.body), ..line };
         let head = self.recorded().followed_by(&line);
@@ -157,50 +138,46 @@ impl Store {
         self.lines.push(Pending { line, head });
     }
 
-    /// Takes a request and its response, to be kept beside the lines; durable as they are, with a note that seals them.
     pub fn record_exchange(&mut self, exchange: LoggedExchange) {
         self.exchanges.push(exchange.bounded());
     }
 
-    /// From now on the last line is kept beside the journal as verified, now (in time since some moment) and again as time passes. To be called once
-    /// all lines before this process's own are verified.
+    /// Stores the last line as verified, now and at intervals.
+    ///
+    /// Call it only once all lines of earlier processes are verified. `now` is the time since any
+    /// fixed moment.
     pub fn keep_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
     }
 
-    /// Keeps it again, once enough time has passed.
     pub(crate) fn renew_point(&mut self, now: Duration) {
         if self.point_kept.is_some_and(|kept| now.saturating_sub(kept) >= POINT_PAUSE) {
             self.keep_point(now);
         }
     }
 
-    /// Takes the answer to an order that lies in the database; durable with the lines that were recorded before it.
     pub fn answer_order(&mut self, order: OrderToken, answer: String) {
         self.answers.insert(order, without_nul(answer));
     }
 
-    /// How many lines, exchanges and answers wait for a commit.
     pub fn pending(&self) -> usize {
         self.lines.len() - self.apart + self.exchanges.len() + self.answers.len()
     }
 
-    /// Whether [`MAX_PENDING`] lines, exchanges and answers to orders wait: nothing more may be recorded before a commit succeeds.
+    /// Returns whether [`MAX_PENDING`] is reached: record nothing more until a commit.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }
 
-    /// The last line that is durable.
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// Writes all that is buffered in one transaction, and returns when it would survive a crash of the machine.
+    /// Commits the buffer and returns when it would survive a crash of the machine.
     ///
-    /// # Errors
-    /// Nothing is lost: the buffer stays, and the same call may be repeated when [`JournalError::is_temporary`]. Also
-    /// when the outcome of a transaction is unknown, no line is written twice and none is left out.
+    /// After an error the buffer is kept, and a retry is allowed if [`JournalError::is_temporary`].
+    /// No line is lost or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<(), JournalError> {
         if self.pending() == 0 {
             return Ok(());
@@ -209,10 +186,7 @@ impl Store {
         within(ANSWER_DEADLINE, &url, self.write(Apart::LeftOut)).await
     }
 
-    /// Shows that this process lives; to be called several times within the lease's duration.
-    ///
-    /// # Errors
-    /// [`JournalError::LostLease`] when another process has taken the journal over.
+    /// Renews the lease. Call it several times within the lease's duration.
     pub async fn heartbeat(&mut self) -> Result<(), JournalError> {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
@@ -226,10 +200,9 @@ impl Store {
         .await
     }
 
-    /// Commits what is buffered and gives the lease back.
+    /// Commits and releases the lease.
     ///
-    /// # Errors
-    /// When either fails; what was buffered is lost then, so call [`Store::commit`] first.
+    /// An error loses the buffer, so call [`Store::commit`] first.
     pub async fn close(mut self) -> Result<(), JournalError> {
         self.commit().await?;
         let url = self.url.clone();
@@ -295,7 +268,6 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the seal of those exchanges that have none.
     fn seal_exchanges(&mut self) {
         let unsealed = self.exchanges.get(self.sealed..).unwrap_or_default();
         let Some(first) = unsealed.first() else { return };
@@ -305,7 +277,7 @@ impl Store {
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops from the buffer what an earlier transaction of unknown outcome has written after all.
+    /// Drops buffered lines that an earlier transaction of unknown outcome did write.
     fn forget_written(&mut self, found: Head, exchanges: u64) -> Result<(), JournalError> {
         let written = if found == self.head {
             0
@@ -328,7 +300,6 @@ impl Store {
         Ok(())
     }
 
-    /// The first so many lines of the buffer are durable.
     fn hand_over(&mut self, count: usize) {
         let written = self
             .lines
@@ -340,7 +311,6 @@ impl Store {
         }
     }
 
-    /// The head once everything that is buffered is written.
     pub(crate) fn recorded(&self) -> Head {
         self.lines.last().map_or(self.head, |pending| pending.head)
     }
@@ -356,7 +326,7 @@ impl Store {
     }
 }
 
-/// Takes the lock of a journal in a file. Whoever has it holds the lease, or is about to take or to give it back.
+/// Takes the file lock. Its owner has the lease, or is taking or releasing it.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>, JournalError> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
@@ -380,7 +350,6 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
     Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
-/// The last line, where the lease and the entries agree on it.
 async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
     let remembered = lease::read_head(any, url).await?;
     let written = append::last_line(any, url).await?;

@@ -1,13 +1,10 @@
-//! Two recorders that take the same entries.
+//! Recorder that passes each entry to two others.
 
 use candlewick_engine::{Entry, Recorder};
 use std::io;
 
-/// Hands every entry to both, such as a hash and a journal.
 pub struct Tee<'a> {
-    /// Is handed each entry first.
     pub first: &'a mut dyn Recorder,
-    /// Is handed each entry second.
     pub second: &'a mut dyn Recorder,
 }
 

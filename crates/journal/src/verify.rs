@@ -1,40 +1,30 @@
-//! A journal held against its own chain, from its first line to its last.
+//! Verification of a journal's hash chain from the first to the last line.
 
 use crate::chain::ChainHash;
 use crate::reader::broken;
 use crate::seal::Seals;
 use crate::{JournalError, LoggedExchange, Reader, StoredLine};
 
-/// How many lines a page holds while a chain is verified.
 const PAGE: u32 = 1_000;
 
-/// A chain that holds from its first line to its last, and the exchanges that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// How many lines.
     pub entries: u64,
-    /// The hash of the last.
     pub head_hash: ChainHash,
-    /// How many raw exchanges the chain covers.
     pub exchanges: u64,
-    /// How many it does not: an earlier program wrote them.
+    /// Number of raw exchanges outside of the chain, written by an older program.
     pub exchanges_outside: u64,
 }
 
 impl Reader {
-    /// Computes the chain again, from the first line to the last that the lease remembers, and holds each raw exchange
-    /// against its seal.
+    /// Recomputes the chain from the first line to the last one recorded in the lease.
     ///
-    /// # Errors
-    /// [`JournalError::BrokenChain`] at the first line that is missing or not as it was written.
+    /// Each raw exchange is checked against its seal.
     pub async fn verify(&mut self) -> Result<Verified, JournalError> {
         self.verify_each(|_| {}).await
     }
 
-    /// The same, and shows each line that is as it was written on the way, in one walk.
-    ///
-    /// # Errors
-    /// As [`Reader::verify`]; lines were shown before.
+    /// Verifies and passes each line to `show`, in one walk, also before an error.
     pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified, JournalError> {
         self.seals = Seals::default();
         let mut walk = self.walk(PAGE).await?;
@@ -66,7 +56,6 @@ impl Reader {
         Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
     }
 
-    /// Holds the exchanges from this number on against their seals; how many have none.
     fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64, JournalError> {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {

@@ -1,4 +1,4 @@
-//! A journal from its first line to its present end, each line verified before it is handed out.
+//! Walk over a journal that verifies each line.
 
 use crate::chain::{Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, within};
@@ -7,17 +7,13 @@ use crate::{JournalError, JournalUrl, LineKind, lease, point};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-/// A walk over all lines. What was handed out is as it was written; that nothing is missing at the end is known when the walk
-/// has come there.
+/// A walk over all lines. Each is verified, but only the end proves completeness.
 pub struct Walk<'a> {
     reader: &'a mut Reader,
     url: JournalUrl,
     page: u32,
-    /// The last line that was handed out.
     head: Head,
-    /// The last line that a holder wrote, as the lease remembered it when the walk began.
     remembered: Head,
-    /// The last line that an earlier process verified.
     point: Option<Head>,
 }
 
@@ -30,8 +26,9 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
     }
 
-    /// The same behind a line that is believed for now: whether it was, and all before it, is known when the walk has passed
-    /// the last line that was verified before.
+    /// Begins a walk after a line that is trusted for now.
+    ///
+    /// It is verified once the walk has passed the last previously verified line.
     pub(crate) async fn begin_after(
         reader: &'a mut Reader,
         head: Head,
@@ -46,10 +43,6 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// The next lines, verified; none at the present end.
-    ///
-    /// # Errors
-    /// [`JournalError::BrokenChain`] at the first line that is missing or not as it was written.
     pub async fn next(&mut self) -> Result<Vec<StoredLine>, JournalError> {
         let from = self.head.seq + 1;
         let page = match self.reader.lines(from, self.page).await {
@@ -71,7 +64,6 @@ impl<'a> Walk<'a> {
         Ok(page)
     }
 
-    /// The last line that was handed out.
     pub const fn head(&self) -> Head {
         self.head
     }
@@ -114,7 +106,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a person does who put an older copy in its place.
     fn advice(&self) -> String {
         let file = point::path_of(&self.url).unwrap_or_default();
         format!(
@@ -125,11 +116,9 @@ impl<'a> Walk<'a> {
 }
 
 impl Reader {
-    /// How many of the requests about an intent lie outside the chain of the last [`Reader::walk`]: an earlier program kept
-    /// them, and nothing shows whether they are as they were written.
+    /// Counts an intent's exchanges outside of the chain of the last [`Reader::walk`].
     ///
-    /// # Errors
-    /// When the database does not answer.
+    /// An older program wrote them, so they cannot be verified.
     pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64, JournalError> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(0);

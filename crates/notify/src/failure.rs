@@ -1,59 +1,31 @@
-//! What goes wrong.
+//! Delivery errors.
 
 use std::time::Duration;
 
-/// Why a message was not taken.
+/// Delivery errors. Reasons never contain the address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// It may be taken later.
     #[error("{reason}")]
-    TryLater {
-        /// What was the matter, without the address.
-        reason: String,
-        /// How long the receiver asks to be left alone.
-        after: Option<Duration>,
-    },
-    /// It is turned away, perhaps because of what it says, perhaps because of what somebody may mend.
+    TryLater { reason: String, after: Option<Duration> },
+    /// Rejected, because of the content or of a setting that the operator can fix.
     #[error("{reason}")]
-    TurnedAway {
-        /// What was the matter, without the address.
-        reason: String,
-    },
-    /// This message is not taken, however often it is sent.
+    TurnedAway { reason: String },
+    /// Permanently rejected: a retry cannot succeed.
     #[error("{reason}")]
-    Refused {
-        /// What was the matter, without the address.
-        reason: String,
-    },
+    Refused { reason: String },
 }
 
-/// A channel that cannot be used as it is set.
+/// Invalid channel settings. Problems never contain an address or a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
-    /// The address.
     #[error("{problem}")]
-    Address {
-        /// What is wrong, without the address.
-        problem: String,
-    },
-    /// The secret: a key, a token or a password.
+    Address { problem: String },
     #[error("{problem}")]
-    Secret {
-        /// What is wrong, without a word of it.
-        problem: String,
-    },
-    /// Who writes or who is written to.
+    Secret { problem: String },
     #[error("{problem}")]
-    Mailbox {
-        /// Which one, and what is wrong.
-        problem: String,
-    },
-    /// The HTTP or mail client cannot be made.
+    Mailbox { problem: String },
     #[error("{problem}")]
-    Client {
-        /// Why.
-        problem: String,
-    },
+    Client { problem: String },
 }
 
 impl Failure {
@@ -61,7 +33,6 @@ impl Failure {
         Self::TryLater { reason: reason.into(), after: None }
     }
 
-    /// How long the receiver asks to be left alone.
     pub(crate) const fn after(&self) -> Option<Duration> {
         if let Self::TryLater { after, .. } = self { *after } else { None }
     }

@@ -1,4 +1,4 @@
-//! Requests to receivers: no redirect is followed, no proxy of the environment is used, and of an answer little is read.
+//! HTTP client: no redirects, no proxy from the environment, bounded responses.
 
 use crate::failure::{ChannelError, Failure};
 use crate::worker::DEADLINE;
@@ -9,10 +9,9 @@ use std::error::Error as _;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// What of an answer is read at most.
 const MOST_BYTES: usize = 16_384;
 
-/// What of a client's mistakes has nothing to do with what a message says.
+/// Client errors that do not depend on the content of a message.
 const HOLDS_FOR_ANY: [StatusCode; 5] = [
     StatusCode::UNAUTHORIZED,
     StatusCode::PROXY_AUTHENTICATION_REQUIRED,
@@ -21,16 +20,14 @@ const HOLDS_FOR_ANY: [StatusCode; 5] = [
     StatusCode::TOO_MANY_REQUESTS,
 ];
 
-/// Whether a secret goes along with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carries {
-    /// A token, or an address that is one.
+    /// A token, or an address that contains one: requires HTTPS unless local.
     Secret,
-    /// A message and no more.
     Message,
 }
 
-/// Reads an address; what is wrong is said without it.
+/// Parses a URL. Errors do not contain it.
 pub(crate) fn address(text: &str, carries: Carries) -> Result<Url, ChannelError> {
     let url =
         Url::parse(text).map_err(|error| ChannelError::address(format!("it is no address: {error}")))?;
@@ -50,7 +47,6 @@ pub(crate) fn address(text: &str, carries: Carries) -> Result<Url, ChannelError>
     Ok(url)
 }
 
-/// Whether it is this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
@@ -60,7 +56,6 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// A client for one receiver.
 pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelError> {
     // Refused where the process has chosen one: that one is as good.
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -79,19 +74,16 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
     })
 }
 
-/// The client for messages.
 pub(crate) fn message_client(url: &Url) -> Result<Client, ChannelError> {
     client(url, DEADLINE)
 }
 
-/// Sends a request, and says whether its message was taken.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
     let answer = answer_of(request).await?;
     // What was taken is taken, however long the rest of the answer is in coming.
     if answer.status().is_success() { Ok(()) } else { Err(failure_of(answer).await) }
 }
 
-/// Sends a request, and reads its answer as far as it is JSON and no longer than that.
 pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Result<Value, Failure> {
     let answer = answer_of(request).await?;
     if answer.status().is_success() { Ok(read(answer, most).await) } else { Err(failure_of(answer).await) }
@@ -101,7 +93,6 @@ async fn answer_of(request: RequestBuilder) -> Result<Response, Failure> {
     request.send().await.map_err(|error| Failure::later(innermost(&error.without_url())))
 }
 
-/// Why a message was not taken.
 async fn failure_of(answer: Response) -> Failure {
     let (status, headers) = (answer.status(), answer.headers().clone());
     let reason = format!("the receiver answers {status}");
@@ -114,7 +105,6 @@ async fn failure_of(answer: Response) -> Failure {
     }
 }
 
-/// What an answer holds, as far as it is JSON and not long.
 async fn read(mut answer: Response, most: usize) -> Value {
     let mut bytes = Vec::new();
     while let Ok(Some(chunk)) = answer.chunk().await {
@@ -126,7 +116,6 @@ async fn read(mut answer: Response, most: usize) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// How long a receiver asks to be left alone: by its header, in seconds or as a date, or by what chats write into their answers.
 fn wish(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let of_header = text(RETRY_AFTER).and_then(|wish| {
@@ -146,7 +135,7 @@ fn seconds(wish: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(wish).ok()
 }
 
-/// What an error began with, without any address.
+/// Describes the root cause of an error without any URL.
 pub(crate) fn innermost(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();

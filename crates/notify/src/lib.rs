@@ -1,12 +1,9 @@
-//! Alerts to people and programs.
+//! Alerts to operators and programs, and chat commands from configured chats.
 //!
-//! An [`Alert`] is handed to a [`Notifier`], which never waits: rules decide which channels it goes to, and each channel has a bounded
-//! queue and a task of its own that sends what waits there. A receiver that is down is tried again with growing pauses, or when it
-//! asks for; many alerts in a short time become one message that counts them. What finds no room in a queue is dropped, the least
-//! severe first, counted, and told with the next message.
-//!
-//! This crate knows nothing of trading: an alert is text with a time and a severity. A [`Chat`] takes questions the other way, from named
-//! chats only, and can ask for no more than the state of a run and its halt.
+//! A [`Notifier`] routes each [`Alert`] by rules and never blocks. Each channel has a bounded queue
+//! and a task that retries with backoff. Bursts become one digest; overflow drops the least severe
+//! alerts and is reported. A [`Chat`] is limited to status and halt. Nothing here knows about
+//! trading.
 
 mod alert;
 mod rules;

@@ -1,36 +1,27 @@
-//! One alert, or a digest of many, as it is sent.
+//! Messages: one alert, or a digest of several.
 
 use crate::alert::{Alert, Severity};
 use chrono::DateTime;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Alerts that a digest shows in full; the others are counted.
 const SHOWN: usize = 5;
-/// Letters of an alert's text that are shown in a digest.
 const SHOWN_LETTERS: usize = 300;
 
-/// What is sent at once: an alert, or a digest of several.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// The same for each attempt to send it.
     pub id: String,
-    /// Who sends it.
     pub sender: String,
-    /// What it says, the earliest first.
     pub alerts: Vec<Alert>,
-    /// Alerts that found no room before these, and are lost.
     pub dropped: u64,
 }
 
 impl Message {
-    /// How much the most severe of it matters.
     pub fn severity(&self) -> Severity {
         let of_loss = if self.dropped > 0 { Severity::Warning } else { Severity::Info };
         self.alerts.iter().map(|alert| alert.severity).fold(of_loss, Severity::max)
     }
 
-    /// What it is about, on a line.
     pub fn title(&self) -> String {
         let (severity, sender) = (self.severity().as_str(), &self.sender);
         match self.alerts.as_slice() {
@@ -39,12 +30,11 @@ impl Message {
         }
     }
 
-    /// What happened.
     pub fn body(&self) -> String {
         self.body_within(usize::MAX, |_| 1)
     }
 
-    /// What happened, in so much by that measure. What is too long is cut where it tells most, and no number is.
+    /// Renders the body in at most `most` units of `length`. Never cuts numbers.
     pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
         let (text, mut end) = match self.alerts.as_slice() {
             [only] => (only.text.clone(), details(only)),
@@ -57,7 +47,6 @@ impl Message {
         cut(&text, left, length) + &end
     }
 
-    /// Title and body in so much by that measure; chats count UTF-16 units.
     pub(crate) fn chat_text(&self, most: usize, length: fn(char) -> usize) -> String {
         let title = self.title() + "\n";
         let left = most.saturating_sub(title.chars().map(length).sum());
@@ -65,7 +54,6 @@ impl Message {
     }
 }
 
-/// The beginning of a text of which so much is taken, by the measure of its characters.
 pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> String {
     if text.chars().map(&length).sum::<usize>() <= most {
         return text.to_owned();
@@ -79,7 +67,6 @@ pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> St
     short + "..."
 }
 
-/// What stands below the text of an alert.
 fn details(alert: &Alert) -> String {
     let mut text = String::new();
     if alert.repeated > 0 {
@@ -118,7 +105,6 @@ fn digest(alerts: &[Alert]) -> String {
     text
 }
 
-/// A moment for people.
 fn time(at: i64) -> String {
     let moment = DateTime::from_timestamp_millis(at);
     moment.map_or_else(|| at.to_string(), |moment| moment.format("%Y-%m-%d %H:%M:%S UTC").to_string())

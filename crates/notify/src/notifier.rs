@@ -1,4 +1,4 @@
-//! The way in for alerts: from here each goes to the channels that want it.
+//! Routing of alerts to channels.
 
 use crate::alert::Alert;
 use crate::channel::Delivery;
@@ -12,20 +12,16 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// How much goes out, and what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Alerts that wait for a channel at most, beside the message that is being sent.
     pub queue: usize,
-    /// Messages of a channel in a window before what follows becomes a digest; twice as many where something critical waits.
+    /// Messages per window before alerts are digested, twice as many if one is critical.
     pub digest_after: usize,
-    /// That window.
     pub digest_window: Duration,
-    /// How long the same alert is not repeated; zero: each is sent.
+    /// Time during which an identical alert is not repeated, zero to send each one.
     pub quiet: Duration,
 }
 
-/// Hands alerts on to channels. It never waits.
 #[derive(Debug)]
 pub struct Notifier {
     routes: Vec<Route>,
@@ -41,7 +37,6 @@ struct Route {
     counts: Arc<Counts>,
 }
 
-/// What became of the alerts of a channel.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) messages: AtomicU64,
@@ -49,31 +44,21 @@ pub(crate) struct Counts {
     pub(crate) retried: AtomicU64,
     pub(crate) dropped: AtomicU64,
     pub(crate) refused: AtomicU64,
-    /// Alerts of the message that is being sent.
     pub(crate) in_hand: AtomicU64,
 }
 
-/// What became of the alerts of a channel, so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChannelCounts {
-    /// Its name.
     pub channel: String,
-    /// Messages that were taken.
     pub messages: u64,
-    /// Alerts in them.
     pub sent: u64,
-    /// Attempts that failed, and were followed by another.
     pub retried: u64,
-    /// Alerts that found no room.
     pub dropped: u64,
-    /// Alerts of messages that the receiver refused for good.
     pub refused: u64,
-    /// Alerts that wait, or are being sent.
     pub waiting: u64,
 }
 
 impl Notifier {
-    /// Begins to send, in tasks of the runtime that this is called in.
     pub fn begin(sender: &str, channels: Vec<(String, Rules, Box<dyn Delivery>)>, pace: Pace) -> Self {
         let (mut routes, mut workers) = (Vec::new(), JoinSet::new());
         for (name, rules, delivery) in channels {
@@ -92,7 +77,7 @@ impl Notifier {
         Self { routes, repeats: Mutex::new(Repeats::new(pace.quiet)), workers }
     }
 
-    /// Hands an alert on, without waiting. One that was said a short while ago is counted, and told later.
+    /// Routes an alert without blocking. Recent duplicates are counted and sent later.
     pub fn send(&self, alert: Alert) {
         let passed = self.repeats().pass(alert, Instant::now());
         if let Some(alert) = passed {
@@ -100,7 +85,7 @@ impl Notifier {
         }
     }
 
-    /// Tells what was held back and is due. To be called now and then, such as every second.
+    /// Sends suppressed duplicates that are due. Call it regularly, such as every second.
     pub fn tick(&self) {
         let due = self.repeats().due(Instant::now(), false);
         for alert in due {
@@ -108,12 +93,11 @@ impl Notifier {
         }
     }
 
-    /// What became of the alerts, by channel.
     pub fn counts(&self) -> Vec<ChannelCounts> {
         self.routes.iter().map(Route::counts).collect()
     }
 
-    /// Sends what waits within `patience`, however long retries would take; and says what became of all: what still waits is lost.
+    /// Flushes the queues within `patience`. Alerts that remain are lost.
     pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.repeats().due(Instant::now(), true);
         for alert in held_back {

@@ -1,11 +1,10 @@
-//! What waits for a channel, up to a bound.
+//! Bounded queue of a channel.
 
 use crate::alert::{Alert, Severity};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Alerts that wait for one channel.
 #[derive(Debug)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
@@ -15,9 +14,7 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) alerts: VecDeque<Alert>,
-    /// Alerts that found no room since the last message was made.
     pub(crate) dropped: u64,
-    /// Whether nothing more comes, and what waits is sent at once.
     pub(crate) is_closed: bool,
     capacity: usize,
 }
@@ -29,21 +26,21 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Takes an alert in, without waiting: where there is no room the oldest of the least severe goes, or the new one if none matters
-    /// less than it. Whether nothing was dropped.
+    /// Adds an alert without blocking and returns whether nothing was dropped.
+    ///
+    /// If the queue is full, the oldest of the least severe alerts is dropped, or the new one if
+    /// none is less severe.
     pub(crate) fn push(&self, alert: Alert) -> bool {
         let is_kept = self.lock().push(alert);
         self.changed.notify_one();
         is_kept
     }
 
-    /// Nothing more comes.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_one();
     }
 
-    /// Returns once something has changed since the last time.
     pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }

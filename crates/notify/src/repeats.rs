@@ -1,14 +1,13 @@
-//! The same alert again and again: told once in a while, and counted.
+//! Throttling of identical alerts.
 
 use crate::alert::Alert;
 use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Keys that are kept; while so many are fresh, further alerts are not held back.
+/// Maximum number of keys. If all are recent, further keys are not throttled.
 const MOST: usize = 1_000;
 
-/// What was said lately.
 #[derive(Debug)]
 pub(crate) struct Repeats {
     quiet: Duration,
@@ -27,7 +26,6 @@ impl Repeats {
         Self { quiet, said: HashMap::new() }
     }
 
-    /// The alert, where it is to be sent; none where the same was said a short while ago, and it is only counted.
     pub(crate) fn pass(&mut self, alert: Alert, now: Instant) -> Option<Alert> {
         let Some(key) = alert.repeat_key.clone().filter(|_| !self.quiet.is_zero()) else {
             return Some(alert);
@@ -52,7 +50,6 @@ impl Repeats {
         }
     }
 
-    /// The last of each kind that was held back, once its quiet time is over; at an `end`, of all.
     pub(crate) fn due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
         let mut due = Vec::new();
         self.said.retain(|_, said| {

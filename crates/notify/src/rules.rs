@@ -1,20 +1,16 @@
-//! Which alerts go to a channel.
+//! Filter rules of a channel.
 
 use crate::alert::{Alert, Severity};
 
-/// Which alerts go to a channel: those from a severity on, those of the events that are always sent, and none of those that never are.
+/// Filter of alerts: minimum severity, plus `include`, minus `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The least severity.
     pub minimum: Severity,
-    /// Events that are sent whatever their severity.
     pub include: Vec<String>,
-    /// Events that are not sent whatever their severity.
     pub exclude: Vec<String>,
 }
 
 impl Rules {
-    /// Whether an alert is sent.
     pub fn want(&self, alert: &Alert) -> bool {
         let is_among = |events: &[String]| events.contains(&alert.event);
         !is_among(&self.exclude) && (alert.severity >= self.minimum || is_among(&self.include))

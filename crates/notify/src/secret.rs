@@ -1,15 +1,16 @@
-//! What opens a channel, and is never shown.
+//! Secrets of channels, never shown.
 
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
 
-/// A token, key, password or address that nobody else may know. It has no `Display`, and its `Debug` shows `[hidden]`.
+/// A token, key, password or secret address. No `Display`; `Debug` shows `[hidden]`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Takes a secret; white space around it (a file's last line end) is dropped. `None` where nothing is left, or where it holds control
-    /// characters.
+    /// Parses a secret and trims white space, such as a file's final newline.
+    ///
+    /// `None` if nothing is left or if it contains control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_sound = !text.is_empty() && !text.chars().any(char::is_control);

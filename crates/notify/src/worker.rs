@@ -1,4 +1,4 @@
-//! The task of a channel: takes what waits, makes a message of it, and sends that until it is taken.
+//! Task of a channel: builds messages from its queue and sends each until accepted.
 
 use crate::channel::Delivery;
 use crate::failure::Failure;
@@ -13,17 +13,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-/// How long an attempt may take.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-/// The first pause after a failure; each is about twice the one before, up to the longest.
+/// First pause after a failure; pauses about double up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
-/// As long as a receiver may ask to be left alone, or turn a message away before it is given up.
+/// Maximum pause a receiver may request, and lifetime of a rejected message.
 const LONGEST_WISH: Duration = Duration::from_hours(1);
-/// Of the failures of one message the first is logged as a warning, and then each of so many.
 const LOGGED_EVERY: u64 = 20;
 
-/// What sends the alerts of one channel.
 pub(crate) struct Worker {
     pub(crate) name: String,
     pub(crate) sender: String,
@@ -33,21 +30,15 @@ pub(crate) struct Worker {
     pub(crate) counts: Arc<Counts>,
 }
 
-/// What is to be done next.
 #[derive(Debug, PartialEq)]
 enum Next {
-    /// Something new is awaited.
     Await,
-    /// So many messages went out lately that what waits is collected until then.
     Collect(Instant),
-    /// This is sent.
     Send(Message),
-    /// Nothing waits and nothing comes.
     End,
 }
 
 impl Worker {
-    /// Sends until the queue is closed and empty.
     pub(crate) async fn work(self) {
         let mut sent = VecDeque::new();
         loop {
@@ -74,7 +65,6 @@ impl Worker {
         }
     }
 
-    /// Sends a message until it is taken, or refused for good.
     async fn send(&self, message: &Message) {
         let (mut pauses, mut failures, mut is_ending) = (pauses(), 0_u64, false);
         let begun = Instant::now();
@@ -136,7 +126,6 @@ impl Worker {
         }
     }
 
-    /// Waits; where the end may cut that short, it says whether it did.
     async fn rest(&self, pause: Duration, may_end: bool) -> bool {
         let ending = async {
             while !self.queue.lock().is_closed {
@@ -159,14 +148,12 @@ fn pauses() -> impl Iterator<Item = Duration> {
     pauses.without_max_times().with_jitter().build().map(|pause| pause.min(LONGEST_PAUSE))
 }
 
-/// Messages that went out before the window count no longer.
 fn forget(sent: &mut VecDeque<Instant>, window: Duration) {
     while sent.front().is_some_and(|at| at.elapsed() >= window) {
         sent.pop_front();
     }
 }
 
-/// Decides: single alerts while messages are left in the window for all that wait, else a digest.
 fn next(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Next {
     if waiting.alerts.is_empty() {
         return if waiting.is_closed { Next::End } else { Next::Await };

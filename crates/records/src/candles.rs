@@ -1,4 +1,4 @@
-//! The candles that a journal's bots were shown, by series.
+//! Candles that a journal's bots received, by series.
 
 use crate::error::RecordsError;
 use crate::lines::{is_candle, visit_all};
@@ -8,10 +8,6 @@ use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::collections::BTreeMap;
 
-/// Reads the candles of a journal, or of one of its runs: each once, as it was shown first.
-///
-/// # Errors
-/// It cannot be read, or holds what is no entry.
 pub async fn recorded_candles(
     reader: &mut Reader,
     run: Option<u64>,

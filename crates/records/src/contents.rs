@@ -1,4 +1,4 @@
-//! A journal, read back into runs, intents and money.
+//! Restores runs, intents and money from a journal.
 
 use crate::error::RecordsError;
 use crate::fold::SessionFold;
@@ -16,28 +16,22 @@ use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A trade of the account that no intent explains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StrangeTrade {
-    /// The venue's name of it.
     pub venue_id: String,
-    /// Whose request it is a second trade of; null for a stranger's.
+    /// Intent that opened this trade a second time, `None` for a foreign trade.
     pub second_of: Option<u64>,
-    /// Venue time at which it was first seen in the list.
     pub seen_at: Millis,
 }
 
-/// A limit that ended a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitReached {
-    /// Its rule: `LossStreak` or `MaxDrawdown`.
+    /// `LossStreak` or `MaxDrawdown`.
     pub rule: String,
-    /// When it was reached, in venue time.
     pub at: Millis,
 }
 
 impl LimitReached {
-    /// What ended the run, when, and how it goes on.
     pub fn words(&self) -> String {
         format!(
             "halted: {}, {}; to go on, candlewick halt, start the bot, candlewick resume",
@@ -47,53 +41,36 @@ impl LimitReached {
     }
 }
 
-/// What somebody else has folded of a journal, from its last snapshot on.
 pub struct Folded {
-    /// Its Session under the settings of the last run.
     pub session: Session,
-    /// All intents.
     pub book: TradeBook,
-    /// Of each intent: its run, the number of its line, the place of its bot among those of the run, and when it was journalled.
+    /// Per intent: run, line number, index of its bot in the run, and journal time.
     pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
-    /// Whether a person halted opens, and nobody has resumed since.
     pub is_halted: bool,
-    /// The headers of all runs, the notes but seals and snapshots, second trades, and the last reading of the wallet.
+    /// Run headers, notes except seals and snapshots, second trades, last wallet reading.
     pub lines: Vec<StoredLine>,
-    /// The last line.
     pub last: StoredLine,
 }
 
-/// Everything that a journal holds, besides its candles.
 pub struct JournalContents {
-    /// The runs, in their order.
     pub runs: Vec<RecordedRun>,
-    /// All intents and refusals.
     pub book: TradeBook,
-    /// Where each intent came from.
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// The money, limits and doubts at its end, as the next run would find them. Where it was read from a snapshot on, the limits are
-    /// those that the last run read again.
+    /// Money, limits and doubts at the end, as the next run would restore them.
+    ///
+    /// If restored from a snapshot, the limits are those of the last reload.
     pub session: Session,
-    /// Its lines without candles.
     pub lines: Vec<StoredLine>,
-    /// Candles of each run, without those of its warm-up.
     pub candles: BTreeMap<u64, u64>,
-    /// Whether a person halted opens, and nobody has resumed since.
     pub is_halted: bool,
-    /// Its last line.
     pub last: StoredLine,
 }
 
 impl JournalContents {
-    /// Reads a journal to its present end, and verifies each line.
-    ///
-    /// # Errors
-    /// A journal that cannot be read, is not as it was written, has no run yet, or holds what is no entry.
     pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
         Self::read_and(reader, |_| Ok(())).await
     }
 
-    /// The same, and shows each line on the way, candles too, in one walk.
     pub(crate) async fn read_and(
         reader: &mut Reader,
         visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
@@ -134,11 +111,10 @@ impl JournalContents {
         Ok(Self { runs, book, origins, session, lines: read.kept, candles: read.candles, is_halted, last })
     }
 
-    /// The same of what was folded from the last snapshot on: without refusals, and of the lines only those that are named there. What is
-    /// asked of other lines ([`began_doubt`](Self::began_doubt)) is not known to it, nor how many candles there were.
+    /// Builds the contents from a state restored from the last snapshot on.
     ///
-    /// # Errors
-    /// A header that cannot be read, or an intent of a bot that its run did not have.
+    /// Refusals, candle counts and lines other than those in `folded` are missing, so
+    /// [`began_doubt`](Self::began_doubt) finds nothing.
     pub fn of_folded(folded: Folded) -> Result<Self, RecordsError> {
         let Folded { session, book, decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::all_of(&lines)?;
@@ -165,7 +141,6 @@ impl JournalContents {
         Ok(contents)
     }
 
-    /// What audits found, by their names, in all runs or one.
     pub fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
         let mut found = BTreeMap::new();
         let is_asked = |stored: &&StoredLine| {
@@ -180,7 +155,6 @@ impl JournalContents {
         found
     }
 
-    /// The texts of the notes of the last run, the last one first.
     pub fn notes_of_last_run(&self) -> impl Iterator<Item = &str> {
         let run = self.last_run().number;
         let notes = self
@@ -191,14 +165,13 @@ impl JournalContents {
         notes.map(|stored| stored.line.body.as_str())
     }
 
-    /// Time and reason of the halt that is in force.
     pub fn halt(&self) -> Option<Halt> {
         let notes = self.lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
         let mut halts = notes.filter_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
         self.is_halted.then(|| halts.next().unwrap_or_default())
     }
 
-    /// The limit that ended the last run, which only a person can lift, and when; none where another thing did.
+    /// Returns the limit that ended the last run, which only the operator can lift.
     pub fn limit_reached(&self) -> Option<LimitReached> {
         let run = self.last_run().number;
         let is_note = |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
@@ -209,8 +182,9 @@ impl JournalContents {
         })
     }
 
-    /// Trades of the account that no intent explains, in the order in which they were seen. Those that have been explained since,
-    /// and second trades that are over, are not among them.
+    /// Returns unexplained trades of the account, in order of detection.
+    ///
+    /// Excludes trades explained since, and closed second trades.
     pub fn strangers(&self) -> Vec<StrangeTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
@@ -227,10 +201,6 @@ impl JournalContents {
         notes.filter_map(strange_trade).filter(|trade| !is_done(trade)).collect()
     }
 
-    /// The settings that were last read again while a run went on.
-    ///
-    /// # Errors
-    /// A note of them cannot be read: what is in force is not known.
     fn last_reload(&self, run: u64) -> Result<Option<ReloadNote>, RecordsError> {
         let is_note = |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
         let read = |stored: &StoredLine| {
@@ -240,28 +210,17 @@ impl JournalContents {
         self.lines.iter().rev().filter(is_note).find_map(read).transpose()
     }
 
-    /// When and how the settings of the last run were last read again; none where those of its start are in force.
-    ///
-    /// # Errors
-    /// The note of it cannot be read.
     pub fn reloaded(&self) -> Result<Option<Reloaded>, RecordsError> {
         Ok(self.last_reload(self.last_run().number)?.map(|note| note.reloaded))
     }
 
-    /// What the Session of a run was made from, with the limits that were in force at its end.
-    ///
-    /// # Errors
-    /// The note of these cannot be read.
     pub fn settings_at_end(&self, run: &RecordedRun) -> Result<SessionSettings, RecordsError> {
         let risk = self.last_reload(run.number)?.map(|note| note.risk);
         let risk = risk.unwrap_or_else(|| run.settings.risk.clone());
         Ok(SessionSettings { risk, ..run.settings.clone() })
     }
 
-    /// The limits that were in force in a run at a moment; none where they are not known, because they were read again after it.
-    ///
-    /// # Errors
-    /// The note of these cannot be read.
+    /// Returns the limits in force at a time, `None` if a later reload hides them.
     pub(crate) fn risk_at(
         &self,
         run: &RecordedRun,
@@ -273,7 +232,6 @@ impl JournalContents {
         })
     }
 
-    /// When the wallet was last read.
     pub fn wallet_read(&self) -> Option<Millis> {
         let is_reading = |stored: &&StoredLine| {
             stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"balance\"")
@@ -281,12 +239,11 @@ impl JournalContents {
         self.lines.iter().rev().find(is_reading).map(|stored| stored.line.received)
     }
 
-    /// From when on it has candles, where older ones were left out.
     pub fn compacted_since(&self) -> Option<Millis> {
         compacted_since(&self.lines)
     }
 
-    /// Whose second trade this one was found to be, booked or not, over or not.
+    /// Returns the intent of which this is a second trade, booked or not, open or closed.
     pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| {
             let body = Some(&stored.line.body).filter(|body| body.contains("\"second_trade\""))?;
@@ -308,13 +265,11 @@ impl JournalContents {
         })
     }
 
-    /// When an intent came into doubt, if it did.
     pub fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
         let is_doubt = |event: &Event| matches!(event.kind, EventKind::InDoubt { .. });
         self.events_of(intent).find(is_doubt).map(|event| event.at)
     }
 
-    /// The events of an intent, in order.
     fn events_of(&self, intent: IntentId) -> impl Iterator<Item = Event> {
         let is_of = move |stored: &&StoredLine| {
             stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
@@ -322,29 +277,19 @@ impl JournalContents {
         self.lines.iter().filter(is_of).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
     }
 
-    /// The run with this number.
     pub fn run(&self, number: u64) -> Option<&RecordedRun> {
         self.runs.iter().find(|run| run.number == number)
     }
 
-    /// The run that began last.
-    ///
-    /// # Panics
-    /// Never: contents without a run is not made.
     pub fn last_run(&self) -> &RecordedRun {
         self.runs.last().expect("contents without a run is not made")
     }
 
-    /// Every intent with its origin, in the order of their numbers.
     pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &IntentOrigin)> {
         let origin = |row: &IntentRow| self.origins.get(&row.approved.intent());
         self.book.rows().iter().filter_map(move |row| Some((row, origin(row)?)))
     }
 
-    /// The intent with this number, or whose trade the venue calls so.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn find(&self, name: &str) -> Result<(&IntentRow, &IntentOrigin), RecordsError> {
         let is_it = |row: &IntentRow| {
             let is_number = name.parse() == Ok(row.approved.intent().number());
@@ -356,13 +301,11 @@ impl JournalContents {
     }
 }
 
-/// From when on these lines of a journal have candles, where they say that older ones were left out.
 pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
     let notes = lines.iter().filter_map(|stored| Compaction::of_line(&stored.line));
     notes.map(|compaction| compaction.since).max()
 }
 
-/// The trade of which a note says that no intent explains it.
 fn strange_trade(note: &StoredLine) -> Option<StrangeTrade> {
     let said: serde_json::Value = serde_json::from_str(&note.line.body).ok()?;
     Some(StrangeTrade {

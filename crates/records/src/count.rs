@@ -1,6 +1,5 @@
-//! Counts with the noun that agrees.
+//! Counts with singular or plural nouns.
 
-/// `1 trade`, `2 trades`: a count and its noun.
 pub fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     format!("{count} {}", if count == 1 { one } else { several })

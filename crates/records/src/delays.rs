@@ -1,4 +1,4 @@
-//! How long things took, as a journal recorded it: candles until they were there, orders until they arrived and opened.
+//! Recorded latencies: of candles, and of orders until arrival and open.
 
 use crate::error::RecordsError;
 use crate::lines::{is_candle, visit_all};
@@ -10,59 +10,42 @@ use candlewick_sdk::{Millis, Payout, Series, Symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Delays by symbol, in the order in which they were met.
 #[derive(Debug, Default)]
 pub struct Delays {
     symbols: BTreeMap<Symbol, Samples>,
-    /// What the venue paid, of each trade.
     payouts: Vec<Payout>,
-    /// Whether a run had a simulated venue, whose latency is not that of a real one.
     is_simulated: bool,
 }
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// From a candle's close until it was here, each length with how many there were: candles are most of a journal.
+    /// Candle close to arrival. A histogram, because candles are most of a journal.
     close_to_available: BTreeMap<Millis, usize>,
-    /// From a decision until the order reached the venue, by the venue's own stamp: what a backtest calls latency.
+    /// Decision to arrival at the venue by its own timestamp: a backtest's latency.
     decide_to_arrival: Vec<Millis>,
-    /// From a decision to the trade's open time.
     decide_to_open: Vec<Millis>,
-    /// From the sending of a request to its answer.
     request_to_answer: Vec<Millis>,
 }
 
-/// The delays of a symbol, for people and machines; null where there is no sample.
 #[derive(Debug, Serialize)]
 pub struct DelayLine {
-    /// Whose delays.
     pub symbol: String,
-    /// From a candle's close until this machine had it.
     pub close_to_available_ms: Option<Spread>,
-    /// From a decision until the order reached the venue, by the venue's own stamp.
     pub decide_to_arrival_ms: Option<Spread>,
-    /// From a decision to the trade's open time.
     pub decide_to_open_ms: Option<Spread>,
-    /// From the sending of a request to its answer.
     pub request_to_answer_ms: Option<Spread>,
 }
 
-/// How samples spread: each figure is one of them (the nearest rank).
+/// Percentiles of samples, by nearest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// How many samples.
     pub count: usize,
-    /// The sample that half of them do not exceed, in milliseconds.
     pub p50: Millis,
-    /// The sample that 90 % of them do not exceed.
     pub p90: Millis,
-    /// The sample that 99 % of them do not exceed.
     pub p99: Millis,
-    /// The largest.
     pub max: Millis,
 }
 
-/// What is read of a candle's event.
 #[derive(Deserialize)]
 struct CandleTold {
     at: Millis,
@@ -71,14 +54,12 @@ struct CandleTold {
     origin: String,
 }
 
-/// What is read of an open.
 #[derive(Deserialize)]
 struct OpenTold {
     bot: usize,
     decision_time: Millis,
 }
 
-/// What is read of an answer.
 #[derive(Deserialize)]
 struct OpenedTold {
     at: Millis,
@@ -87,20 +68,17 @@ struct OpenedTold {
     payout: Option<Payout>,
 }
 
-/// An intent whose answer is awaited.
 struct Asked {
     symbol: Symbol,
-    /// When it was decided, and the bot's delay after that was over.
+    /// Time of the decision plus the bot's delay.
     decided: Millis,
     sent: Millis,
 }
 
-/// The delays of a journal, or of one of its runs, while its lines come.
 pub(crate) struct DelayReading {
     run: Option<u64>,
     delays: Delays,
     series: Vec<Series>,
-    /// The symbol of each bot, and how long after its decisions its trades are asked for.
     bots: Vec<(Symbol, Millis)>,
     asked: BTreeMap<u64, Asked>,
 }
@@ -111,10 +89,6 @@ impl DelayReading {
         Self { run, delays: Delays::default(), series, bots, asked }
     }
 
-    /// Takes the next line.
-    ///
-    /// # Errors
-    /// It is no entry.
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
             for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
@@ -137,10 +111,6 @@ impl DelayReading {
 }
 
 impl Delays {
-    /// Reads the delays of a journal, or of one of its runs.
-    ///
-    /// # Errors
-    /// It cannot be read, or holds what is no entry.
     pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
         let mut reading = DelayReading::of(run);
         visit_all(reader, |stored| reading.take(stored)).await?;
@@ -185,26 +155,22 @@ impl Delays {
         Ok(())
     }
 
-    /// Returns whether a run of the journal had a simulated venue.
     pub const fn is_simulated(&self) -> bool {
         self.is_simulated
     }
 
-    /// What orders took from decision to arrival, by symbol; symbols without any are left out.
     pub fn arrivals(&self) -> BTreeMap<Symbol, Vec<Millis>> {
         let samples =
             self.symbols.iter().map(|(symbol, samples)| (*symbol, samples.decide_to_arrival.clone()));
         samples.filter(|(_, samples)| !samples.is_empty()).collect()
     }
 
-    /// The middle one of the payouts that trades had, in percent.
     pub fn payout_percent(&self) -> Option<f64> {
         let mut sorted = self.payouts.clone();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).map(|payout| payout.to_fraction() * 100.0)
     }
 
-    /// A line for each symbol.
     pub fn lines(&self) -> Vec<DelayLine> {
         let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
             symbol: symbol.to_string(),
@@ -226,7 +192,6 @@ impl Spread {
         Self::of_counts(&counts)
     }
 
-    /// Of samples that are counted by their lengths.
     fn of_counts(counts: &BTreeMap<Millis, usize>) -> Option<Self> {
         let max = *counts.last_key_value()?.0;
         let count: usize = counts.values().sum();

@@ -1,4 +1,4 @@
-//! The lines of a journal folded into a Session, as a start does it.
+//! Folds the lines of a journal into a Session, as startup does.
 
 use crate::error::RecordsError;
 use candlewick_engine::{Header, JournalDecoder, Recorded, Session};
@@ -6,23 +6,17 @@ use candlewick_journal::{LineKind, StoredLine};
 
 use crate::lines::is_candle;
 
-/// A Session and how the entries of the present run are read into it.
 pub struct SessionFold {
-    /// What the lines so far have made of it.
     pub session: Session,
     recall: Option<JournalDecoder>,
 }
 
 impl SessionFold {
-    /// Into a Session that has seen nothing yet.
     pub const fn new(session: Session) -> Self {
         Self { session, recall: None }
     }
 
-    /// Takes the next line; what it recorded, unless it is a header, a note or a candle.
-    ///
-    /// # Errors
-    /// The line is no entry.
+    /// Applies the next line. Returns its record, `None` for a header, a note or a candle.
     pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
         let body = &stored.line.body;
         let recorded = match (stored.line.kind, &mut self.recall) {

@@ -1,22 +1,20 @@
-//! The intervals of the edge and of the win rate, as machines and people read them.
+//! Confidence intervals of edge and win rate, as JSON and text.
 
 use candlewick_statistics::{ConfidenceInterval, ConfidenceSequence};
 use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Where both may lie, looked at after every trade, of trades that overlap or not. A first end above the second says that no
-/// single value fits all trades: it has changed.
+/// Confidence sequences: valid after every trade, for overlapping trades too. A lower end above the
+/// upper end means that no single value fits all trades, so the value has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
-    /// The 95 % confidence sequence of the mean return per unit of stake; null without a trade.
+    /// 95 % confidence sequence of the mean return per unit of stake; `None` without a trade.
     pub edge_sequence_95: Option<[f64; 2]>,
-    /// The same of the win rate of the trades that were won or lost.
     pub win_rate_sequence_95: Option<[f64; 2]>,
 }
 
 impl EdgeIntervals {
-    /// As a sequence stands.
     pub fn of(sequence: &ConfidenceSequence) -> Self {
         if sequence.settled() == 0 {
             return Self::default();
@@ -28,12 +26,10 @@ impl EdgeIntervals {
         }
     }
 
-    /// Where the edge lies, in words.
     pub fn edge_words(&self) -> Option<String> {
         self.edge_sequence_95.map(|ends| words(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
     }
 
-    /// Where the win rate lies, in words.
     pub fn win_rate_words(&self) -> Option<String> {
         self.win_rate_sequence_95.map(|ends| words(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
     }

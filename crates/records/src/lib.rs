@@ -1,8 +1,9 @@
-//! What a journal holds of the runs that wrote it.
+//! Reading of journals: runs, intents, money and orders in doubt.
 //!
-//! [`JournalContents`] reads a journal to its present end: its runs, every intent with where it came from, the money and
-//! the doubts as the next start would find them. [`explain`] follows one trade, or one moment, through it; [`parity`]
-//! holds it against the strategies of this program. Everything here reads; nothing writes a journal or asks a venue.
+//! [`JournalContents`] reads a journal to its present end and restores what the next start would
+//! find. [`explain`] follows one trade or one moment through it. [`parity`] compares it with the
+//! strategies of this program. This crate only reads: it never writes a journal and never sends a
+//! request to a venue.
 
 mod candles;
 mod contents;

@@ -1,29 +1,21 @@
-//! How far a limit is used, as machines and people read it.
+//! Usage of risk limits, as JSON and text.
 
 use candlewick_engine::{BotId, LimitUse, Quantity, Rule, Session};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 
-/// A limit that is in force, and how far it is used.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LimitLine {
-    /// Whose it is: a bot's own, or null for that of all.
     pub bot: Option<String>,
-    /// Its name in `[risk]`, or in `[risk.bots.NAME]`.
     pub name: &'static str,
-    /// What is limited, in words.
     pub title: &'static str,
-    /// How much of it there is.
     pub value: f64,
-    /// How much there may be.
     pub most: f64,
     /// `count` or `money`.
     pub unit: &'static str,
 }
 
 impl LimitLine {
-    /// The limits that are on, and how much of each is used at this moment of venue time, as its rule counts it: first those of
-    /// all, then those of single bots.
     pub fn of_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let of_all = session.limit_use(now).into_iter().map(|used| (None, used));
@@ -44,7 +36,6 @@ impl LimitLine {
         Some(Self { bot, name, title, value, most, unit })
     }
 
-    /// As a person reads it, money with so many decimals: `loss today 20.00 of 100.00`.
     pub fn words(&self, decimals: usize) -> String {
         let Self { bot, title, value, most, unit, .. } = self;
         let decimals = if *unit == "money" { decimals } else { 0 };
@@ -54,7 +45,6 @@ impl LimitLine {
     }
 }
 
-/// The setting of a limit, and what it limits.
 const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),

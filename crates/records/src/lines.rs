@@ -1,42 +1,32 @@
-//! The lines of a journal, page by page.
+//! Paged reading of journal lines.
 
 use crate::error::RecordsError;
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// Which lines are kept while a journal is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
-    /// All.
     All,
-    /// All but candles, which are most of a journal, and snapshots, which say nothing new.
+    /// Candles are most of a journal, and snapshots repeat what other lines say.
     WithoutCandles,
 }
 
-/// Part of the event of a candle that was fetched after its close.
+/// Part of the JSON of a candle that was fetched after its close.
 const BACKFILL: &str = "\"origin\":\"backfill\"";
 
-/// What was read.
 #[derive(Default)]
 pub(crate) struct Lines {
-    /// The lines, in their order.
     pub kept: Vec<StoredLine>,
-    /// Candles of each run, without those of its warm-up.
+    /// Number of candles per run, without warm-up.
     pub candles: BTreeMap<u64, u64>,
-    /// The last line, whatever it is.
     pub last: Option<StoredLine>,
-    /// Arrival of the first event of the run that was read last.
     began: Option<Millis>,
 }
 
-/// Reads a journal to its present end, verifies each line, and shows it on the way, in one walk.
-///
-/// # Errors
-/// It cannot be read, a line is not as it was written, or what `visit` says.
+/// Reads a journal to its present end in one walk, verifies each line and passes it to `visit`.
 pub(crate) async fn read_lines(
     reader: &mut Reader,
     which: Which,
@@ -54,10 +44,7 @@ pub(crate) async fn read_lines(
     }
 }
 
-/// The same lines as they stand there, for who knows that one of them is not as it was written.
-///
-/// # Errors
-/// It cannot be read.
+/// Reads the same lines without verification, for a journal that is known to be damaged.
 pub(crate) async fn read_unverified(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
     let mut read = Lines::default();
     loop {
@@ -97,10 +84,7 @@ impl Lines {
     }
 }
 
-/// Shows all lines, each verified, without holding more than a page of them.
-///
-/// # Errors
-/// They cannot be read, one is not as it was written, or what `visit` says.
+/// Verifies each line and passes it to `visit`, with at most one page in memory.
 pub(crate) async fn visit_all(
     reader: &mut Reader,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
@@ -115,7 +99,6 @@ pub(crate) async fn visit_all(
     }
 }
 
-/// Whether a line holds a candle.
 pub(crate) fn is_candle(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
 }

@@ -1,10 +1,9 @@
-//! Moments as people read them.
+//! Formatting of points in time.
 
 use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, visible};
 use chrono::{DateTime, SecondsFormat};
 
-/// In UTC, to the millisecond.
 pub fn utc(at: Millis) -> String {
     match DateTime::from_timestamp_millis(at.get()) {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
@@ -12,7 +11,6 @@ pub fn utc(at: Millis) -> String {
     }
 }
 
-/// A halt with its time and reason: `halted at 2026-01-05 20:38:12 UTC: news at noon`.
 pub fn describe_halt(halt: &Halt) -> String {
     let time = halt.at.and_then(|at| DateTime::from_timestamp_millis(at.get()));
     let at = time.map_or_else(
@@ -23,19 +21,17 @@ pub fn describe_halt(halt: &Halt) -> String {
     format!("halted{at}{}", reason.map_or_else(String::new, |reason| format!(": {reason}")))
 }
 
-/// The day and the second, in UTC.
 pub(crate) fn clock(at: Millis) -> String {
     let time = DateTime::from_timestamp_millis(at.get());
     time.map_or_else(|| format!("{at} ms"), |time| time.format("%m-%d %H:%M:%S").to_string())
 }
 
-/// The time of the day, in UTC, to the millisecond.
 pub(crate) fn time_of_day(at: Millis) -> String {
     let time = DateTime::from_timestamp_millis(at.get());
     time.map_or_else(|| format!("{at} ms"), |time| time.format("%H:%M:%S%.3f").to_string())
 }
 
-/// How much later, in seconds, with its sign.
+/// Formats the difference in seconds, with its sign.
 pub fn delta(from: Millis, to: Millis) -> String {
     let difference = (to - from).get();
     let sign = if difference < 0 { '-' } else { '+' };

@@ -1,4 +1,4 @@
-//! The part of a journal that a report is of: all its runs, or one.
+//! The runs of a journal that a report covers: all or one.
 
 use crate::contents::JournalContents;
 use crate::delays::{DelayReading, Delays};
@@ -14,43 +14,27 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// All runs of a journal, or one of them, with what they were set to and what they came to.
 pub struct RecordedRuns {
-    /// What the Session of the run, or of the last one, was made from, with the limits that were in force at its end.
+    /// Settings of the selected or last run, with the limits in force at its end.
     pub session: SessionSettings,
-    /// How a simulated venue was set.
     pub simulation: SimulationSettings,
-    /// Name and version of each bot's strategy.
     pub strategies: Vec<(String, String)>,
-    /// What the trades are worth; none in a journal that does not say.
     pub trading: Option<TradingMode>,
-    /// The intents and refusals.
     pub book: TradeBook,
-    /// Equity before the first run of it.
     pub balance: Money,
-    /// The money after it.
     pub ledger: Ledger,
-    /// Candles that its bots saw, without those of the warm-up.
+    /// Number of candles that the bots saw, without warm-up.
     pub candles: u64,
-    /// The hash of its last entry.
     pub head_hash: String,
-    /// From its first moment to its last, in venue time.
     pub span: Range<Millis>,
-    /// The verdicts after it, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
-    /// What all trades of several bots together may spend of alpha; 0 where they are not judged.
+    /// Share of alpha for all trades of several bots together; 0 if they are not judged together.
     pub weight_of_all_bots: f64,
-    /// How long things took.
     pub delays: Delays,
-    /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
 }
 
 impl RecordedRuns {
-    /// Reads all runs, or the one with this number.
-    ///
-    /// # Errors
-    /// A journal that cannot be read, or has no such run.
     pub async fn read(reader: &mut Reader, number: Option<u64>) -> Result<Self, RecordsError> {
         let mut delays = DelayReading::of(number);
         let contents = JournalContents::read_and(reader, |stored| delays.take(stored)).await?;
@@ -85,7 +69,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Earlier runs are folded into the Session alone; later ones say what became of this one's intents.
+    /// Earlier runs only affect the Session. Later runs tell the outcome of this run's intents.
     fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();

@@ -1,4 +1,4 @@
-//! Refusals, read back from their lines.
+//! Parsing of recorded refusals.
 
 use crate::error::RecordsError;
 use candlewick_engine::{BotId, Event, EventKind, Refused, Rejection, Rule};
@@ -6,10 +6,7 @@ use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sdk::{Direction, Millis, Reason};
 use serde::Deserialize;
 
-/// A refusal as it was recorded, but for its reason: only the text of the line has that.
-///
-/// # Errors
-/// The line is a refusal that cannot be read.
+/// Parses a refusal without its reason, which only the text of the line contains.
 pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
     #[derive(Deserialize)]
     struct Recorded {
@@ -30,7 +27,6 @@ pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError
     Ok(Some(Refused { bot, decision_time, direction, rule, reason: Reason::new("") }))
 }
 
-/// Returns why the venue rejected the intent that these lines are about.
 pub(crate) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
     let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
     let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());

@@ -8,44 +8,30 @@ use candlewick_sdk::{BotContext, BuildError, Millis, Registry, Series, Strategy,
 use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 
-/// The run number of lines that a person wrote while no bot ran.
+/// Run number of lines that an operator wrote while no bot ran.
 pub const BETWEEN_RUNS: u64 = 0;
 
-/// A run of a journal.
 pub struct RecordedRun {
-    /// Its number, from 1.
+    /// 1-based.
     pub number: u64,
-    /// The number of the line that holds its header.
     pub seq: u64,
-    /// When it began, in venue time.
+    /// In venue time.
     pub began: Millis,
-    /// The form of its entries ([`Header::FORMAT`]).
     pub format: u32,
-    /// What its Session was made from.
     pub settings: SessionSettings,
-    /// Whether its verdicts were formed by a rule that this program has no more.
     pub has_earlier_verdict_rule: bool,
-    /// How a simulated venue was set then.
     pub simulation: SimulationSettings,
-    /// What its trades are worth; none in a journal that does not say.
     pub trading: Option<TradingMode>,
-    /// Whether it replayed stored candles.
     pub(crate) is_replay: bool,
-    /// Name and version of each bot's strategy.
     pub strategies: Vec<(String, String)>,
     pub(crate) series: Vec<Series>,
 }
 
 impl RecordedRun {
-    /// The runs among these lines.
-    ///
-    /// # Errors
-    /// A header that cannot be read.
     pub fn all_of(lines: &[StoredLine]) -> Result<Vec<Self>, RecordsError> {
         lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
     }
 
-    /// The run with this header.
     pub(crate) fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
         let header: Header = serde_json::from_str(&stored.line.body)
             .map_err(|error| RecordsError::unreadable(stored, error))?;
@@ -71,18 +57,10 @@ impl RecordedRun {
         })
     }
 
-    /// The Session of its settings with strategies that say nothing: enough to fold a journal into.
-    ///
-    /// # Errors
-    /// Settings that no Session can have.
     pub fn silent_session(&self) -> Result<Session, RecordsError> {
         Ok(Session::silent(&self.settings)?)
     }
 
-    /// The strategy of its bot at this place, as it was before its first candle; or why this program has not the same.
-    ///
-    /// # Errors
-    /// It cannot be built.
     pub fn strategy(
         &self,
         place: usize,
@@ -91,7 +69,6 @@ impl RecordedRun {
         self.built(place, registry, StrategyEntry::build)
     }
 
-    /// The same in the form that says its conditions, where it has one.
     pub(crate) fn explained_strategy(
         &self,
         place: usize,
@@ -130,12 +107,10 @@ impl RecordedRun {
         Ok(Ok(strategy))
     }
 
-    /// Its series, in the order of their numbers.
     pub fn series(&self) -> &[Series] {
         &self.series
     }
 
-    /// Its symbols, in the order of their numbers.
     pub fn symbols(&self) -> Vec<Symbol> {
         let mut symbols = Vec::new();
         for bot in &self.settings.bots {
@@ -147,7 +122,7 @@ impl RecordedRun {
     }
 }
 
-/// Found once: of many bots that takes longer than to read a candle.
+/// Computed once per run: with many bots, this takes longer than reading a candle.
 pub(crate) fn series_of(settings: &SessionSettings) -> Vec<Series> {
     let mut series = Vec::new();
     for bot in &settings.bots {
@@ -158,13 +133,12 @@ pub(crate) fn series_of(settings: &SessionSettings) -> Vec<Series> {
     series
 }
 
-/// What is said of a file that holds another strategy than the run's.
 pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
-/// What is said where a file or the program may be to blame: a combination is known by its files and the versions of its parts together.
+/// A combination has one hash for its files and the versions of its parts, so either may have
+/// changed.
 pub(crate) const ANOTHER_OR_PART: &str =
     "is another one since the run began, or this program has another version of a part";
 
-/// What of a strategy is another than in the run, as far as its version says, whose hash is of all that it is made of.
 fn another_part(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     files_in(params, &mut files);
@@ -178,12 +152,10 @@ fn another_part(strategy: &str, params: &Value) -> String {
     format!("{file} {}", if strategy == "rules" { ANOTHER_SINCE } else { ANOTHER_OR_PART })
 }
 
-/// A version without the hash of what the strategy is made of.
 fn base_of(version: &str) -> &str {
     version.split_once('+').map_or(version, |(base, _)| base)
 }
 
-/// The files that parameters name, those of parts of a combination as well, each once.
 fn files_in(params: &Value, found: &mut Vec<String>) {
     match params {
         Value::Object(fields) => {
@@ -200,7 +172,7 @@ fn files_in(params: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Journals that do not say by which lower end Kelly stakes were staked by Wilson's.
+/// Journals that do not record the lower bound of Kelly stakes used Wilson's.
 fn with_earlier_kelly(mut session: Value) -> Value {
     let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
     for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {

@@ -1,4 +1,4 @@
-//! The look of every table that people read, and the door of all its texts.
+//! Layout of every table; all cell texts are sanitized here.
 
 use candlewick_sdk::visible;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
@@ -6,35 +6,30 @@ use std::fmt;
 use std::sync::atomic::{AtomicU16, Ordering};
 use unicode_width::UnicodeWidthStr;
 
-/// Lines that a record may be folded into: in more, nobody finds a figure's name.
 const FOLDS: std::ops::RangeInclusive<usize> = 2..=3;
-/// The columns of the terminal, as it is one for the whole process; 0 where tables are as wide as they like.
+/// Width of the terminal, global for the process; 0 for no limit.
 static WIDTH: AtomicU16 = AtomicU16::new(0);
 
-/// From now on no table is wider than these columns of a terminal; until then they are as wide as what they hold.
 pub fn fit_tables_to(columns: u16) {
     WIDTH.store(columns, Ordering::Relaxed);
 }
 
-/// A table. Whatever a cell holds moves nothing.
+/// A table whose cells cannot break its layout.
 #[derive(Debug)]
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-/// An empty table with this header: no lines but one below the header.
 pub fn table(header: impl IntoIterator<Item = impl ToString>) -> Table {
     Table { header: shown(header), rows: Vec::new() }
 }
 
 impl Table {
-    /// Adds a row.
     pub fn add_row(&mut self, row: impl IntoIterator<Item = impl ToString>) {
         self.rows.push(shown(row));
     }
 
-    /// As text, without blanks at the ends of lines, in the width of [`fit_tables_to`].
     pub fn trim_fmt(&self) -> String {
         match WIDTH.load(Ordering::Relaxed) {
             0 => self.one_line_each().trim_fmt(),
@@ -42,8 +37,8 @@ impl Table {
         }
     }
 
-    /// The shortest of what fits: rows of one line, cells whose words are wrapped, rows folded into two lines or three. Where a
-    /// terminal is too narrow for all of them, every figure has a line of its own.
+    /// Picks the shortest layout that fits: rows of one line, wrapped cells, or rows folded into
+    /// two or three lines. If none fits, every value gets a line of its own.
     fn fitted(&self, width: u16) -> String {
         let plain = self.one_line_each().trim_fmt();
         if fits(&plain, width) {
@@ -58,8 +53,8 @@ impl Table {
         drawn(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Cells of several lines, if no word has to be cut; of two columns the second may be. No column is wider than another that
-    /// is wrapped, unless a word of it is.
+    /// Wraps cells without cutting a word. With two columns, words of the second may be cut. A
+    /// wrapped column is at least as wide as any other, unless a word needs more.
     fn wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         // A blank stands at both sides of each column, another between two.
@@ -89,7 +84,6 @@ impl Table {
         Some(table.trim_fmt())
     }
 
-    /// Rows of several lines below a header of as many: the first column names the row and stands alone.
     fn folded(&self, lines: usize) -> comfy_table::Table {
         let columns = self.header.len().saturating_sub(1).div_ceil(lines);
         let fold = |row: &Vec<String>| -> Vec<String> {
@@ -104,7 +98,6 @@ impl Table {
         drawn(fold(&self.header), self.rows.iter().map(fold))
     }
 
-    /// Each figure on a line of its own, after its name.
     fn listed(&self, width: u16) -> String {
         let list = |row: &Vec<String>| {
             let mut list = comfy_table::Table::new();

@@ -1,4 +1,4 @@
-//! An intent as machines and people read it: fixed keys, one line each.
+//! An intent as JSON with fixed keys and as one line of text.
 
 use crate::error::RecordsError;
 use crate::run::RecordedRun;
@@ -7,28 +7,18 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Where an intent came from: what a journal holds of it beside its row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentOrigin {
-    /// The run in which it was decided.
     pub run: u64,
-    /// The number of its line.
     pub seq: u64,
-    /// Whose it is.
     pub bot: String,
-    /// What it trades.
     pub symbol: Symbol,
-    /// When it was journalled: its request left then, or at once after.
+    /// When the intent was journalled. The request is sent right after.
     pub request_time: Millis,
-    /// How many decimals its money has.
     pub scale: MoneyScale,
 }
 
 impl IntentOrigin {
-    /// Of the line that approved it.
-    ///
-    /// # Errors
-    /// The line names no bot of the run.
     pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
         #[derive(Deserialize)]
         struct Whose {
@@ -49,59 +39,45 @@ impl IntentOrigin {
     }
 }
 
-/// An intent with the keys that machines rely on. Times are milliseconds; what is not known is null.
+/// An intent with stable JSON keys. Times are in milliseconds; unknown values are `None`.
 #[derive(Debug, Serialize)]
 pub struct TradeLine {
-    /// Its number, from 1 over the whole journal.
+    /// 1-based, unique in the whole journal.
     pub intent_id: u64,
-    /// The venue's identifier of the trade.
     pub venue_id: Option<String>,
-    /// Whose it is.
     pub bot: String,
-    /// What it trades.
     pub symbol: Symbol,
-    /// `BUY` or `SELL`.
     pub direction: Direction,
-    /// The stake, in the wallet's currency.
+    /// In the wallet's currency.
     pub amount: f64,
     /// One of [`TradeLine::STATES`].
     pub state: &'static str,
-    /// How it ended; null until it has settled.
     pub result: Option<Outcome>,
-    /// Profit or loss, in the wallet's currency; null until it has settled.
+    /// In the wallet's currency; `None` before settlement.
     pub pnl: Option<f64>,
-    /// When the bot decided.
     pub decision_time: Millis,
-    /// When its request left; null when it never did.
     pub request_time: Option<Millis>,
-    /// When the venue opened it.
     pub open_time: Option<Millis>,
-    /// The price at which it opened.
     pub open_price: Option<f64>,
-    /// When it closes or has closed.
+    /// Actual or scheduled close.
     pub close_time: Option<Millis>,
-    /// The price at which it closed.
     pub close_price: Option<f64>,
-    /// What a win pays, in percent of the stake.
+    /// Percentage of the stake that a win pays.
     pub payout: Option<Payout>,
-    /// How long it lasts, as `HH:MM`.
+    /// Duration as `HH:MM`.
     pub close_type: String,
-    /// How its end is fixed.
     pub expiration_type: String,
-    /// The strategy's reason, with its numbers.
     pub reason: String,
-    /// The run in which it was decided.
     pub run: u64,
-    /// The pair that was asked for, where the venue took another trade: symbol, direction and amount above are the
-    /// venue's then. Null, as the next two, where it took what was asked for.
+    /// The ordered pair, if the venue opened a different trade. Then `symbol`, `direction` and
+    /// `amount` are the venue's. All `ordered_*` fields are `None` if the venue opened what was
+    /// ordered.
     pub ordered_symbol: Option<Symbol>,
-    /// The direction that was asked for.
     pub ordered_direction: Option<Direction>,
-    /// The stake that was asked for, in the wallet's currency.
+    /// In the wallet's currency.
     pub ordered_amount: Option<f64>,
-    /// Whether a person said how it ended, because the venue no longer had it.
+    /// An operator entered the result because the venue no longer had the trade.
     pub settled_by_person: bool,
-    /// The result that was booked first, where the venue changed it later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_from: Option<Outcome>,
     #[serde(skip)]
@@ -109,11 +85,9 @@ pub struct TradeLine {
 }
 
 impl TradeLine {
-    /// The states, as machines read them.
     pub const STATES: [&'static str; 6] =
         ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
 
-    /// Of an intent.
     pub fn of(book: &TradeBook, (row, origin): (&IntentRow, &IntentOrigin)) -> Self {
         let trade = &row.approved;
         let departure = book.departure(trade.intent());
@@ -148,26 +122,22 @@ impl TradeLine {
         }
     }
 
-    /// How it ended, and who said so where that was a person.
     pub fn result_text(&self) -> Option<String> {
         let by = if self.settled_by_person { ", a person said" } else { "" };
         let corrected = self.corrected_from.map(|first| format!(", corrected from {first}"));
         self.result.map(|result| format!("{result}{by}{}", corrected.unwrap_or_default()))
     }
 
-    /// The stake with the wallet's decimals.
     pub fn stake_text(&self) -> String {
         format!("{:.*}", self.scale.decimals() as usize, self.amount)
     }
 
-    /// What was asked for, in words, where the venue took something else.
     pub fn ordered_text(&self) -> Option<String> {
         let (symbol, direction) = (self.ordered_symbol?, self.ordered_direction?);
         let amount = self.ordered_amount?;
         Some(format!("{direction} {amount:.*} on {symbol}", self.scale.decimals() as usize))
     }
 
-    /// Profit or loss with its sign and the wallet's decimals, once it has settled.
     pub fn pnl_text(&self) -> Option<String> {
         self.pnl.map(|pnl| format!("{pnl:+.*}", self.scale.decimals() as usize))
     }

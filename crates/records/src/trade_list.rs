@@ -13,39 +13,32 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// So many trades are read each from its own lines, and so many are looked through for them.
+/// Up to `FEW` trades are each read from their own lines, after scanning up to `LOOKED` intents.
 const FEW: usize = 100;
 const LOOKED: u64 = 1_000;
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// Which trades of a journal are asked for; all where nothing is named.
 #[derive(Clone, Debug, Default)]
 pub struct TradeFilter {
-    /// Only this bot's.
     pub bot: Option<String>,
-    /// Only on this symbol.
     pub symbol: Option<Symbol>,
-    /// Only in this state, one of [`TradeLine::STATES`].
     pub state: Option<String>,
-    /// Only decided at this time or later.
+    /// Inclusive, by decision time.
     pub since: Option<Millis>,
-    /// Only decided before this time.
+    /// Exclusive, by decision time.
     pub until: Option<Millis>,
-    /// Only so many of the last ones that are asked for.
     pub last: Option<usize>,
 }
 
-/// Trades of a journal, in the order of their decisions.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct TradeList(Vec<TradeLine>);
 
 impl TradeFilter {
-    /// The trades that are asked for.
+    /// Returns the selected trades.
     ///
     /// # Errors
-    /// The journal knows no such bot, or no bot on this symbol: a slip of the keyboard is not an empty list.
+    /// The journal has no such bot or symbol: a typo must not look like an empty list.
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::of(&contents.book, one));
@@ -56,11 +49,11 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// The same from the end of a journal back, each trade read from its own lines: what that takes does not grow with the journal. None where
-    /// too many would be looked through, names have to be checked, or the journal has no snapshot or is not as it was written.
+    /// Reads the last trades backward from the journal's end, each from its own lines, so the cost
+    /// does not grow with the journal.
     ///
-    /// # Errors
-    /// The journal cannot be read, or holds what is no entry.
+    /// `None` if too many intents would have to be scanned, names have to be checked, or the
+    /// journal has no snapshot or is damaged.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() {
@@ -112,7 +105,6 @@ impl TradeFilter {
     }
 }
 
-/// Whether there is a snapshot, and all lines from it on are as they were written.
 async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsError> {
     let Some(snapshot) = reader.last_snapshot().await? else { return Ok(false) };
     let read = async {
@@ -129,7 +121,6 @@ async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsErr
 }
 
 impl TradeList {
-    /// One by one.
     pub fn lines(&self) -> &[TradeLine] {
         &self.0
     }

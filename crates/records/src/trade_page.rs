@@ -1,4 +1,4 @@
-//! A page of trades, each read from its own lines: what that takes does not grow with the journal.
+//! A page of trades, each read from its own lines: the cost does not grow with the journal.
 
 use crate::error::RecordsError;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
@@ -8,29 +8,23 @@ use candlewick_journal::{LineKind, Reader, StoredLine};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Intents that are looked through for one page.
 const LOOKED: u64 = 500;
 
-/// Trades before a number, newest first.
 #[derive(Debug)]
 pub struct TradePage {
-    /// What was found.
     pub trades: Vec<TradeLine>,
-    /// Before which number more may be found; none where all was looked through.
+    /// Intent number before which more may be found; `None` at the end.
     pub before: Option<u64>,
 }
 
-/// A run, and how its entries are read.
 struct Run {
     run: RecordedRun,
     decoder: JournalDecoder,
 }
 
 impl TradePage {
-    /// At most so many trades with smaller numbers, of one bot or all; fewer where many of other bots stand between.
-    ///
-    /// # Errors
-    /// The journal cannot be read, or holds what is no entry.
+    /// Reads up to the given number of trades before an intent number, of one bot or all. Returns
+    /// fewer if many trades of other bots are in between.
     pub async fn read(
         reader: &mut Reader,
         before: u64,
@@ -49,7 +43,6 @@ impl TradePage {
     }
 }
 
-/// The trade that these lines are about; none where there is no line that decided it.
 async fn trade_of(
     reader: &mut Reader,
     runs: &mut BTreeMap<u64, Run>,

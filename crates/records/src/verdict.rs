@@ -1,4 +1,4 @@
-//! The verdict on one bot, as machines and people read it.
+//! The verdict on one bot, as JSON and text.
 
 use crate::{EdgeIntervals, counted, utc};
 use candlewick_engine::{BotVerdict, IntentRow, TradeBook, edge_sequence};
@@ -6,39 +6,35 @@ use candlewick_sdk::Millis;
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
-/// A verdict as it stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VerdictLine {
-    /// Whose verdict it is.
     pub bot: String,
     /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
-    /// Trades it rests on.
     pub trades: u64,
-    /// Trades whose end a person said: they are no evidence, and left out.
+    /// Trades whose result an operator entered. They are not evidence and are excluded.
     pub settled_by_person: u64,
-    /// About so many more show an edge of `delta`, if there is one.
+    /// Approximate number of trades still needed to show an edge of `delta`.
     pub about_more_trades: Option<u64>,
-    /// What the account that bets on an edge has become, from 1.
+    /// Value of the account that bets on an edge; starts at 1.
     pub account_for: f64,
-    /// The same of the account that bets against one.
+    /// Value of the account that bets against an edge; starts at 1.
     pub account_against: f64,
-    /// What shows an edge: `1 / (alpha x weight)`, since all bots of the journal share one alpha; null where nothing can.
+    /// `1 / (alpha x weight)`, because all bots of the journal share one alpha; `None` if the bot
+    /// has no weight.
     pub threshold_for: Option<f64>,
-    /// What rules one out: `1 / beta`.
+    /// `1 / beta`.
     pub threshold_against: f64,
-    /// The first intent of the bot with these parameters and this code.
+    /// First intent of the bot with the present parameters and code.
     pub since_intent: u64,
-    /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
-    /// Null while it is, or was not shown.
+    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
+    /// smaller all along. `None` while it holds or if it was never shown.
     pub no_longer_held_since: Option<Millis>,
-    /// Where its edge and its win rate lie.
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
 }
 
 impl VerdictLine {
-    /// The verdict on the bot of this name and place, whose trades are in this book.
     pub fn of((bot, place): (&str, usize), verdict: &BotVerdict, book: &TradeBook) -> Self {
         let is_own = |row: &&IntentRow| {
             let terms = &row.approved;
@@ -50,8 +46,6 @@ impl VerdictLine {
         Self::with(bot, verdict, (said.count() as u64, intervals))
     }
 
-    /// The verdict on the bot of this name, by what is known of its trades: of how many a person said how they ended, and where edge and win
-    /// rate lie.
     pub fn with(bot: &str, verdict: &BotVerdict, (said, intervals): (u64, EdgeIntervals)) -> Self {
         let test = verdict.edge_test();
         let no_longer_held_since = verdict.judge().no_longer_held_since();
@@ -75,7 +69,6 @@ impl VerdictLine {
         }
     }
 
-    /// The verdict in a sentence.
     pub fn words(&self) -> String {
         let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
         let trades = counted(*trades, "trade", "trades");
@@ -97,12 +90,11 @@ impl VerdictLine {
     }
 }
 
-/// The account that shows an edge; none where no account can, because nothing of alpha is left for it.
+/// Account value that shows an edge; `None` if no alpha is left for this bot.
 pub fn threshold(test: &EdgeTest) -> Option<f64> {
     Some(test.goal()).filter(|goal| goal.is_finite())
 }
 
-/// The same in words.
 pub fn threshold_words(threshold: Option<f64>) -> String {
     match threshold {
         None => "none".to_owned(),
@@ -111,21 +103,17 @@ pub fn threshold_words(threshold: Option<f64>) -> String {
     }
 }
 
-/// The name by which machines know an edge that was shown and no longer holds.
 pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
-/// Describes an edge that no longer holds; `since` is a date or a trade.
 pub fn no_longer_held_words(since: &str) -> String {
     format!("edge no longer held since {since} (it ended, or was smaller all along)")
 }
 
-/// An edge that was shown and is not said to have been, for these reasons, in words.
 pub fn withheld_words(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
     let since = no_longer_held_since.map(|since| format!("; besides, {}", no_longer_held_words(since)));
     format!("edge shown, but withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
 
-/// The name that machines know it by, and how many more trades it takes where that can be said.
 pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
     match test.verdict() {
         Verdict::EdgeShown => ("edge_shown", None),
@@ -134,7 +122,6 @@ pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
     }
 }
 
-/// The same in words.
 pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown, at some time on these trades".to_owned(),

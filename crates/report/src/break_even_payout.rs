@@ -1,10 +1,9 @@
-//! The payout at which trades would have lost nothing, in words: one answer on every screen and page.
+//! Text of the break-even payout, the same on every screen and page.
 
-/// The most that a win can pay, in percent of the stake.
 pub(crate) const MAX_PERCENT: f64 = 100.0;
 
-/// A break-even payout, in percent of the stake, as people read it. No venue pays more than the stake: above that there is none.
-/// Trades of which none was lost say nothing of it.
+/// Formats a break-even payout in percent of the stake. Above the stake there is no such payout,
+/// because no venue pays more. Trades without a loss have no break-even payout.
 pub(crate) fn break_even_payout_words(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();

@@ -1,49 +1,43 @@
-//! How often the conditions of rules held, as people and machines read it.
+//! Statistics of how often rule conditions were true, as text and JSON.
 
 use crate::page::DataTable;
 use serde::Serialize;
 
-/// So many letters are shown of a condition whose parts stand below it.
 const SHOWN: usize = 40;
-/// What one candle in so many does, or fewer, is not told.
+/// Overlaps on one candle in this many, or fewer, are not reported.
 const RARE: u64 = 100;
 
-/// How often a condition of a bot's strategy held, or a part of it: of a rule, of a combination, and of the rules inside that. The parts of
-/// each stand behind it, one deeper.
+/// Statistics of a condition or a part. Parts follow their condition, one level deeper. Covers
+/// rules, combinations and the rules inside combinations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
-    /// Whose rule.
     pub bot: String,
-    /// Which part or filter of its combination has it, such as `dip` or `outer.dip`; empty where the bot's strategy has it itself.
+    /// Path of the part or filter in its combination, such as `dip` or `outer.dip`; empty if the
+    /// condition is the bot's own.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// `buy` or `sell`; of a combination also `vote` or `first_of`, which is what its parts come to, `part` and `filter`.
+    /// `buy` or `sell`; for a combination also `part`, `filter`, and `vote` or `first_of` for the
+    /// combined result.
     pub side: &'static str,
-    /// 0 for the whole, 1 for what `and` or `or` joins in it, and so on.
+    /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,
-    /// In the words of the rule.
     pub condition: String,
-    /// How many candles were looked at: those after the warm-up; where there is `stopped`, those of them with a signal.
+    /// Candles evaluated after warm-up. With `stopped`, only those with a signal.
     pub candles: u64,
-    /// On how many of them it held.
     pub held: u64,
-    /// On how many it was not known, because a number was missing.
     pub unknown: u64,
-    /// How many signals a filter stopped; none where it is no filter's answer to signals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u64>,
-    /// Of what a rule sells at, on how many candles its buy held as well: there the buy counts.
+    /// For a sell condition, candles on which buy was true too. The buy takes precedence there.
     #[serde(skip_serializing_if = "is_none")]
     pub beside_buy: u64,
 }
 
 impl ConditionLine {
-    /// Whether it is all that a side asks for.
     pub(crate) const fn is_whole(&self) -> bool {
         self.depth == 0
     }
 
-    /// All of them as a table; a part has a dash for each condition that it is inside of.
     pub(crate) fn table(lines: &[Self]) -> DataTable {
         let has_bots = lines.iter().any(|line| line.bot != lines[0].bot);
         let has_unknown = lines.iter().any(|line| line.unknown > 0);
@@ -78,7 +72,6 @@ impl ConditionLine {
         DataTable { header, rows: lines.iter().enumerate().map(row).collect() }
     }
 
-    /// Whether nothing is traded by it where it never holds.
     pub(crate) fn is_asked_for(&self) -> bool {
         match self.side {
             "buy" | "sell" => self.is_whole(),
@@ -88,7 +81,6 @@ impl ConditionLine {
         }
     }
 
-    /// Each side that held on all candles: it says nothing of them.
     pub(crate) fn always(lines: &[Self]) -> Vec<String> {
         let asks = |line: &&Self| matches!(line.side, "buy" | "sell") && line.is_whole();
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
@@ -100,7 +92,6 @@ impl ConditionLine {
         wholes.map(words).collect()
     }
 
-    /// Of each rule whose buy and sell held at the same candles, more often than now and then.
     pub(crate) fn overlaps(lines: &[Self]) -> Vec<String> {
         let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
         let words = |line: &Self| {
@@ -113,7 +104,6 @@ impl ConditionLine {
         often.map(words).collect()
     }
 
-    /// Of each side that never held, why: which part never did, or that its parts never did together.
     pub(crate) fn never(lines: &[Self]) -> Vec<String> {
         let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_asked_for() && line.held == 0);
         let words = wholes.map(|(place, whole)| {
@@ -150,7 +140,6 @@ impl ConditionLine {
     }
 }
 
-/// Names what kept the condition at this place, which never held, from holding.
 fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
     let own = lines[place].depth;
     let inside = (place + 1..lines.len()).take_while(|at| lines[*at].depth > own);
@@ -180,7 +169,6 @@ const fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// A condition whose parts stand below it.
 fn shortened(condition: &str) -> String {
     if condition.chars().count() <= SHOWN {
         return condition.to_owned();
@@ -189,7 +177,7 @@ fn shortened(condition: &str) -> String {
     format!("{}...", begin.trim_end())
 }
 
-/// Held candles in percent, without a rare one looking like none.
+/// Formats the share in percent, without rounding a rare condition to zero.
 fn share(line: &ConditionLine) -> String {
     let ConditionLine { held, candles, .. } = *line;
     let percent = held as f64 / candles.max(1) as f64 * 100.0;

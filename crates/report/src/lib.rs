@@ -1,9 +1,9 @@
-//! What a run came to, for people: plain data, as text, as JSON and as a page of HTML.
+//! Reports of runs: plain data that renders as text, JSON and HTML.
 //!
-//! An [`analysis`] is what a run's trades say, the same of a backtest and of a live run. A [`run`] is reported with its
-//! verdict, figures and findings; so are a [`sweep`], a [`walk_forward`], both as one guided search ([`tune`]), a [`monte_carlo`] and a [`sensitivity`], and a [`comparison`] puts two runs side by
-//! side. A [`page`] is one self-contained HTML file. [`edge`] is what any trades say of an edge. Nothing here replays,
-//! reads a configuration or prints.
+//! An [`analysis`] describes the trades of a backtest or a live run. Reports exist for a [`run`], a
+//! [`sweep`], a [`walk_forward`], a guided search ([`tune`]), a [`monte_carlo`], a [`sensitivity`]
+//! and the [`comparison`] of two runs. A [`page`] is one self-contained HTML file. [`edge`] judges
+//! trades of any source. This crate does not replay, read a configuration or print.
 
 pub mod analysis;
 mod break_even_payout;

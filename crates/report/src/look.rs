@@ -1,10 +1,9 @@
-//! The look of our pages and the charts on them, for every page that has some.
+//! Style and chart script shared by all HTML pages.
 
-/// Its style, as CSS.
 pub const STYLE: &str = include_str!("page/page.css");
 
-/// Numbers as text, a window of time, and charts over it with wheel, fingers and keys: a script, in which a part names what stands
-/// in those before it.
+/// Script of the charts: number formats, time window, zoom and pan. Each part uses names of earlier
+/// parts.
 pub const CHARTS: &str = concat!(
     include_str!("page/script/format.js"),
     include_str!("page/script/window.js"),

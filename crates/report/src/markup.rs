@@ -1,9 +1,9 @@
-//! Text as it may stand in a page.
+//! Escaping of text and JSON for HTML pages.
 
 use candlewick_sdk::visible;
 use serde_json::Value;
 
-/// Text that brings no markup of its own, in an element or in a quoted attribute, and hides nothing.
+/// Escapes text for an element or a quoted attribute, and makes invisible characters visible.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in visible(text).chars() {
@@ -19,14 +19,13 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// JSON as it may stand in a `<script>` that holds data: nothing in it can end the element, and what the page's script
-/// shows of it hides nothing.
+/// Escapes JSON for a `<script>` of data: nothing in it can end the element, and invisible
+/// characters become visible.
 pub(crate) fn json_in_script(value: &Value) -> String {
     // Outside of strings JSON has none of these letters, and in strings they may be written so.
     visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// The document with all its texts visible.
 pub(crate) fn visible_json(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(visible(text).into_owned()),

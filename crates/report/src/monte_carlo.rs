@@ -1,4 +1,4 @@
-//! What resampled histories came to: how final balance and drawdown spread, and how often the money was gone.
+//! Distribution of final balance and drawdown over resampled paths, with the share of ruined ones.
 
 use candlewick_records::table;
 use candlewick_search::monte_carlo::PathRow;
@@ -7,86 +7,61 @@ use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::io;
 
-/// The quantiles that are shown.
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
-/// The confidence of every interval here, and its normal quantile.
 const CONFIDENCE: f64 = 0.95;
 const Z: f64 = 1.959_963_984_540_054;
 
-/// What all paths were drawn from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloTermsReport {
     /// `candles` or `trades`.
     pub resampled: String,
-    /// How many paths.
     pub paths: u64,
-    /// The mean length of blocks, in candles or trades.
+    /// Mean block length, in candles or trades.
     pub block: f64,
-    /// The seed of the paths.
     pub seed: u64,
-    /// The balance at the start of each, in money.
     pub balance: f64,
-    /// Over the candles.
     pub data_hash: String,
 }
 
-/// Resampled paths, for people and machines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloReport {
-    /// What they were drawn from.
     #[serde(flatten)]
     pub terms: MonteCarloTermsReport,
-    /// The run itself, as one more path.
     pub observed: PathRow,
-    /// Quantiles of the paths.
     pub quantiles: Vec<QuantileRow>,
-    /// Paths whose balance came to cover no stake.
+    /// Paths whose balance no longer covered a stake.
     pub ruined: Share,
-    /// Paths that ended below the balance that they began with.
     pub lost: Share,
-    /// What all of it takes for granted.
     pub assumes: Vec<&'static str>,
-    /// What else the reader should know.
     pub notices: Vec<String>,
 }
 
-/// One quantile of all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QuantileRow {
-    /// Which, from 0 to 1.
+    /// From 0 to 1.
     pub quantile: f64,
-    /// Of the final balance, in money.
     pub final_balance: Quantile,
-    /// Of the max. drawdown in percent of the peak.
     pub max_drawdown_percent: Quantile,
 }
 
-/// A quantile with the 95 % interval that the number of paths leaves, by order statistics.
+/// A quantile with its 95 % interval by order statistics, given the number of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile {
-    /// The path that has it.
     pub value: f64,
-    /// The lower end.
     pub lower: f64,
-    /// The upper end.
     pub upper: f64,
 }
 
-/// A part of all paths, with its 95 % Wilson interval.
+/// A share of all paths, with its 95 % Wilson interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// How many.
     pub paths: u64,
-    /// As a fraction.
     pub share: f64,
-    /// The lower end.
     pub lower: f64,
-    /// The upper end.
     pub upper: f64,
 }
 
 impl MonteCarloReport {
-    /// Of these paths; none gives none.
     pub fn of(
         terms: MonteCarloTermsReport,
         (observed, rows): (PathRow, &[PathRow]),
@@ -136,7 +111,7 @@ fn assumptions(is_candles: bool) -> Vec<&'static str> {
 }
 
 impl Quantile {
-    /// Of sorted values; nothing of none.
+    /// `sorted` is ascending; `None` if it is empty.
     fn of(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
@@ -206,10 +181,6 @@ impl fmt::Display for MonteCarloReport {
     }
 }
 
-/// Writes the paths as CSV, one a line.
-///
-/// # Errors
-/// What the writer says.
 pub fn write_paths(rows: &[PathRow], to: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(to);
     writer.write_record([

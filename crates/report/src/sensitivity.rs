@@ -1,4 +1,4 @@
-//! What the settings of the venue decide of a backtest, for people and machines.
+//! Sensitivity of a backtest to venue settings, as text and JSON.
 
 use crate::break_even_payout::break_even_payout_words;
 use candlewick_records::table;
@@ -7,31 +7,22 @@ use serde::Serialize;
 use std::fmt;
 use std::io;
 
-/// What was repeated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SensitivityTermsReport {
-    /// On how many settings.
     pub runs: u64,
-    /// The balance at the start of each, in money.
     pub balance: f64,
-    /// Over the candles.
     pub data_hash: String,
 }
 
-/// A backtest on other settings of its venue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SensitivityReport {
-    /// What was repeated.
     #[serde(flatten)]
     pub terms: SensitivityTermsReport,
-    /// What became of each.
     #[serde(flatten)]
     pub sensitivity: Sensitivity,
-    /// What else the reader should know.
     pub notices: Vec<String>,
 }
 
-/// A setting in one word, as the page of a run heads it.
 const fn name(setting: VenueSetting) -> &'static str {
     match setting {
         VenueSetting::LatencyMs => "latency",
@@ -85,10 +76,6 @@ impl fmt::Display for SensitivityReport {
     }
 }
 
-/// Writes the points as CSV, one a line.
-///
-/// # Errors
-/// What the writer says.
 pub fn write_points(sensitivity: &Sensitivity, to: &mut Vec<u8>) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(to);
     writer.write_record([

@@ -1,4 +1,4 @@
-//! After which trade an edge was shown, and what the trades since say of it.
+//! The trade at which an edge was shown, and the result of later trades.
 
 use crate::analysis::{Finding, FindingKind, Severity};
 use crate::edge::is_date;
@@ -8,37 +8,33 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
 use serde::Serialize;
 
-/// Fewer decided trades say nothing of those before them.
+/// With fewer decided trades, the later result is not evaluated.
 const FEWEST: u64 = 30;
 
-/// When the verdict was reached, which stays whatever comes after it, and how the trades since did.
+/// The time of the verdict, which later trades do not change, and the result of later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShownLine {
-    /// After so many trades that were won, lost or drawn.
     pub after_trades: u64,
-    /// When the last of them was known to have ended, ms since 1970. `None` for trades without dates.
+    /// Time at which the end of the last of them was known, in ms since 1970; `None` for trades
+    /// without dates.
     pub at: Option<Millis>,
-    /// Trades that were won since.
     pub won_since: u64,
-    /// Trades that were lost since.
     pub lost_since: u64,
-    /// Trades that drew since.
     pub draw_since: u64,
-    /// Of the trades won or lost since, the part that was won.
     pub win_rate_since: Option<f64>,
-    /// The win rate at which these earn nothing; null where a payout is not known.
+    /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// Whether these won more than break-even; null while they are fewer than those that showed the edge, or than 30.
+    /// The later trades won more than break-even. `None` if they are fewer than those that showed
+    /// the edge, or fewer than 30.
     pub is_supported_since: Option<bool>,
 }
 
 impl ShownLine {
-    /// Of trades that `test`, which has seen none, is to judge; none where they do not show an edge.
+    /// `test` must not have seen any trade. `None` if the trades do not show an edge.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
         ShownEdge::find(trades, test).map(|shown| Self::of(&shown))
     }
 
-    /// The same of trades that `test` has judged.
     pub(crate) fn of_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
         let is_shown = test.verdict() == Verdict::EdgeShown;
         is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).weighing(test.weight())))?
@@ -73,7 +69,6 @@ impl ShownLine {
         self.won_since + self.lost_since + self.draw_since
     }
 
-    /// In words: when it was shown, and what came since.
     pub fn words(&self) -> String {
         let since = self.since();
         let all = self.after_trades + since;
@@ -85,7 +80,6 @@ impl ShownLine {
         }
     }
 
-    /// Returns the date in brackets, empty without one.
     fn at_words(&self) -> String {
         self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
     }
@@ -100,7 +94,6 @@ impl ShownLine {
         )
     }
 
-    /// That the trades since do not support it, where that can be said.
     pub(crate) fn finding(&self) -> Option<Finding> {
         let words = self.since_words().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
@@ -114,7 +107,6 @@ impl ShownLine {
     }
 }
 
-/// Why a verdict that is decided and the interval beside it do not say the same, where they do not.
 pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
     let [low, high] = interval?;
     match verdict {
@@ -134,7 +126,6 @@ fn outcome_of(trade: &JudgedTrade) -> Option<Outcome> {
     trade.ended.map(|(_, outcome)| outcome)
 }
 
-/// The mean of each trade's own; none where a payout is not known.
 fn break_even_of<'a>(mut decided: impl Iterator<Item = &'a JudgedTrade>) -> Option<f64> {
     let mut needed = MeanBreakEven::default();
     let is_known = decided

@@ -1,13 +1,10 @@
-//! The balance in one line of characters.
+//! The balance as a sparkline.
 
 use crate::analysis::EquityPoint;
 
-/// The blocks from the lowest to the highest.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// How many characters a line has at most.
 const WIDTH: usize = 48;
 
-/// The curve, the last point of each stretch standing for it; nothing for one that does not move.
 pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
     let width = curve.len().min(WIDTH);
     let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;

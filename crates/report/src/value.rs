@@ -1,8 +1,7 @@
-//! A value as short as a table needs it.
+//! Short text of a value for tables.
 
 use serde_json::Value;
 
-/// A number with at most six decimals; any other value as it is written.
 pub(crate) fn short(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {

@@ -1,36 +1,27 @@
-//! What a rule may name: fields of a candle, functions, indicators and patterns.
+//! Names available to rules: candle fields, functions, indicators and patterns.
 
-/// What a function takes at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// A whole number that is the same at every candle.
+    /// A whole number, constant over all candles.
     Period,
-    /// A number that is the same at every candle.
+    /// A number, constant over all candles.
     Constant,
-    /// A number of each candle; the close where it is left out.
+    /// A number per candle; defaults to the close.
     Source,
-    /// A number of each candle.
     Number,
-    /// A condition.
     Truth,
-    /// A time of the day, in quotes.
     Time,
-    /// A time zone, in quotes.
     Zone,
 }
 
-/// A function of rules.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    /// How it is written.
     pub(crate) call: &'static str,
     pub(crate) takes: &'static [Takes],
-    /// How many of the last may be left out.
     pub(crate) optional: usize,
-    /// The lines of an indicator that has several.
     pub(crate) lines: &'static [&'static str],
-    /// The line that is meant where none is named.
+    /// Index of the default line.
     pub(crate) main: Option<usize>,
 }
 
@@ -52,7 +43,7 @@ impl Function {
 
 use Takes::{Constant, Number, Period, Source, Time, Truth, Zone};
 
-/// The indicators, each as its page in `candlewick_sdk::indicator` defines it.
+/// Each is defined on its page in `candlewick_sdk::indicator`.
 pub(crate) const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
@@ -86,7 +77,6 @@ pub(crate) const INDICATORS: [Function; 20] = [
         .lines(&["pivot", "r1", "r2", "r3", "s1", "s2", "s3"], Some(0)),
 ];
 
-/// The other functions.
 pub(crate) const FUNCTIONS: [Function; 17] = [
     function("abs", "abs(number)", &[Number]),
     function("min", "min(one, other)", &[Number, Number]),
@@ -107,15 +97,14 @@ pub(crate) const FUNCTIONS: [Function; 17] = [
     function("weekday", "weekday() or weekday(\"Europe/London\")", &[Zone]).optional(1),
 ];
 
-/// `between("08:00", "17:00")` stands apart, as it is a condition on the time alone.
+/// Separate, because `between("08:00", "17:00")` is a condition on the time only.
 pub(crate) const BETWEEN: Function =
     function("between", "between(\"from\", \"to\", \"time zone\")", &[Time, Time, Zone]).optional(1);
 
-/// The fields of a candle.
 pub(crate) const FIELDS: [&str; 7] = ["open", "high", "low", "close", "volume", "median", "typical"];
 
-/// A pattern of candles, said in the language itself. Definitions are those that Nison, *Japanese Candlestick Charting
-/// Techniques* (1991), gives in words, with bounds that are ours.
+/// A candle pattern, defined in the rule language. Definitions follow the descriptions of Nison,
+/// *Japanese Candlestick Charting Techniques* (1991); the numeric bounds are our own.
 pub(crate) struct Pattern {
     pub(crate) name: &'static str,
     pub(crate) definition: &'static str,
@@ -125,7 +114,7 @@ const fn pattern(name: &'static str, definition: &'static str) -> Pattern {
     Pattern { name, definition }
 }
 
-/// The patterns. A candle without any range is none of them.
+/// A candle without a range matches none of them.
 pub(crate) const PATTERNS: [Pattern; 16] = [
     pattern("bullish", "close > open"),
     pattern("bearish", "close < open"),
@@ -163,18 +152,16 @@ pub(crate) const PATTERNS: [Pattern; 16] = [
     ),
 ];
 
-/// The function of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Function> {
     let mut all = INDICATORS.iter().chain(&FUNCTIONS).chain(std::iter::once(&BETWEEN));
     all.find(|function| function.name == name)
 }
 
-/// The pattern of that name.
 pub(crate) fn find_pattern(name: &str) -> Option<&'static Pattern> {
     PATTERNS.iter().find(|pattern| pattern.name == name)
 }
 
-/// All names that a parameter cannot have.
+/// Returns all reserved names, which parameters must not have.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);

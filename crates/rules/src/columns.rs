@@ -1,4 +1,4 @@
-//! The values of many candles together: a column for each value, computed as a whole before the next one.
+//! Batch evaluation over several candles: a column per value, each computed as a whole.
 
 use crate::graph::{Binary, Field};
 use crate::indicator::{ByCandle, ByNumber, put_lines};
@@ -7,28 +7,25 @@ use crate::step::order;
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{Candle, MOST_TOGETHER};
 
-/// A value at each of the candles.
 pub(crate) type Column = [f64; MOST_TOGETHER];
 
-/// The values of a program that has few, at candles that are answered together. Those after the last candle go to [`Few`], from which
-/// the next candles go on, together or one by one.
+/// The values of a small program for a batch of candles. Those after the last candle are stored in
+/// [`Few`], from which the next candles continue, as a batch or one by one.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
-    /// Which prices anything is made of.
     prices: [bool; 4],
-    /// How many candles there are; what stands behind them means nothing.
+    /// Number of candles; later column entries are meaningless.
     count: usize,
 }
 
 impl Columns {
-    /// Of these values. What is no price and is not computed keeps what it is.
+    /// Values that are neither prices nor computed remain constant.
     pub(crate) fn of(values: &Few) -> Self {
         let columns = values.used().iter().map(|value| [*value; MOST_TOGETHER]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
     }
 
-    /// Begins with the prices of candles, those that any value is made of.
     #[inline]
     pub(crate) fn begin(&mut self, candles: &[Candle]) {
         self.count = candles.len().min(MOST_TOGETHER);
@@ -49,13 +46,12 @@ impl Columns {
         }
     }
 
-    /// A value at one of the candles.
     #[inline]
     pub(crate) fn at(&self, place: Place, candle: usize) -> f64 {
         self.all[place][candle]
     }
 
-    /// Candles of which a condition on two values holds, a bit for each: the first candle is the lowest.
+    /// Returns a bit per candle for which `holds` is true, the lowest for the first candle.
     #[inline]
     pub(crate) fn where_holds(&self, one: Place, other: Place, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MOST_TOGETHER];
@@ -65,7 +61,6 @@ impl Columns {
         bytes.iter().rev().fold(0, |bits, eight| bits << 8 | bits_of(*eight))
     }
 
-    /// Computes a value of another.
     #[inline]
     pub(crate) fn each(&mut self, of: Place, out: Place, values: &mut Few, value: impl Fn(f64) -> f64) {
         let of = self.all[of];
@@ -73,7 +68,6 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Computes a value of two others.
     #[inline]
     pub(crate) fn both(
         &mut self,
@@ -89,7 +83,6 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Computes a value that remembers what came before.
     #[inline]
     pub(crate) fn in_turn(
         &mut self,
@@ -105,8 +98,11 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Counts of how many candles of a window a condition holds, where it is known of all of them. The window has those of before, in
-    /// their order, and then those of the last candles; it is no longer than there may be candles.
+    /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of
+    /// them.
+    ///
+    /// `window` contains the last values in their order and is updated. It must not be longer than
+    /// `MOST_TOGETHER`.
     #[inline]
     pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut Few) {
         let (new, length) = (self.all[of], window.len());
@@ -139,7 +135,6 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Computes a value of each candle itself.
     #[inline]
     pub(crate) fn of_candles(
         &mut self,
@@ -152,7 +147,6 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// What two values come to.
     pub(crate) fn binary(
         &mut self,
         binary: Binary,
@@ -160,7 +154,6 @@ impl Columns {
         out: Place,
         values: &mut Few,
     ) {
-        /// A loop for each of them.
         macro_rules! loops {
             ($($which:ident),+) => {
                 match binary {
@@ -173,7 +166,8 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// The value of the candle before: `last` of the first, and after the last candle what the next one finds.
+    /// Computes the value of the previous candle. `last` is that of the first candle. Returns the
+    /// one for the next batch.
     #[inline]
     pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut Few) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
@@ -184,7 +178,6 @@ impl Columns {
         next
     }
 
-    /// How two values stand to each other.
     #[inline]
     pub(crate) fn compared(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
         let (one, other, close) = (&self.all[one], &self.all[other], &self.all[Field::CLOSE]);
@@ -193,7 +186,6 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// How two values stand to each other, and behind it how they stood before.
     #[inline]
     pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
         let before = values.at(out);
@@ -201,7 +193,6 @@ impl Columns {
         self.back(out, before, out + 1, values);
     }
 
-    /// The lines of an indicator of a number.
     #[inline]
     pub(crate) fn by_number<I: ByNumber>(
         &mut self,
@@ -216,7 +207,6 @@ impl Columns {
         self.end_lines(out, I::LINES, values);
     }
 
-    /// The values of two averages of one value.
     #[inline]
     pub(crate) fn two_averages(
         &mut self,
@@ -233,7 +223,6 @@ impl Columns {
         }
     }
 
-    /// The lines of an indicator of whole candles.
     #[inline]
     pub(crate) fn by_candle<I: ByCandle>(
         &mut self,
@@ -246,7 +235,7 @@ impl Columns {
         self.end_lines(out, I::LINES, values);
     }
 
-    /// A column, and those from a place on, which stand behind it: what a value is made of stands before it.
+    /// Splits off the column of an operand. Operands always precede `out`.
     #[inline]
     fn split(&mut self, of: Place, out: Place) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);
@@ -257,7 +246,6 @@ impl Columns {
         (out..out + lines).for_each(|line| self.end(line, values));
     }
 
-    /// Keeps the value after the last candle.
     #[inline]
     fn end(&self, out: Place, values: &mut Few) {
         if let Some(last) = self.count.checked_sub(1) {
@@ -266,8 +254,8 @@ impl Columns {
     }
 }
 
-/// The lowest bit of each of eight bytes that are 0 or 1, the first byte's the lowest: the product adds the bytes, each moved so that its
-/// bit comes to its place in the highest byte.
+/// Packs the lowest bits of eight bytes that are 0 or 1, the first byte lowest. The multiplication
+/// shifts each bit to its position in the highest byte.
 #[inline]
 fn bits_of(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56

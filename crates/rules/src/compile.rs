@@ -1,5 +1,4 @@
-//! From the tree of a rule to what it computes: names are looked up, types and settings checked, and values that are the same at
-//! every candle computed.
+//! Compiler from the tree of a rule to a graph: names, types, settings, constant folding.
 
 use crate::RuleError;
 use crate::catalog;
@@ -11,49 +10,41 @@ use candlewick_sdk::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// The furthest that a rule looks back, in candles.
+/// In candles.
 const MAX_BACK: usize = 10_000;
 
-/// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Number,
     Truth,
 }
 
-/// A value of the graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value {
     pub(crate) id: Id,
     pub(crate) kind: Kind,
 }
 
-/// Compiles the conditions of one bot.
 pub(crate) struct Compiler<'a> {
     pub(crate) graph: Graph,
     parameters: &'a BTreeMap<String, f64>,
-    /// The parameters that a condition named.
     pub(crate) used: BTreeSet<String>,
-    /// The numbers that conditions compare, in their order, for people.
     pub(crate) compared: Vec<Id>,
-    /// All numbers that conditions look at, of longer candles too, in their order: kept for people who ask about each condition.
+    /// All numbers that conditions read, also of longer candles, in order. Only collected for
+    /// explanations.
     pub(crate) looked_at: Vec<Id>,
-    /// Whether these are kept.
     pub(crate) is_explaining: bool,
-    /// Whether it is inside of a pattern's definition.
     is_in_pattern: bool,
 }
 
-/// The tree of a condition and the candles that a part of it looks at.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'t> {
     pub(crate) tree: &'t Tree,
-    /// The place of their interval.
+    /// Index of their interval.
     pub(crate) candles: usize,
 }
 
 impl<'a> Compiler<'a> {
-    /// For a bot whose candles have this length.
     pub(crate) fn new(parameters: &'a BTreeMap<String, f64>, own: Interval) -> Self {
         Self {
             graph: Graph::new(own),
@@ -66,15 +57,10 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The same, and it keeps what conditions look at.
     pub(crate) fn explaining(self) -> Self {
         Self { is_explaining: true, ..self }
     }
 
-    /// The value of a whole condition, which depends on candles.
-    ///
-    /// # Errors
-    /// What is wrong with it, and where.
     pub(crate) fn condition(&mut self, tree: &Tree) -> Result<Id, RuleError> {
         let root = tree.root();
         let id = self.truth(At { tree, candles: 0 }, root, "a rule")?;
@@ -121,7 +107,6 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// A condition.
     pub(crate) fn truth(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
         let value = self.value(at, id)?;
         if value.kind == Kind::Truth {
@@ -133,7 +118,6 @@ impl<'a> Compiler<'a> {
         Err(RuleError::new(at.tree.part(id).place.clone(), message))
     }
 
-    /// A number of each candle.
     pub(crate) fn number(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
         let value = self.value(at, id)?;
         if value.kind == Kind::Number {
@@ -144,7 +128,6 @@ impl<'a> Compiler<'a> {
         Err(RuleError::new(at.tree.part(id).place.clone(), message))
     }
 
-    /// A number that is the same at every candle.
     pub(crate) fn fixed(&mut self, at: At<'_>, id: PartId, what: &str) -> Result<f64, RuleError> {
         let number = self.number(at, id, what)?;
         self.graph.constant(number).ok_or_else(|| {
@@ -155,7 +138,6 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// A whole number from `least`, the same at every candle.
     pub(crate) fn whole(
         &mut self,
         at: At<'_>,
@@ -199,7 +181,6 @@ impl<'a> Compiler<'a> {
         RuleError::new(place.clone(), format!("there is no `{name}`: {}", suggest_name(name, &own)))
     }
 
-    /// A pattern is what its definition says.
     fn pattern(
         &mut self,
         at: At<'_>,
@@ -292,7 +273,6 @@ impl<'a> Compiler<'a> {
         Ok(Value { id: self.add_at(op, name, &[one, other], at.candles), kind: Kind::Number })
     }
 
-    /// Notes numbers that are compared, for people.
     pub(crate) fn compares(&mut self, at: At<'_>, numbers: &[Id]) {
         self.looks_at(numbers);
         if at.candles != 0 || self.is_in_pattern {
@@ -305,7 +285,6 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Notes numbers that a condition looks at, for people who ask about it.
     pub(crate) fn looks_at(&mut self, numbers: &[Id]) {
         if !self.is_explaining || self.is_in_pattern {
             return;
@@ -322,7 +301,6 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// What is said of a text where none is asked for.
 fn stray_text(text: &str) -> String {
     const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let plain = text.to_lowercase();

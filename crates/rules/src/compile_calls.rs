@@ -1,4 +1,4 @@
-//! Calls of functions and indicators: what they are given, and what they are.
+//! Compilation of function and indicator calls.
 
 use crate::RuleError;
 use crate::catalog::{Function, Takes};
@@ -10,15 +10,12 @@ use candlewick_engine::{EngineError, Hours, LocalClock, Window};
 use candlewick_sdk::{Interval, Millis};
 use std::ops::Range;
 
-/// How long since a condition held, where it is not said: for so many candles it is looked for.
+/// Default number of candles searched by `since`.
 const WITHIN: usize = 500;
-/// The longest period, as of the SDK's indicators.
 const LONGEST: usize = 100_000;
-/// The most candles that a condition is counted over.
 const MOST_COUNTED: usize = 10_000;
 
 impl Compiler<'_> {
-    /// What a function with one value gives.
     pub(crate) fn call(
         &mut self,
         at: At<'_>,
@@ -108,7 +105,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// An indicator, and what it is called.
     pub(crate) fn indicator(
         &mut self,
         at: At<'_>,
@@ -165,7 +161,7 @@ impl Compiler<'_> {
         Ok((self.graph.add(op, own, warm, at.candles), name))
     }
 
-    /// What is said of a value that stands where the period should, `rsi(close, 7)`.
+    /// Explains swapped arguments, such as `rsi(close, 7)`.
     fn exchanged(
         &mut self,
         at: At<'_>,
@@ -188,7 +184,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// What is said of an indicator of a number that is the same at every candle, `ema(100, 60)`.
+    /// Explains an indicator of a constant, such as `ema(100, 60)`.
     fn of_constant(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
@@ -226,7 +222,6 @@ impl Compiler<'_> {
         Ok(Value { id: self.graph.add(op, name, warm, at.candles), kind: Kind::Truth })
     }
 
-    /// So many candles in a row moved so: as many of the last ones as there are.
     fn moves(&mut self, at: At<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.counted_or(at, arguments.get(1), 1)?;
@@ -248,7 +243,6 @@ impl Compiler<'_> {
         self.graph.add(Op::Count { of, among }, name, warm, candles)
     }
 
-    /// A part of the time, UTC or on the clock of a time zone.
     fn clock(&mut self, at: At<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
         let (op, name) = match zone.first() {
             None => (Op::Clock(clock), format!("{name}()")),
@@ -306,7 +300,7 @@ fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) 
     Err(RuleError::new(place.clone(), message))
 }
 
-/// A time of the day in ms, from `"HH:MM"` or `"H:MM"`.
+/// Parses `"HH:MM"` or `"H:MM"` into ms since midnight.
 fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
     let part = at.tree.part(id);
     let wrong = || {
@@ -328,7 +322,6 @@ fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
     if minutes < 60 && time <= Millis::DAY.get() { Ok(time) } else { Err(wrong()) }
 }
 
-/// Hours of a time zone, as `[risk].hours` has them, and the zone.
 fn hours(at: At<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
     let (zone, place) = zone_name(at, zone)?;
     // The end of a day is the beginning of the next.
@@ -338,7 +331,6 @@ fn hours(at: At<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, St
     Ok((window, hours.timezone))
 }
 
-/// The text of a time zone, and where it stands.
 fn zone_name(at: At<'_>, zone: PartId) -> Result<(&str, &Range<usize>), RuleError> {
     let part = at.tree.part(zone);
     let Form::Text(zone) = &part.form else {
@@ -348,7 +340,6 @@ fn zone_name(at: At<'_>, zone: PartId) -> Result<(&str, &Range<usize>), RuleErro
     Ok((zone, &part.place))
 }
 
-/// What is wrong with a time zone.
 fn problem_of(error: EngineError, place: &Range<usize>) -> RuleError {
     let problem = match error {
         EngineError::Setting { problem, .. } => problem,

@@ -1,5 +1,7 @@
-//! Comparisons of two values. What a rule works out of decimal prices is rounded, and rounding alone makes no side the larger one, where
-//! both sides are of the unit of a price.
+//! Comparisons of two values, tolerant of rounding errors.
+//!
+//! Arithmetic on decimal prices is rounded. If both sides are in the unit of a price, a difference
+//! within rounding counts as equal.
 
 use crate::RuleError;
 use crate::compile::{At, Compiler, Kind};
@@ -8,7 +10,7 @@ use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
-    /// Refuses a condition that is compared with 1 or 0, as other languages count what holds.
+    /// Rejects a condition compared with 1 or 0, which is how other languages test booleans.
     pub(crate) fn check_beside_one(
         &mut self,
         at: At<'_>,
@@ -37,8 +39,8 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {cure}")))
     }
 
-    /// Whether two values stand so to each other: exactly, or within rounding where both are of the unit of a price and one of them is
-    /// worked out.
+    /// Compares exactly, or within rounding if both sides are in the unit of a price and at least
+    /// one is the result of the rule's own arithmetic.
     pub(crate) fn compared(
         &mut self,
         binary: Binary,
@@ -60,7 +62,8 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether a value is made by the rule's own arithmetic. A price is as it was written, and an indicator's value is its own.
+/// Returns whether the rule's own arithmetic made a value. Prices and indicator values are not
+/// rounded by the rule.
 fn is_worked_out(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
@@ -77,8 +80,8 @@ fn is_worked_out(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Whether a value is of the unit of a price, in which rounding is measured: prices, their differences and averages, and numbers beside
-/// them. A quotient of two values is none, and no more is a volume, an oscillator or a count.
+/// Returns whether a value is in the unit of a price, in which rounding is measured: prices, their
+/// differences and averages, and constants. Quotients, volumes, oscillators and counts are not.
 fn is_of_price(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,
@@ -98,7 +101,6 @@ fn is_of_price(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// The same of a line of an indicator.
 fn is_line_of_price(graph: &Graph, id: Id, line: usize) -> bool {
     let Op::Indicator { indicator, of } = &graph.node(id).op else { return false };
     match **indicator {

@@ -1,4 +1,4 @@
-//! Lines of indicators that have several, and values of longer candles.
+//! Compilation of indicator lines and of values of longer candles.
 
 use crate::RuleError;
 use crate::catalog::{self, Function};
@@ -8,11 +8,9 @@ use crate::syntax::{Form, PartId, Tree};
 use candlewick_sdk::{Interval, Resampler, suggest};
 use std::ops::Range;
 
-/// The most kinds of longer candles in a rule.
 const MAX_LONGER: usize = 8;
 
 impl Compiler<'_> {
-    /// The line of that name.
     pub(crate) fn named_line(
         &mut self,
         at: At<'_>,
@@ -45,7 +43,6 @@ impl Compiler<'_> {
         self.line(at, of, Some(line), place)
     }
 
-    /// A line of an indicator that has several.
     pub(crate) fn line(
         &mut self,
         at: At<'_>,
@@ -71,7 +68,6 @@ impl Compiler<'_> {
         Ok(Value { id, kind: Kind::Number })
     }
 
-    /// A value of longer candles.
     pub(crate) fn longer(
         &mut self,
         at: At<'_>,
@@ -118,7 +114,6 @@ impl Compiler<'_> {
     }
 }
 
-/// The function that a part calls.
 fn called(tree: &Tree, id: PartId) -> Option<&'static Function> {
     match &tree.part(id).form {
         Form::Call { name, .. } => catalog::find(name),

@@ -1,10 +1,9 @@
-//! How values are put into the graph: folded where they are the same at every candle, and named.
+//! Insertion of values into the graph, with constant folding and naming.
 
 use crate::compile::{Compiler, Kind, Value};
 use crate::graph::{Binary, Id, Op};
 
 impl Compiler<'_> {
-    /// A number that is the same at every candle.
     pub(crate) fn constant(&mut self, number: f64) -> Value {
         // Below zero is none but zero itself.
         let number = if number == 0.0 { 0.0 } else { number };
@@ -12,13 +11,11 @@ impl Compiler<'_> {
         Value { id, kind: Kind::Number }
     }
 
-    /// A condition that always holds, or never.
     pub(crate) fn fixed_truth(&mut self, holds: bool) -> Value {
         let number = f64::from(u8::from(holds));
         Value { id: self.graph.add(Op::Constant(number), holds.to_string(), 0, 0), kind: Kind::Truth }
     }
 
-    /// Minus a number.
     pub(crate) fn negated(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
             return self.constant(-number);
@@ -27,7 +24,6 @@ impl Compiler<'_> {
         Value { id: self.add(Op::Negate(of), name, &[of]), kind: Kind::Number }
     }
 
-    /// A condition made of others; of such as are the same at every candle another.
     pub(crate) fn truth_of(&mut self, op: Op, name: String, parts: &[Id]) -> Value {
         let constant = match (&op, parts) {
             (Op::Not(of), _) => self.graph.constant(*of).map(|holds| holds == 0.0),
@@ -39,7 +35,6 @@ impl Compiler<'_> {
         }
     }
 
-    /// Two conditions joined by `and` or `or`. One that is the same at every candle decides, or falls away.
     pub(crate) fn joined(&mut self, binary: Binary, one: Id, other: Id) -> Value {
         let decides = if binary == Binary::And { 0.0 } else { 1.0 };
         for (this, that) in [(one, other), (other, one)] {
@@ -54,7 +49,6 @@ impl Compiler<'_> {
         Value { id: self.add(Op::Binary(binary, one, other), name, &[one, other]), kind: Kind::Truth }
     }
 
-    /// The value of so many candles ago.
     pub(crate) fn ago(&mut self, of: Id, by: usize, candles: usize) -> Id {
         if by == 0 {
             return of;
@@ -64,19 +58,17 @@ impl Compiler<'_> {
         self.graph.add(Op::Back(of, by), name, warm + by, candles)
     }
 
-    /// A value as warm as its parts, of their candles.
     pub(crate) fn add(&mut self, op: Op, name: String, parts: &[Id]) -> Id {
         let candles = parts.iter().map(|part| self.graph.node(*part).candles).max().unwrap_or_default();
         self.add_at(op, name, parts, candles)
     }
 
-    /// A value as warm as its parts.
     pub(crate) fn add_at(&mut self, op: Op, name: String, parts: &[Id], candles: usize) -> Id {
         let warm = parts.iter().map(|part| self.graph.node(*part).warm_after).max().unwrap_or_default();
         self.graph.add(op, name, warm, candles)
     }
 
-    /// The name of a value, in brackets where another sign could take it apart.
+    /// Returns the name of a value, in parentheses if an adjacent operator could split it.
     pub(crate) fn bracketed(&self, id: Id) -> String {
         let node = self.graph.node(id);
         let is_call = node.name.ends_with(')') && !node.name.starts_with('(') && !node.name.contains(") ");
@@ -89,8 +81,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// What two values come to. NaN is a number that is missing and a condition that is not known: what is made of it is so too,
-    /// unless the other side decides alone. A result that is no number is missing.
+    /// Applies the operator. NaN is a missing number or an unknown condition, and propagates unless
+    /// the other side alone decides. A result that is not a number is missing.
     #[inline]
     pub(crate) fn of(self, one: f64, other: f64) -> f64 {
         match self {

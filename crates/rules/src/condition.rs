@@ -1,19 +1,17 @@
-//! Conditions as a list of tests, asked one after the other until it is decided which of them holds: what two values come to is not
-//! kept.
+//! Conditions as a list of tests with jumps, evaluated only until one condition is decided.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::Place;
 
-/// Which of several conditions is known to hold, by the values of a program: the first that is.
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
     tests: Box<[Test]>,
-    /// Where the tests of each condition begin.
     starts: Box<[usize]>,
 }
 
-/// One test, and which is asked next. Behind the last one lies that the first condition holds, behind that the second, and so on.
+/// A test with jump targets. Targets after the last test mean that the first condition is true,
+/// then the second, and so on, and finally none.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     compares: Compares,
@@ -23,36 +21,31 @@ struct Test {
     unmet: usize,
 }
 
-/// What is tested. A missing number, and a condition that is not known, meet none.
+/// Kind of a test. Missing numbers and unknown conditions fail every test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compares {
     Less,
     LessOrEqual,
     Equal,
     Unequal,
-    /// The one is a condition that holds.
     Holds,
-    /// The one is a condition that does not hold.
     HoldsNot,
-    /// The one is an order that is above, the other the one before it, which was not.
+    /// `one` is the present order, which is above; `other` is the previous order, which was not.
     CrossesAbove,
     CrossesBelow,
 }
 
-/// A place among the tests that is known once all of them are there.
+/// A jump target that is resolved once all tests exist.
 type Label = usize;
 
-/// Conditions that are being taken apart.
 pub(crate) struct Tests {
-    /// Their places are values of the graph, and labels.
+    /// Operands are ids of graph values, and targets are labels.
     asked: Vec<Test>,
     labels: Vec<usize>,
-    /// Where the tests of each condition begin.
     starts: Vec<usize>,
 }
 
 impl Tests {
-    /// Those of conditions, in the order in which they count.
     pub(crate) fn of(graph: &Graph, conditions: &[Id]) -> Self {
         let count = conditions.len();
         // A label for each condition that holds, and one for none of them.
@@ -71,12 +64,10 @@ impl Tests {
         tests
     }
 
-    /// The values that they look at.
     pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
         self.asked.iter().flat_map(|test| [test.one, test.other])
     }
 
-    /// The decision, when it is known where a program has the values.
     pub(crate) fn placed(self, place_of: impl Fn(Id) -> Place) -> Decision {
         let Self { asked, labels, starts } = self;
         let placed = |test: Test| Test {
@@ -95,7 +86,8 @@ impl Tests {
         self.labels.len() - 1
     }
 
-    /// Adds what is asked for a condition to be known to hold, or known not to. De Morgan's rules are those of three values, too.
+    /// Adds the tests for a condition to be known true (or known false). De Morgan's laws are valid
+    /// in three-valued logic, too.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (compares, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
@@ -131,8 +123,9 @@ impl Compares {
 }
 
 impl Decision {
-    /// Of each condition two values of which the first is less wherever the condition holds: where that is so of none, no condition
-    /// holds. None where a condition does not begin with such a test. For one or two conditions.
+    /// Returns a necessary test for each of one or two conditions: values of which the first is
+    /// less whenever the condition is true. If no test passes, no condition is true. `None` if a
+    /// condition does not begin with such a test.
     pub(crate) fn needed(&self) -> Option<[(Place, Place); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
@@ -152,7 +145,8 @@ impl Decision {
         }
     }
 
-    /// The place of the first condition that is known to hold; their count where none is.
+    /// Returns the index of the first true condition, or the number of conditions if none is known
+    /// to be true.
     #[inline]
     pub(crate) fn first(&self, values: &[f64]) -> usize {
         let mut at = 0;
@@ -173,8 +167,9 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// The same of many candles together: for each condition a bit for every candle at which it is the first that holds, the first
-    /// candle the lowest. `reached` is where that is worked out, [so many](Self::places) numbers.
+    /// Like `first`, for a batch of candles. For each condition, returns a bit per candle on which
+    /// it is the first true one, the lowest for the first candle. `reached` is scratch space for
+    /// [that many](Self::places) numbers.
     pub(crate) fn first_together<'r>(
         &self,
         columns: &Columns,
@@ -211,7 +206,8 @@ impl Decision {
         &reached[self.tests.len()..self.tests.len() + self.starts.len()]
     }
 
-    /// How many numbers [`first_together`](Self::first_together) needs: for each test, each condition and none of them.
+    /// Returns the scratch size of [`first_together`](Self::first_together): tests, conditions and
+    /// the case of none.
     pub(crate) const fn places(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }

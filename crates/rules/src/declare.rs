@@ -1,4 +1,4 @@
-//! A rule as a declaration: comparisons of series with levels, which a search shares between trials.
+//! Rules as declarations: comparisons of series with levels, shared by the trials of a search.
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Place, Program};
@@ -7,12 +7,11 @@ use candlewick_sdk::{
 };
 use std::collections::HashMap;
 
-/// The most ways in which a condition can hold that are declared one by one; one of more is a series of its own.
+/// Maximum number of alternatives declared one by one. A condition with more becomes a series of
+/// its own.
 const MAX_WAYS: usize = 8;
-/// Between a condition that holds, 1, and one that does not, 0.
 const HALF: f64 = 0.5;
 
-/// The declaration of conditions in the order in which they count.
 pub(crate) fn declaration(
     graph: &Graph,
     rules: &[(Direction, Id)],
@@ -33,15 +32,14 @@ pub(crate) fn declaration(
     entries.into_iter().fold(declaring.declaration, declare)
 }
 
-/// A part of a condition, and whether it has to hold or not to.
 #[derive(Clone, Copy)]
 struct Test {
     of: Id,
     holds: bool,
 }
 
-/// The ways in which a condition holds, or does not: in each, all tests have to be met. That of a condition which is not known is
-/// none, so the rules of de Morgan hold for three values as for two.
+/// Returns the alternatives in which a condition is true (or false); in each, all tests must pass.
+/// An unknown condition has none, so De Morgan's laws are valid in three-valued logic.
 fn ways(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => ways(graph, *inner, !holds),
@@ -102,7 +100,6 @@ impl Declaring<'_> {
         if holds { series.above(HALF) } else { series.below(HALF) }
     }
 
-    /// The series of a value: computed once for all trials that have one of its name.
     fn series(&mut self, of: Id) -> SeriesPlace {
         if let Some(place) = self.places.get(&of) {
             return *place;
@@ -115,7 +112,7 @@ impl Declaring<'_> {
     }
 }
 
-/// A program that makes its longer candles itself.
+/// A program that builds its longer candles itself.
 struct Alone {
     program: Program,
     place: Place,

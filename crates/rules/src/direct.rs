@@ -1,7 +1,8 @@
-//! Rules whose indicators are a part of the loop over candles, as those of a strategy in Rust are.
+//! Rules with indicators compiled into the loop over candles, as in a strategy in Rust.
 //!
-//! A step from a list costs as much as an index itself: it is looked up, and what it remembers goes through memory. Most rules look
-//! at one or two indicators of the candle, so those are compiled into the loop, and only what else there is stays a list.
+//! A generic step costs as much as an indicator itself, because of the dispatch and its state in
+//! memory. Most rules use one or two indicators of the candle. Those are monomorphized into the
+//! loop, and only the rest remains a list of steps.
 
 use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
@@ -12,29 +13,25 @@ use crate::strategy::Answers;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
 use candlewick_sdk::{AnswersTogether, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy, Together};
 
-/// A rule of few values.
 struct Direct<H> {
     head: H,
     tail: Tail,
     values: Few,
     columns: Columns,
-    /// As [`Decision::first_together`](crate::condition::Decision::first_together) has it.
     reached: Box<[u64]>,
-    /// As [`Decision::needed`](crate::condition::Decision::needed).
+    /// Result of [`Decision::needed`](crate::condition::Decision::needed).
     needed: Option<[(u8, u8); 2]>,
     interval: Interval,
     answers: Answers,
 }
 
-/// What is computed of each candle before all else.
+/// Indicators that are computed first, inlined into the loop.
 trait Head: Send {
     fn take(&mut self, candle: &Candle, values: &mut Few);
 
-    /// The same of many candles.
     fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few);
 }
 
-/// What is computed after it.
 enum Tail {
     Nothing,
     Order(Order, Place),
@@ -42,26 +39,22 @@ enum Tail {
     Parts(Box<[Part]>),
 }
 
-/// A part of what is computed after the head.
 enum Part {
     Instructions(Box<[Instruction]>),
     Step(Step),
 }
 
-/// An indicator of a price, and where it stands.
 struct OfPrice<I> {
     indicator: I,
     of: u8,
     out: u8,
 }
 
-/// An indicator of the whole candle.
 struct OfCandle<I> {
     indicator: I,
     out: u8,
 }
 
-/// Two averages of one price, one after the other in each candle.
 struct TwoAverages {
     one: OfPrice<Ema>,
     other: OfPrice<Ema>,
@@ -131,7 +124,7 @@ fn put_all(values: &mut Few, out: u8, lines: &[f64]) {
 }
 
 impl Tail {
-    /// Of steps; values that none of them uses hold what plain ones remember.
+    /// Values that no step uses store the state of plain instructions.
     fn of(steps: Vec<Step>, values: &mut Few) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
             return Self::Order(order, out);
@@ -191,7 +184,7 @@ impl Tail {
     }
 }
 
-/// Apart, so that all heads share it.
+/// A separate function, shared by all heads.
 #[inline(never)]
 fn take_all(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut Few) {
     for part in parts {
@@ -254,7 +247,6 @@ unsafe impl<H: Head> AnswersTogether for Direct<H> {
     }
 }
 
-/// An indicator that can be a head.
 enum Taken {
     Rsi(OfPrice<Rsi>),
     Ema(OfPrice<Ema>),
@@ -269,7 +261,8 @@ enum Taken {
 }
 
 impl Taken {
-    /// Takes the first such step out of a list: it looks at the candle alone, so it may stand before all others.
+    /// Removes the first such step from a list. It depends only on the candle, so it may run before
+    /// all others.
     fn first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::of(step).is_some())?;
         Self::of(&steps.remove(place))
@@ -302,13 +295,11 @@ impl Taken {
 }
 
 impl<I: Clone> OfPrice<I> {
-    /// None where it is one of another number.
     fn of(indicator: &I, of: Place, out: u8) -> Option<Self> {
         Few::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
     }
 }
 
-/// The strategy of these steps.
 pub(crate) fn strategy(
     interval: Interval,
     mut steps: Vec<Step>,
@@ -343,7 +334,6 @@ pub(crate) fn strategy(
     }
 }
 
-/// All but the head.
 struct Rest {
     steps: Vec<Step>,
     values: Few,

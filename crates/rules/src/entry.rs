@@ -1,4 +1,4 @@
-//! The strategy `rules` as a program registers it: what it is depends on the rule that a bot's parameters name.
+//! Registration of the strategy `rules`, defined by the rule in a bot's parameters.
 
 use crate::explained::ExplainedRule;
 use crate::file::{KEYS, Written, Wrong};
@@ -15,22 +15,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 
-/// The name in configurations.
 pub const NAME: &str = "rules";
-/// The version of the language. A change of what a rule means changes it; that of a bot has the rule's hash behind it.
+/// Version of the language. It must change whenever the meaning of a rule changes. A bot's version
+/// appends the hash of the rule.
 pub const VERSION: &str = "1.0.0";
-/// That of rules which compare what they work out themselves: rounding made a difference to them in version 1.0.0. To others nothing has
-/// changed, and they are the strategies that they were.
+/// Version of rules that compare results of their own arithmetic, which rounding affected in 1.0.0.
+/// Other rules are unchanged and keep 1.0.0.
 const VERSION_OF_WORKED_OUT: &str = "1.1.0";
 const ABOUT: &str = "Trades by a rule that is written in a file, or in the bot's parameters.";
 
-/// The largest file of a rule, in bytes.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
-/// Characters of the hash in a version.
 const HASH_LETTERS: usize = 16;
 
-/// The strategy `rules`. Its bots have a parameter `file`, or `buy` and `sell` themselves; the rule's own parameters stand
-/// beside them, and its version has the hash of what the rule says.
+/// Bots have a parameter `file`, or `buy` and `sell` directly, plus the rule's own parameters. The
+/// version includes a hash of the rule.
 pub fn entry() -> StrategyEntry {
     // Never asked: the entry of the bot's own parameters is.
     let build = |params: &Value, bot: &BotContext| entry_of(params)?.build_with_declaration(params, bot);
@@ -38,10 +36,6 @@ pub fn entry() -> StrategyEntry {
     with_keys(entry, &Map::new()).described(ABOUT)
 }
 
-/// The rule of a bot's parameters, as a strategy with parameters of its own.
-///
-/// # Errors
-/// [`BuildError`] where there is no rule, or it cannot be read.
 fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     let source = Source::of(params)?;
     let rule = source.rule()?;
@@ -66,7 +60,6 @@ fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     Ok(made_anew_of_others(own.into_iter().fold(entry, StrategyEntry::with_parameter), entry_of))
 }
 
-/// What a bot says of its rule, beside the rule's own parameters.
 fn with_keys(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
     const ABOUTS: [&str; 5] = [
         "File with the rule: buy, sell, expiry, [parameters].",
@@ -107,20 +100,13 @@ fn explained(
     Ok(Box::new(strategy.map_err(|(side, error)| source.refuse_in(side, &error))?))
 }
 
-/// A rule and where it was read.
 pub(crate) struct Source {
     written: Written,
-    /// The path and what is in it.
     file: Option<(String, String)>,
-    /// What the rule is known by.
     identity: String,
 }
 
 impl Source {
-    /// The rule that a bot's parameters name or hold.
-    ///
-    /// # Errors
-    /// There is none, or the form of it is wrong.
     pub(crate) fn of(params: &Value) -> Result<Self, BuildError> {
         let text = |key: &str| params.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_written_here = KEYS[1..].iter().any(|key| is_given(params.get(*key)));
@@ -174,15 +160,10 @@ impl Source {
         Ok(Self { written, file: None, identity: own.to_string() })
     }
 
-    /// Its conditions, read.
-    ///
-    /// # Errors
-    /// What is wrong with one, or with a parameter.
     pub(crate) fn rule(&self) -> Result<Rule, BuildError> {
         self.written.rule(self.file()).map_err(|wrong| self.refuse(wrong))
     }
 
-    /// What its parameters are: as they are given, and else their defaults.
     pub(crate) fn numbers(&self, params: &Value) -> BTreeMap<String, f64> {
         let mut numbers = self.written.defaults();
         let given = params.as_object().into_iter().flatten();
@@ -190,12 +171,10 @@ impl Source {
         numbers
     }
 
-    /// What its trades have in place of the bot's expiry.
     fn expiry(&self, bot: &BotContext) -> Option<Expiry> {
         self.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry })
     }
 
-    /// Why a condition cannot be built with the bot's numbers or candles.
     pub(crate) fn refuse_in(&self, side: Side, error: &RuleError) -> BuildError {
         self.refuse(self.written.wrong(side, error, self.file()))
     }
@@ -218,7 +197,6 @@ impl Source {
     }
 }
 
-/// What is said of a parameter that is a number alone.
 fn bare_parameter(params: &Value) -> Option<String> {
     let parameters = params.get("parameters")?.as_object()?;
     let (name, value) = parameters.iter().find(|(_, value)| !value.is_object())?;
@@ -227,7 +205,6 @@ fn bare_parameter(params: &Value) -> Option<String> {
     ))
 }
 
-/// Whether a key says anything.
 fn is_given(value: Option<&Value>) -> bool {
     value.is_some_and(|value| match value {
         Value::String(text) => !text.is_empty(),

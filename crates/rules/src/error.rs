@@ -1,15 +1,14 @@
-//! What is wrong with a rule, and where.
+//! Errors in the text of a rule, with their position.
 
 use candlewick_sdk::{Counterpart, visible};
 use std::ops::Range;
 
-/// What is wrong with the text of a rule. The message names the cure where one is known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RuleError {
-    /// What is wrong, in a sentence.
     pub message: String,
-    /// Where in the text, in bytes. It may be empty: the text ends too early, or something is missing between two characters.
+    /// Byte range in the text. Empty if the text ends too early or something is missing between two
+    /// characters.
     pub place: Range<usize>,
 }
 
@@ -18,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Line and column of the first character that is wrong, both from 1; a column counts characters.
+    /// Both are 1-based; the column counts characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -26,7 +25,6 @@ impl RuleError {
         (line, column)
     }
 
-    /// The line of the text that is wrong, with marks below the place.
     pub fn shown(&self, text: &str) -> String {
         let start = text.floor_char_boundary(self.place.start);
         let first = text[..start].rfind('\n').map_or(0, |end| end + 1);
@@ -38,7 +36,6 @@ impl RuleError {
     }
 }
 
-/// Renders the counterpart of a foreign name as a hint.
 pub(crate) fn render_counterpart(counterpart: &Counterpart) -> String {
     match counterpart {
         Counterpart::Name { name } => format!("did you mean `{name}`?"),

@@ -1,4 +1,4 @@
-//! A rule in the form that says its conditions: each part alone, with the numbers in it, as it stands at a candle.
+//! A rule that reports its conditions at a candle: each part with its numbers.
 
 use crate::compile::{At, Compiler};
 use crate::graph::{Id, Op};
@@ -10,7 +10,6 @@ use candlewick_sdk::{Candle, Condition, ConditionSide, Expiry, Interval, Signal,
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The strategy of a rule, and beside it a program of everything in its conditions.
 pub(crate) struct ExplainedRule {
     strategy: Box<dyn Strategy>,
     program: Program,
@@ -18,20 +17,16 @@ pub(crate) struct ExplainedRule {
     longer: Vec<Interval>,
 }
 
-/// A condition or a part of one.
 struct Part {
     side: ConditionSide,
     depth: usize,
     text: String,
-    /// Where the program keeps it.
     place: Place,
     holds: Option<bool>,
     numbers: Vec<(String, f64)>,
-    /// Where the program keeps these.
     places: Vec<Place>,
 }
 
-/// A part before the program is made: where it is in the graph, and the numbers in it.
 struct Compiled {
     part: Part,
     id: Id,
@@ -47,7 +42,6 @@ impl Part {
 }
 
 impl ExplainedRule {
-    /// As [`Rule::build`].
     pub(crate) fn of(
         rule: &Rule,
         numbers: &BTreeMap<String, f64>,
@@ -81,7 +75,6 @@ impl ExplainedRule {
     }
 }
 
-/// One part of a condition, with the numbers in it where it is not made of other conditions.
 fn part_of(
     compiler: &mut Compiler<'_>,
     (side, text, tree): (Side, &str, &Tree),
@@ -100,7 +93,7 @@ fn part_of(
     Ok(Compiled { part, id, numbers })
 }
 
-/// A number as the bot's own candles see it: one of longer candles is that of the last that has closed.
+/// Returns a number as the bot's own candles see it: that of the last closed longer candle.
 fn seen_by_own(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.candles, node.warm_after);
@@ -156,7 +149,7 @@ impl Strategy for ExplainedRule {
     }
 }
 
-/// The whole condition and what `and` and `or` join in it, each before its own parts, with how deep it stands.
+/// Returns the condition and the operands of its `and` and `or` in pre-order, each with its depth.
 fn parts_of(tree: &Tree) -> Vec<(usize, PartId)> {
     let mut parts = Vec::new();
     let mut left = vec![(0, tree.root())];
@@ -171,7 +164,7 @@ fn parts_of(tree: &Tree) -> Vec<(usize, PartId)> {
     parts
 }
 
-/// All that one operator joins: of `a and b and c` three, though the tree has two and two.
+/// Flattens chains of one operator: `a and b and c` has three operands, not a nested pair.
 fn spread(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
     let Form::Binary { left, right, .. } = &tree.part(id).form else { return };
     for part in [*left, *right] {
@@ -183,7 +176,6 @@ fn spread(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>)
     }
 }
 
-/// `and` or `or`, where that joins this part.
 fn joins(tree: &Tree, id: PartId) -> Option<Operator> {
     match tree.part(id).form {
         Form::Binary { operator: operator @ (Operator::And | Operator::Or), .. } => Some(operator),

@@ -1,4 +1,4 @@
-//! A file of a rule: conditions, parameters with ranges, an expiry.
+//! Rule files: conditions, parameters with ranges, and an expiry.
 
 use crate::catalog;
 use crate::file_error::{wrong_at, wrong_form};
@@ -10,7 +10,6 @@ use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// A rule as it is written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Written {
@@ -21,7 +20,6 @@ pub(crate) struct Written {
     pub(crate) parameters: BTreeMap<String, WrittenParameter>,
 }
 
-/// A parameter as it is written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WrittenParameter {
@@ -32,7 +30,6 @@ pub(crate) struct WrittenParameter {
     about: String,
 }
 
-/// Where the conditions and the names of parameters stand in a file.
 #[derive(Deserialize)]
 struct Places {
     buy: Option<Spanned<String>>,
@@ -41,10 +38,9 @@ struct Places {
     parameters: BTreeMap<Spanned<String>, toml::Value>,
 }
 
-/// What is wrong with a rule, as people are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
-    /// In the file, from 1.
+    /// 1-based.
     pub(crate) line: Option<u64>,
     pub(crate) message: String,
 }
@@ -56,18 +52,10 @@ impl Wrong {
 }
 
 impl Written {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// What is wrong, with its line.
     pub(crate) fn of_file(text: &str) -> Result<Self, Wrong> {
         toml::from_str(text).map_err(|error| wrong_form(&error, text))
     }
 
-    /// The conditions, held to the parameters' defaults.
-    ///
-    /// # Errors
-    /// What is wrong with a condition or a parameter; `file` is the text that it was read from.
     pub(crate) fn rule(&self, file: Option<&str>) -> Result<Rule, Wrong> {
         for (name, parameter) in &self.parameters {
             let checked = check_name(name).and_then(|()| parameter.check(name));
@@ -87,7 +75,6 @@ impl Written {
         }
     }
 
-    /// The parameters, as a strategy has them.
     pub(crate) fn described(&self) -> impl Iterator<Item = Parameter> {
         self.parameters.iter().map(|(name, parameter)| {
             let mut described = Parameter::new(name.as_str(), Value::Number(parameter.default.clone()));
@@ -96,7 +83,6 @@ impl Written {
         })
     }
 
-    /// The parameters' own numbers.
     pub(crate) fn defaults(&self) -> BTreeMap<String, f64> {
         let number = |(name, parameter): (&String, &WrittenParameter)| {
             Some((name.clone(), parameter.default.as_f64()?))
@@ -104,7 +90,6 @@ impl Written {
         self.parameters.iter().filter_map(number).collect()
     }
 
-    /// What is wrong with a condition, with the place in the file where that is known, and the condition with marks below.
     pub(crate) fn wrong(&self, side: Side, error: &RuleError, file: Option<&str>) -> Wrong {
         let text = match side {
             Side::Buy => self.buy.as_deref(),
@@ -140,7 +125,6 @@ impl WrittenParameter {
     }
 }
 
-/// Keys of a bot's parameters that name no parameter of a rule.
 pub(crate) const KEYS: [&str; 5] = ["file", "buy", "sell", "expiry", "parameters"];
 
 fn check_name(name: &str) -> Result<(), String> {
@@ -157,7 +141,6 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is wrong with a parameter, with the place of its name in the file where that is known.
 fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
     let place = |file: &str| {
         let places: Places = toml::from_str(file).ok()?;
@@ -169,7 +152,8 @@ fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
     }
 }
 
-/// Line and column in the file, from 1, of what is wrong with a condition; none where it is not written as it reads.
+/// Returns 1-based line and column of an error; `None` if the file contains the condition in
+/// another form, such as with escapes.
 fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: Places = toml::from_str(file).ok()?;
     let place = match side {
@@ -183,7 +167,6 @@ fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Optio
     Some((line_of(file, at), column))
 }
 
-/// The line, from 1, of what stands so many bytes in.
 pub(crate) fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }

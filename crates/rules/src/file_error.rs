@@ -1,4 +1,4 @@
-//! What is wrong with the form of a rule's file, where, and what was meant.
+//! Syntax errors in rule files, with their position and a hint.
 
 use crate::RuleError;
 use crate::file::{Wrong, line_of};
@@ -6,12 +6,9 @@ use crate::rule::Side;
 use crate::unknown_key::hint_for_key;
 use candlewick_sdk::{CloseType, plain_words};
 
-/// What is said of a configuration where a rule is asked for.
 const IS_CONFIGURATION: &str = "this is a configuration, not a rule: it is named with --config";
-/// The keys of a rule besides its parameters.
 const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
-/// What is said of a file that cannot be read as a rule.
 pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
     if is_configuration(text) {
         return Wrong::plain(IS_CONFIGURATION);
@@ -26,14 +23,12 @@ pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
     wrong_at(text, &RuleError::new(span, words))
 }
 
-/// The same with its line and column, and with the line and marks below what is wrong.
 pub(crate) fn wrong_at(text: &str, error: &RuleError) -> Wrong {
     let (line, column) = error.line_and_column(text);
     let message = format!("column {column}: {}\n  {}", error.message, error.shown(text));
     Wrong { line: Some(line as u64), message }
 }
 
-/// What to do about a line on which people often go wrong.
 fn cure_of_line(line: &str, message: &str) -> Option<String> {
     if message.starts_with("expected `.`, `=`") {
         return Some(cure_of_bare(line));
@@ -83,14 +78,12 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
     }
 }
 
-/// The key that stands behind the closing quote of a value.
 fn second_key(value: &str) -> Option<&str> {
     let (_, behind) = value.strip_prefix('"')?.split_once('"')?;
     let (key, _) = behind.split_once('=')?;
     OF_THE_RULE.contains(&key.trim()).then(|| key.trim())
 }
 
-/// What is said of a line that has no `=`.
 fn cure_of_bare(line: &str) -> String {
     let name = line.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     let (key, rest) = match [Side::Buy, Side::Sell].into_iter().find(|side| side.key() == name) {
@@ -102,7 +95,6 @@ fn cure_of_bare(line: &str) -> String {
     format!("a line is a key, `=` and a value; {}", in_quotes(key, condition))
 }
 
-/// How a condition is written behind its key.
 fn in_quotes(key: &str, condition: &str) -> String {
     let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
     let condition = condition.trim().trim_start_matches(is_quote);
@@ -113,7 +105,6 @@ fn in_quotes(key: &str, condition: &str) -> String {
     format!("a condition stands in double quotes: {key} = \"{condition}\"")
 }
 
-/// What is said of a duration that is none.
 pub(crate) fn cure_of_expiry(value: &str) -> String {
     const FORM: &str = "a duration has minutes and seconds, in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
@@ -127,7 +118,6 @@ pub(crate) fn cure_of_expiry(value: &str) -> String {
     }
 }
 
-/// Whether a text that is no rule has what a configuration has at its top.
 fn is_configuration(text: &str) -> bool {
     const SECTIONS: [&str; 5] = ["account", "bots", "risk", "sandbox", "simulation"];
     toml::from_str::<toml::Table>(text)

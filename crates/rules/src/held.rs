@@ -1,35 +1,27 @@
-//! How often the conditions of a bot held, each part alone: what a person needs who has a rule that never fires.
+//! Statistics of how often each condition was true, to diagnose rules that never signal.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, ConditionSide, LongerCandles, Registry, Strategy};
 use serde_json::Value;
 
-/// How often a condition of a strategy, or a part of one, held. Behind each stand its parts, one deeper.
+/// Statistics of a condition or a part. Parts follow their condition, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldCondition {
-    /// The part or filter of a combination that has it, behind those that it is inside of: `dip`, `outer.dip`; empty where the bot's
-    /// strategy has it itself.
+    /// Path of the part or filter in its combination: `dip`, `outer.dip`; empty if the condition is
+    /// the bot's own.
     pub part: String,
-    /// What it decides.
     pub side: ConditionSide,
-    /// 0 for the whole condition, 1 for what `and` or `or` joins in it, 2 for what is joined in one of those.
+    /// 0 for the whole condition, 1 for operands of its `and` or `or`, 2 for operands of one of
+    /// those.
     pub depth: usize,
-    /// What it says, in the words of the rule.
     pub text: String,
-    /// How many candles were looked at: those from the end of the warm-up on, and of them, for a filter, those with a signal.
+    /// Candles evaluated after warm-up; for a filter, only those with a signal.
     pub candles: u64,
-    /// On how many of them it held.
     pub held: u64,
-    /// On how many it was not known, because a number was missing.
     pub unknown: u64,
-    /// Of what a rule sells at, on how many candles its buy held as well: there the buy counts.
+    /// For a sell condition, candles on which buy was true too. The buy takes precedence there.
     pub beside_buy: u64,
 }
 
-/// Counts on which candles each condition of a bot's strategy held: of a rule, or of a combination and the rules inside it. Nothing where
-/// the strategy says none.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn held_conditions(
     registry: &Registry,
     (strategy, params): (&str, &Value),
@@ -73,7 +65,6 @@ pub fn held_conditions(
     Ok(counted)
 }
 
-/// The places of what one rule buys and sells at.
 fn pairs(counted: &[HeldCondition]) -> Vec<(usize, usize)> {
     let whole = |side: ConditionSide| {
         counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.side == side)
@@ -84,12 +75,10 @@ fn pairs(counted: &[HeldCondition]) -> Vec<(usize, usize)> {
 }
 
 impl HeldCondition {
-    /// Whether it tells what a filter makes of a signal.
     pub fn is_of_signals(&self) -> bool {
         self.side == ConditionSide::Filter && self.depth == 0
     }
 
-    /// One more candle, and how it stood.
     fn take(&mut self, holds: Option<bool>) {
         // A filter is asked where there is a signal.
         self.candles += u64::from(holds.is_some() || !self.is_of_signals());

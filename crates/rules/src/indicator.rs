@@ -1,4 +1,4 @@
-//! The indicators of the SDK, as one of them.
+//! All SDK indicators behind one enum.
 
 use crate::columns::{Column, Columns};
 use crate::program::{Few, Place};
@@ -8,10 +8,9 @@ use candlewick_sdk::indicator::{
 };
 use candlewick_sdk::{Candle, Direction, Interval, MOST_TOGETHER, Millis};
 
-/// For how many candles an indicator that follows a trend is taken to remember where it began: it has no bound.
+/// Assumed memory of trend-following indicators, in candles. In theory it is unlimited.
 const MEMORY_OF_TRENDS: usize = 500;
 
-/// An indicator with its settings and its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Indicator {
     Sma(Sma),
@@ -36,7 +35,6 @@ pub(crate) enum Indicator {
     Pivots(Pivots),
 }
 
-/// Does something with an indicator where it is one of a number of each candle.
 macro_rules! of_number {
     ($indicator:expr, $one:ident => $take:expr) => {
         match $indicator {
@@ -64,7 +62,6 @@ macro_rules! of_number {
     };
 }
 
-/// Does something with an indicator where it is one of whole candles.
 macro_rules! of_candle {
     ($indicator:expr, $one:ident => $take:expr) => {
         match $indicator {
@@ -93,7 +90,7 @@ macro_rules! of_candle {
 }
 
 impl Indicator {
-    /// The indicator of a name, with its settings in the order in which they are written: periods, multiples and times (ms).
+    /// `settings` are in the order of the call: periods, multipliers and times in ms.
     pub(crate) fn new(name: &str, settings: &[f64]) -> Result<Option<Self>, IndicatorError> {
         let number = |place: usize| settings.get(place).copied().unwrap_or_default();
         let period = |place: usize| number(place) as usize;
@@ -127,7 +124,6 @@ impl Indicator {
         }))
     }
 
-    /// How many lines it has.
     pub(crate) const fn lines(&self) -> usize {
         match self {
             Self::Macd(_) | Self::Bollinger(_) | Self::Adx(_) | Self::Donchian(_) | Self::Keltner(_) => 3,
@@ -138,7 +134,7 @@ impl Indicator {
         }
     }
 
-    /// How many candles of this length until its values no longer depend on where the series began.
+    /// Returns the number of candles until the values no longer depend on the start of the series.
     pub(crate) fn stable_after(&self, interval: Interval) -> usize {
         match self {
             Self::Sma(sma) => sma.warmup(),
@@ -164,20 +160,20 @@ impl Indicator {
         }
     }
 
-    /// Takes the next number, where it is an indicator of one. Writes its lines, NaN where there are none.
     #[inline(never)]
     pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
         of_number!(self, one => write(lines, one.lines(of)));
     }
 
-    /// Takes the next candle, where it is an indicator of whole ones. Writes its lines, NaN where there are none. Apart: within the
-    /// loop over steps, what is made of the candle alone is computed at every candle, whichever of them there is.
+    /// Updates an indicator of candles and writes its lines, NaN before warm-up.
+    ///
+    /// A separate function: inlined into the loop over steps, values that depend only on the candle
+    /// would be computed for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         of_candle!(self, one => write(lines, one.lines(candle)));
     }
 
-    /// Takes the numbers at `of`, where it is an indicator of one.
     pub(crate) fn columns_by_number(
         &mut self,
         of: Place,
@@ -188,7 +184,6 @@ impl Indicator {
         of_number!(self, one => columns.by_number(one, of, out, values));
     }
 
-    /// Takes candles, where it is an indicator of whole ones.
     pub(crate) fn columns_by_candle(
         &mut self,
         candles: &[Candle],
@@ -200,35 +195,27 @@ impl Indicator {
     }
 }
 
-/// An indicator of one number of each candle.
 pub(crate) trait ByNumber {
-    /// A number for each of its lines.
     type Lines: AsRef<[f64]>;
-    /// How many they are.
     const LINES: usize;
 
-    /// Takes the next number: its lines, NaN where there are none.
+    /// NaN before warm-up.
     fn lines(&mut self, of: f64) -> Self::Lines;
 
-    /// Takes the next numbers; a column for each of its lines.
     #[inline]
     fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
         put_lines(columns, of.iter().map(|of| self.lines(*of)));
     }
 }
 
-/// An indicator of whole candles.
 pub(crate) trait ByCandle {
-    /// A number for each of its lines.
     type Lines: AsRef<[f64]>;
-    /// How many they are.
     const LINES: usize;
 
-    /// Takes the next candle: its lines, NaN where there are none.
+    /// NaN before warm-up.
     fn lines(&mut self, candle: &Candle) -> Self::Lines;
 }
 
-/// Says of indicators which numbers are their lines.
 macro_rules! lines {
     ($by:ident, $of:ty: $($indicator:ident => |$at:ident| [$($line:expr),+];)+) => {
         $(
@@ -311,7 +298,6 @@ impl ByNumber for Macd {
     }
 }
 
-/// Fills columns, which stand side by side.
 #[inline]
 pub(crate) fn put_lines<L: AsRef<[f64]>>(columns: &mut [Column], values: impl Iterator<Item = L>) {
     if let [column] = columns {
@@ -325,7 +311,6 @@ pub(crate) fn put_lines<L: AsRef<[f64]>>(columns: &mut [Column], values: impl It
     }
 }
 
-/// Writes lines.
 #[inline]
 pub(crate) fn write(lines: &mut [f64], values: impl AsRef<[f64]>) {
     lines.iter_mut().zip(values.as_ref()).for_each(|(line, value)| *line = *value);

@@ -1,4 +1,4 @@
-//! The conditions of a bot's rule, and of those inside of its combination.
+//! Access to the conditions of a bot's rule, or of the rules inside its combination.
 
 use crate::combine::{self, rules_inside};
 use crate::entry::{NAME, Source};
@@ -9,7 +9,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns the parameters of each rule that a strategy is or combines.
 fn rules_of(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
     Ok(match strategy {
         NAME => vec![params.clone()],
@@ -21,7 +20,6 @@ fn rules_of(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<V
     })
 }
 
-/// Of a strategy that is a rule, or has some inside, each condition; of another none.
 pub(crate) fn conditions_inside(
     registry: &Registry,
     (strategy, params): (&str, &Value),
@@ -33,21 +31,14 @@ pub(crate) fn conditions_inside(
     Ok(conditions)
 }
 
-/// Whether a bot's rule, or one in its combination, looks at the volume.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn looks_at_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
     let conditions = conditions_inside(registry, strategy)?;
     let forms = conditions.iter().flat_map(|one| (0..one.tree.len()).map(|part| &one.tree.part(part).form));
     Ok(forms.into_iter().any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
-/// Counts the numbers and the texts of a bot's rule, or of those in its combination: all that could be fitted to candles.
-/// A parameter counts where it is used.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
+/// Counts the numbers and texts of a bot's rules: everything that could be fitted to candles.
+/// Parameters count where they are used.
 pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
@@ -66,10 +57,6 @@ pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<us
     Ok(count)
 }
 
-/// The texts in quotes in a bot's rule, or in those of its combination: times of the day and time zones.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec<String>, BuildError> {
     let mut texts = Vec::new();
     for condition in conditions_inside(registry, strategy)? {

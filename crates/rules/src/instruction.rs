@@ -1,14 +1,13 @@
-//! The plain steps of a program of few values as instructions of four bytes: what they remember is a value, too.
+//! Four-byte instructions for the plain steps of a small program, with their state in values.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
 use crate::program::{Few, Place, Slots};
 use crate::step::{Action, Step, order};
 
-/// Further back than this is a list, not one value for each candle.
+/// Longer lookbacks use a buffer, not one value per candle.
 const MAX_BACK: usize = 4;
 
-/// What is written to a value, and of which values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction {
     operation: Operation,
@@ -23,17 +22,15 @@ enum Operation {
     Negate,
     Abs,
     Not,
-    /// What the other value is; then it becomes the one.
+    /// Outputs the second value and replaces it with the first.
     Exchange,
-    /// How two numbers stand to each other.
     Compared,
-    /// The same; behind it, how they stood before.
+    /// Stores the previous order in the value after the output.
     Order,
     CrossesAbove,
     CrossesBelow,
 }
 
-/// Runs instructions one after the other.
 #[inline(never)]
 pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
     for Instruction { operation, one, other, out } in instructions {
@@ -60,7 +57,6 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
     }
 }
 
-/// Runs instructions one after the other, each for all candles.
 pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, values: &mut Few) {
     for Instruction { operation, one, other, out } in instructions {
         let [one, other, out] = [one, other, out].map(|place| Place::from(*place));
@@ -85,14 +81,13 @@ pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, 
     }
 }
 
-/// Whether an order is this one and was not before; not known where either is not.
+/// Returns whether the order has just become `to`; NaN if either order is unknown.
 #[inline]
 pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
     let is_known = !now.is_nan() && !before.is_nan();
     if is_known { f64::from(u8::from(now == to && before != to)) } else { f64::NAN }
 }
 
-/// Makes instructions of steps, in values that no step uses.
 pub(crate) struct Instructions<'v> {
     pub(crate) made: Vec<Instruction>,
     values: &'v mut Few,
@@ -103,7 +98,7 @@ impl<'v> Instructions<'v> {
         Self { made: Vec::new(), values }
     }
 
-    /// Adds what a step does; whether it is as plain as that.
+    /// Returns `false` if the step cannot be expressed as plain instructions.
     pub(crate) fn add(&mut self, step: &Step) -> bool {
         let out = step.out;
         match &step.action {
@@ -139,7 +134,6 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// A number of the candle that is made of its prices.
     fn field(&mut self, field: Field, out: Place) -> bool {
         let binary = |binary| Operation::Binary(binary);
         match field {
@@ -161,7 +155,8 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// The value of some candles ago, with those of the candles since, the latest first. Whether there was room for them.
+    /// Adds a shift register with one value per candle, latest first. Returns whether there was
+    /// room.
     fn back(&mut self, of: Place, since: &[f64], out: Place) -> bool {
         if self.values.room() < since.len() {
             return false;

@@ -1,4 +1,4 @@
-//! Lints of conditions: comparisons that never or always hold, and values that are not the ones meant.
+//! Lints of conditions: comparisons that are always or never true, and probably unintended values.
 
 mod channels;
 #[cfg(test)]
@@ -10,14 +10,11 @@ use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 
-/// Largest distance from zero of a number that looks like a direction.
 const MAX_DIRECTION: f64 = 1.0;
-/// Functions that compare neighbouring candles.
 const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
-/// Functions that may have no value although they are warm.
+/// Functions that may lack a value even after warm-up.
 const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
 
-/// Least and largest values by definition.
 const VALUE_RANGES: [(&str, f64, f64); 14] = [
     ("rsi", 0.0, 100.0),
     ("adx", 0.0, 100.0),
@@ -35,14 +32,9 @@ const VALUE_RANGES: [(&str, f64, f64); 14] = [
     ("volume", 0.0, f64::INFINITY),
 ];
 
-/// Checks of a condition on candles of the bot's interval.
 const CHECKS: [fn(&Condition, Interval) -> Vec<String>; 5] =
     [check_steps, check_ranges, check_crossings, check_directions, channels::check];
 
-/// Describes the doubtful conditions of a rule, or of the rules inside a combination.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn doubtful_conditions(
     registry: &Registry,
     strategy: (&str, &Value),
@@ -59,13 +51,12 @@ pub fn doubtful_conditions(
     Ok(found)
 }
 
-/// Relation of the two values of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
     Below,
     AtMost,
     Equal,
-    /// The values change places: the lower one was not the lower one a candle before.
+    /// The values swap: the lower one was not lower one candle earlier.
     Crossing,
 }
 
@@ -77,20 +68,17 @@ struct Comparison {
     higher: PartId,
 }
 
-/// A comparison of a value with a number.
 struct NumberComparison {
     part: PartId,
     relation: Relation,
     value: PartId,
     number: f64,
-    /// Whether the number bounds the value from above.
     is_upper: bool,
 }
 
-/// A number, with -1 or 1 if the bound is just below or just above it.
+/// A number, with -1 or 1 for an exclusive bound just below or above it.
 type Bound = (f64, i8);
 
-/// Values from the least to the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     least: Bound,
@@ -159,7 +147,6 @@ impl NumberComparison {
         Comparison::from_part(condition, part)?.with_number(condition)
     }
 
-    /// Returns the values for which the comparison holds, `None` for a crossing.
     fn accepted(&self) -> Option<Range> {
         let (number, is_strict) = (self.number, i8::from(self.relation == Relation::Below));
         match self.relation {
@@ -172,7 +159,6 @@ impl NumberComparison {
 }
 
 impl Condition {
-    /// Returns the number that a part is written as.
     fn number(&self, part: PartId) -> Option<f64> {
         match self.tree.part(part).form {
             Form::Number(number) => Some(number),
@@ -185,7 +171,6 @@ impl Condition {
         one_line(self.text.get(self.tree.part(part).place.clone()).unwrap_or_default())
     }
 
-    /// Returns the range of a value by its definition.
     fn range_of(&self, part: PartId) -> Option<Range> {
         let by_name = |name: &str| {
             let row = VALUE_RANGES.iter().find(|row| row.0 == name)?;
@@ -204,7 +189,6 @@ impl Condition {
         }
     }
 
-    /// Returns whether a value, or a part of it, may be missing although it is warm.
     fn may_be_missing(&self, part: PartId) -> bool {
         let whole = &self.tree.part(part).place;
         let parts = (0..=part).map(|part| self.tree.part(part));
@@ -221,7 +205,6 @@ impl Condition {
     }
 }
 
-/// Finds comparisons that never hold, always hold, or never hold together.
 fn check_ranges(condition: &Condition, _: Interval) -> Vec<String> {
     condition.tree.and_groups().flat_map(|group| check_group(condition, group)).collect()
 }
@@ -257,7 +240,6 @@ fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     found
 }
 
-/// Finds crossings of a number that the value cannot reach, or cannot leave.
 fn check_crossings(condition: &Condition, _: Interval) -> Vec<String> {
     let check = |part: PartId| {
         let crossing = NumberComparison::from_part(condition, part)?;
@@ -291,7 +273,7 @@ fn check_directions(condition: &Condition, _: Interval) -> Vec<String> {
     condition.parts().filter_map(check).collect()
 }
 
-/// Finds neighbouring candles compared in a value of longer candles: `falling(ema(50)@15m, 1)`.
+/// Finds comparisons of adjacent candles on a value of longer candles: `falling(ema(50)@15m, 1)`.
 fn check_steps(condition: &Condition, own: Interval) -> Vec<String> {
     let check = |part: PartId| {
         let tree = &condition.tree;

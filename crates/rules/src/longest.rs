@@ -1,4 +1,4 @@
-//! Which part of a rule takes the most candles before it means anything, and what takes fewer.
+//! Finds the part of a rule with the longest warm-up, and a shorter alternative.
 
 use crate::combine::{self, rules_inside};
 use crate::compile::Compiler;
@@ -11,22 +11,18 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A part of a rule and how many candles it takes until it no longer depends on where they began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongPart {
-    /// In the words of the rule, with the numbers of its parameters: `ema(100)@1h`.
+    /// In the rule language with parameter values: `ema(100)@1h`.
     pub text: String,
-    /// Candles of the bot.
+    /// In candles of the bot.
     pub candles: usize,
-    /// The average of as many candles that forgets all before them, and how many it takes: `sma(100)@1h`. None where the part is no
-    /// average that remembers more than its period.
+    /// The moving average with the same period that only depends on that period, and its number of
+    /// candles: `sma(100)@1h`. `None` if the part is not an average with a longer memory than its
+    /// period.
     pub windowed: Option<(String, usize)>,
 }
 
-/// The part that takes the most, of a bot's rule and of those in its combination; none where there is no rule.
-///
-/// # Errors
-/// As [`StrategyEntry::build`](candlewick_sdk::StrategyEntry::build).
 pub fn longest_part(
     registry: &Registry,
     (strategy, params): (&str, &Value),
@@ -81,12 +77,10 @@ fn longest_of(
     Ok(Some(LongPart { text, candles, windowed }))
 }
 
-/// The value that takes the most candles.
 fn heaviest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
     values.max_by_key(|id| graph.node(*id).warm_after)
 }
 
-/// The part that takes most of what a value takes, without what is only made of it.
 fn descended(graph: &Graph, from: Id) -> Id {
     let mut at = from;
     // A line of an indicator is named with it, and a value of longer candles counts those.
@@ -100,7 +94,6 @@ fn descended(graph: &Graph, from: Id) -> Id {
     at
 }
 
-/// How many candles a number or condition in the words of the language takes.
 fn candles_of(text: &str, own: Interval) -> Option<usize> {
     let none = BTreeMap::new();
     let warm = |text: &str| {

@@ -1,4 +1,4 @@
-//! From the words of a rule to its tree, by how strongly signs bind.
+//! Operator-precedence parser for rules.
 
 use crate::RuleError;
 use crate::syntax::{Form, Operator, PartId, Tree};
@@ -6,22 +6,14 @@ use crate::token::{Token, Word, tokens};
 use crate::unknown_name::{hint_for_member, hint_for_word};
 use std::ops::Range;
 
-/// The longest rule, in bytes.
 const MAX_BYTES: usize = 4_000;
-/// The most parts of a rule.
 const MAX_PARTS: usize = 500;
-/// The deepest nesting.
 const MAX_DEPTH: usize = 50;
 
-/// How strongly `not` binds: less than a comparison, more than `and`.
+/// Binding power of `not`: below comparisons, above `and`.
 const NOT: u8 = 3;
-/// How strongly a minus before a number binds.
 const MINUS: u8 = 7;
 
-/// The tree of a rule.
-///
-/// # Errors
-/// What is wrong with its form.
 pub(crate) fn parse(text: &str) -> Result<Tree, RuleError> {
     if text.len() > MAX_BYTES {
         let place = text.floor_char_boundary(MAX_BYTES)..text.len();
@@ -51,7 +43,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// A part whose signs bind at least so strongly.
+    /// Parses operators with a binding power of at least `least`.
     fn expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -150,7 +142,6 @@ impl Parser<'_> {
         }
     }
 
-    /// A name that was taken, and what it is called with.
     fn named(&mut self, name: &str, name_place: Range<usize>) -> Result<PartId, RuleError> {
         let name = name.to_owned();
         let Some(open) = self.words.get(self.next).filter(|word| word.kind == Word::Sign("(")) else {
@@ -178,7 +169,6 @@ impl Parser<'_> {
         Ok(((*name).to_owned(), place))
     }
 
-    /// Refuses a function of another language's module, such as `ta.rsi`.
     fn check_module(&self, part: PartId) -> Result<(), RuleError> {
         let part = self.tree.part(part);
         let (Form::Name(module), Some(Token { kind: Word::Name(name), place })) =
@@ -190,7 +180,6 @@ impl Parser<'_> {
         found.map_or(Ok(()), |message| Err(RuleError::new(part.place.start..place.end, message)))
     }
 
-    /// Takes what closes a bracket; where that ends.
     fn close(&mut self, sign: &'static str, open: &Range<usize>) -> Result<usize, RuleError> {
         let place = self.place();
         if self.takes(Word::Sign(sign)) {
@@ -214,7 +203,6 @@ impl Parser<'_> {
         Err(RuleError::new(at, message))
     }
 
-    /// What is wrong with a word that follows a whole rule.
     fn left_over(&self, word: &Token<'_>) -> RuleError {
         let before = self.next.checked_sub(1).and_then(|before| self.words.get(before));
         if let Some(error) = before.into_iter().chain([word]).find_map(foreign_word) {
@@ -245,7 +233,6 @@ impl Parser<'_> {
         Ok(self.tree.add(form, place))
     }
 
-    /// The sign that comes next, if it joins two parts.
     fn operator(&self) -> Option<Operator> {
         match self.words.get(self.next)?.kind {
             Word::Sign(sign) => Operator::of_sign(sign),
@@ -269,14 +256,12 @@ impl Parser<'_> {
         is_next
     }
 
-    /// Where the next word stands, or the end of the text.
     fn place(&self) -> Range<usize> {
         let end = self.text.trim_end().len();
         self.words.get(self.next).map_or(end..end, |word| word.place.clone())
     }
 }
 
-/// Recognizes a word of another language where an operator should stand.
 fn foreign_word(word: &Token<'_>) -> Option<RuleError> {
     let Word::Name(name) = word.kind else { return None };
     let hint = hint_for_word(name)?;

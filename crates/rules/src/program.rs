@@ -1,75 +1,67 @@
-//! A rule as a list of steps over numbers: one pass for each candle, without an allocation.
+//! A rule as a list of steps over numbers: one pass per candle, without allocation.
 
 use crate::graph::{Field, Graph, Id, Op};
 use crate::step::Step;
 use candlewick_sdk::{Candle, Interval};
 
-/// Computes some values of a graph, candle by candle.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     own: Frame,
-    /// Shorter candles first.
+    /// Shorter intervals first.
     longer: Vec<Longer>,
 }
 
-/// The values of candles of one length.
 #[derive(Clone, Debug)]
 struct Frame {
     interval: Interval,
     steps: Vec<Step>,
-    /// The numbers that are the same at every candle, each with its place.
     constants: Vec<(Id, Place)>,
-    /// Which prices any value is made of.
+    /// Prices that any value depends on, in the order of `PRICES`.
     prices: [bool; 4],
-    /// NaN where a number is missing or a condition not known. The first are those of the candle itself.
+    /// NaN is a missing number or an unknown condition. The first values are the prices of the
+    /// candle.
     values: Vec<f64>,
 }
 
-/// The numbers of a candle that nearly every rule looks at, in the order in which a frame begins with them.
+/// The first values of every frame, because nearly every rule reads them.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
-/// Values that nearly all programs have no more of: as many as a byte has places for.
+/// Size of nearly all programs at most, and the number of indices that fit into a byte.
 const FEW: usize = 256;
 
 impl Field {
-    /// The places of prices in a frame.
     pub(crate) const OPEN: Place = 0;
     pub(crate) const HIGH: Place = 1;
     pub(crate) const LOW: Place = 2;
     pub(crate) const CLOSE: Place = 3;
 }
 
-/// Where a program keeps its values.
 pub(crate) trait Slots {
     fn at(&self, place: Place) -> f64;
     fn put(&mut self, place: Place, value: f64);
-    /// Those from a place on.
     fn lines_at(&mut self, place: Place) -> &mut [f64];
 }
 
-/// The values of a program that has few: every place is within, which is not asked each time.
+/// Values of a small program. Every index is in range, so no bounds check is needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Few {
     values: [f64; FEW],
-    /// How many of them are used.
     used: usize,
-    /// Which prices any of them is made of.
     prices: [bool; 4],
 }
 
-/// The values of longer candles, and where the bot's own candles see them.
 #[derive(Clone, Debug)]
 struct Longer {
     frame: Frame,
-    /// From a place there to a place in the own frame.
+    /// Pairs of positions: in this frame and in the bot's own.
     seen: Vec<(usize, usize)>,
 }
 
-/// The place of a value among those of a program.
 pub(crate) type Place = usize;
 
 impl Program {
-    /// Of all that these values need, and where each of them is found. They are values of the bot's own candles.
+    /// Builds a program for all values that `wanted` depend on, and returns their positions.
+    /// `wanted` must be values of the bot's own candles.
     pub(crate) fn of(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Place>) {
         let needed = needed(graph, wanted);
         let mut places = vec![0; graph.len()];
@@ -93,18 +85,16 @@ impl Program {
         (program, found)
     }
 
-    /// The longer intervals that it looks at, shorter ones first.
     pub(crate) fn longer_intervals(&self) -> Vec<Interval> {
         self.longer.iter().map(|longer| longer.frame.interval).collect()
     }
 
-    /// A candle of the bot's own has closed.
     #[inline]
     pub(crate) fn run(&mut self, candle: &Candle) {
         self.own.run(candle);
     }
 
-    /// A longer candle has closed: the next own one sees it.
+    /// Processes a closed longer candle. The next own candle sees it.
     pub(crate) fn run_longer(&mut self, interval: Interval, candle: &Candle) {
         let Some(longer) = self.longer.iter_mut().find(|longer| longer.frame.interval == interval) else {
             return;
@@ -115,19 +105,18 @@ impl Program {
         }
     }
 
-    /// A value after the last candle.
     #[inline]
     pub(crate) fn value(&self, place: Place) -> f64 {
         self.own.values[place]
     }
 
-    /// All values after the last candle.
     #[inline]
     pub(crate) fn values(&self) -> &[f64] {
         &self.own.values
     }
 
-    /// Its steps, and its values before the first candle, where it has few of these and looks at no longer candles.
+    /// Returns the steps with the initial values, or `Err(self)` for a larger program or one with
+    /// longer candles.
     pub(crate) fn into_few(self) -> Result<(Interval, Vec<Step>, Few), Self> {
         let Frame { values, .. } = &self.own;
         if !self.longer.is_empty() || values.len() > FEW {
@@ -140,18 +129,15 @@ impl Program {
 }
 
 impl Few {
-    /// All of them.
     #[inline]
     pub(crate) fn all(&self) -> &[f64] {
         &self.values
     }
 
-    /// Which prices any of them is made of.
     pub(crate) const fn prices(&self) -> [bool; 4] {
         self.prices
     }
 
-    /// Those that are used.
     pub(crate) fn used(&self) -> &[f64] {
         &self.values[..self.used]
     }
@@ -166,12 +152,11 @@ impl Few {
         self.values[place as usize] = value;
     }
 
-    /// How many are not used.
     pub(crate) const fn room(&self) -> usize {
         FEW - self.used
     }
 
-    /// Uses one more, where there is room; its place.
+    /// Allocates a value and returns its position. There must be room.
     pub(crate) fn take(&mut self, value: f64) -> Place {
         let place = self.used;
         self.values[place] = value;
@@ -179,19 +164,16 @@ impl Few {
         place
     }
 
-    /// Whether a value is a price of the candle.
     pub(crate) const fn is_price(place: Place) -> bool {
         place < PRICES.len()
     }
 
-    /// The prices of the next candle.
     #[inline]
     pub(crate) fn begin(&mut self, candle: &Candle) {
         begin(&mut self.values, candle);
     }
 }
 
-/// A frame begins with the prices, as `PRICES` has them.
 #[inline]
 fn begin(values: &mut [f64], candle: &Candle) {
     if let Some(prices) = values.first_chunk_mut() {
@@ -244,7 +226,6 @@ impl Frame {
         }
     }
 
-    /// Adds a value whose parts are there; its place, or that of its first line.
     fn add(&mut self, graph: &Graph, op: &Op, places: &[Place]) -> Place {
         if let Op::Field(field) = op
             && let Some(place) = PRICES.iter().position(|price| price == field)
@@ -298,7 +279,6 @@ impl Frame {
     }
 }
 
-/// Which values are needed for these.
 fn needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     let mut needed = vec![false; graph.len()];
     for id in wanted {

@@ -1,4 +1,4 @@
-//! A rule: two conditions with their parameters, ready to be made into the strategy of a bot.
+//! A rule: buy and sell conditions, compiled into a strategy once the parameters are known.
 
 use crate::RuleError;
 use crate::compile::Compiler;
@@ -9,7 +9,6 @@ use crate::syntax::Tree;
 use candlewick_sdk::{Direction, Expiry, Interval};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The conditions of a rule, read and not yet given numbers for its parameters.
 #[derive(Clone, Debug)]
 pub struct Rule {
     buy: Option<Condition>,
@@ -22,17 +21,13 @@ pub(crate) struct Condition {
     pub(crate) tree: Tree,
 }
 
-/// Which of a rule's conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// When to bet on a higher price.
     Buy,
-    /// When to bet on a lower price.
     Sell,
 }
 
 impl Side {
-    /// Its key in a file.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Buy => "buy",
@@ -42,10 +37,6 @@ impl Side {
 }
 
 impl Rule {
-    /// Reads the form of the conditions; at least one is there.
-    ///
-    /// # Errors
-    /// What is wrong with the form of one.
     pub fn parse(buy: Option<&str>, sell: Option<&str>) -> Result<Self, (Side, RuleError)> {
         let condition = |side: Side, text: Option<&str>| {
             let read = |text: &str| parse(text).map(|tree| Condition { text: text.to_owned(), tree });
@@ -57,10 +48,7 @@ impl Rule {
         Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
     }
 
-    /// The strategy of these parameters on candles of this length. Where both conditions hold at one candle, `buy` counts.
-    ///
-    /// # Errors
-    /// What is wrong with the meaning of a condition, such as a name that does not exist or a period that no indicator takes.
+    /// Compiles the rule into a strategy. `buy` takes precedence if both conditions hold.
     pub fn build(
         &self,
         parameters: &BTreeMap<String, f64>,
@@ -78,10 +66,6 @@ impl Rule {
         Ok(RuleStrategy::new(Parts { graph: compiler.graph, sides, expiry }))
     }
 
-    /// The parameters that no condition names.
-    ///
-    /// # Errors
-    /// As [`build`](Self::build).
     pub fn unused<'p>(
         &self,
         parameters: &'p BTreeMap<String, f64>,
@@ -95,7 +79,6 @@ impl Rule {
         Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
     }
 
-    /// Whether a condition compares what it works out itself.
     pub(crate) fn compares_worked_out(&self, parameters: &BTreeMap<String, f64>) -> bool {
         let mut compiler = Compiler::new(parameters, Interval::SECOND);
         // What is wrong is told where the rule is built.
@@ -110,7 +93,6 @@ impl Rule {
     }
 }
 
-/// The text without line ends and repeated blanks.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

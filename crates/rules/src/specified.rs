@@ -1,10 +1,12 @@
-//! An entry that is made anew where the parameters of a bot say that it is something else.
+//! Strategy entries that are rebuilt if the parameters of a bot redefine the rule.
 
 use candlewick_sdk::{BuildError, StrategyEntry};
 use serde_json::Value;
 
-/// The entry that `specify` has made of a bot's parameters. Numbers and truths are values of it; of other texts, lists and tables, such as a
-/// search tries, `specify` makes another one: a file of another rule has parameters and defaults of its own.
+/// Wraps an entry so that other texts, lists or tables rebuild it with `specify`.
+///
+/// Numbers and booleans only override parameters. Anything else, such as another rule file in a
+/// search, brings its own parameters and defaults.
 pub(crate) fn made_anew_of_others(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,
@@ -17,7 +19,6 @@ pub(crate) fn made_anew_of_others(
     )
 }
 
-/// Whether all that is no value is what the entry was made of, which stands in it as defaults.
 fn says_what_it_is(params: &Value, entry: &StrategyEntry) -> bool {
     let is_other = |(name, value): (&String, &Value)| {
         let is_value = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));

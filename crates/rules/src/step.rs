@@ -1,4 +1,4 @@
-//! One step of a program: a value made of others, and what it remembers of earlier candles.
+//! One step of a program: computes a value from others and the state of earlier candles.
 
 use crate::graph::{Binary, Clock, Field, Op};
 use crate::indicator::{ByNumber, Indicator, write};
@@ -8,18 +8,19 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, Millis};
 
-/// Numbers closer to each other than this share of the larger of the second and the close are equal: where prices stand still averages
-/// differ by rounding alone, and so do 0.0001 and twice 0.00005 where both are differences of prices.
+/// Relative tolerance for equal numbers, as a fraction of the second number or the close.
+///
+/// While prices do not move, averages differ only by rounding. So do 0.0001 and 2 * 0.00005 if both
+/// are differences of prices.
 const ROUNDING: f64 = 1e-12;
 
-/// What writes a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) action: Action,
     pub(crate) out: Place,
 }
 
-/// What is done, and to which values. What rules do most is an action of its own, so that one jump leads to it.
+/// Operation of a step. Frequent operations have their own variant, which saves a second dispatch.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Field(Field),
@@ -36,46 +37,22 @@ pub(crate) enum Action {
     Multiply(Place, Place),
     Divide(Place, Place),
     Binary(Binary, Place, Place),
-    /// The value of the candle before.
-    Last {
-        of: Place,
-        last: f64,
-    },
-    Back {
-        of: Place,
-        last: Box<[f64]>,
-        next: usize,
-    },
+    Last { of: Place, last: f64 },
+    Back { of: Place, last: Box<[f64]>, next: usize },
     Compared(Place, Place),
     Order(Order),
-    Crosses {
-        to: f64,
-        order: Place,
-    },
-    Since {
-        of: Place,
-        within: usize,
-        age: Option<usize>,
-    },
-    Count {
-        of: Place,
-        last: Box<[f64]>,
-        next: usize,
-        held: usize,
-        unknown: usize,
-    },
+    Crosses { to: f64, order: Place },
+    Since { of: Place, within: usize, age: Option<usize> },
+    Count { of: Place, last: Box<[f64]>, next: usize, held: usize, unknown: usize },
     Sma(Box<Sma>, Place),
     Ema(Box<Ema>, Place),
     Rsi(Box<Rsi>, Place),
     Macd(Box<Macd>, Place),
     Bollinger(Box<Bollinger>, Place),
-    /// An indicator of a number.
     OfNumber(Box<Indicator>, Place),
-    /// An indicator of the whole candle.
     OfCandle(Box<Indicator>),
 }
 
-/// Two numbers that are compared with how they stood a candle before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     one: Place,
@@ -83,7 +60,6 @@ pub(crate) struct Order {
 }
 
 impl Step {
-    /// Of an operation on the values at these places; none for what is no step.
     pub(crate) fn of(op: &Op, operands: &[Place], out: Place) -> Option<Self> {
         let none_yet = |count: usize| vec![f64::NAN; count].into_boxed_slice();
         let action = match (op, operands) {
@@ -121,7 +97,6 @@ impl Step {
         Some(Self { action, out })
     }
 
-    /// Takes the next candle.
     #[inline]
     pub(crate) fn take<S: Slots + ?Sized>(&mut self, candle: &Candle, interval: Interval, values: &mut S) {
         let out = self.out;
@@ -198,7 +173,7 @@ const fn binary_of(binary: Binary, one: Place, other: Place) -> Action {
     }
 }
 
-/// Apart, as the other parts of a candle that few rules look at: within the loop over steps all of them are computed at every candle.
+/// Not inlined: otherwise it would be computed for every candle in the loop over steps.
 #[inline(never)]
 fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
@@ -206,13 +181,11 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// Whether a candle closes within hours of a time zone.
 #[inline(never)]
 pub(crate) fn is_in_hours(candle: &Candle, interval: Interval, window: &Window) -> f64 {
     f64::from(u8::from(window.contains(candle.close_time(interval))))
 }
 
-/// Puts a value in the place of the oldest, which is the next to be replaced; the oldest.
 #[inline]
 pub(crate) fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
     let oldest = std::mem::replace(&mut last[*next], new);
@@ -220,7 +193,7 @@ pub(crate) fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f6
     oldest
 }
 
-/// Counts one condition more and one less: how many hold, where all are known.
+/// Updates a rolling count of true conditions; NaN while any of them is unknown.
 #[inline]
 pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
     *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
@@ -229,12 +202,11 @@ pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -
 }
 
 impl Order {
-    /// The places of the numbers.
     pub(crate) const fn numbers(self) -> (Place, Place) {
         (self.one, self.other)
     }
 
-    /// How the numbers stand to each other now goes to `out`, how they stood behind it.
+    /// Writes the current order to `out` and the previous one to `out + 1`.
     #[inline]
     pub(crate) fn take<S: Slots + ?Sized>(self, candle: &Candle, out: Place, values: &mut S) {
         let now = order(values.at(self.one), values.at(self.other), candle.close());
@@ -244,7 +216,7 @@ impl Order {
     }
 }
 
-/// How two numbers stand to each other: 1 where the one is larger, -1 where the other is; not known where one is missing.
+/// Compares two numbers: 1 if `one` is larger, -1 if smaller, NaN if either is missing.
 #[inline]
 pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
     let difference = one - other;
@@ -260,7 +232,6 @@ pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
 }
 
 impl Field {
-    /// Prices are no step: a frame of values begins with them.
     #[inline(never)]
     pub(crate) fn of(self, candle: &Candle) -> f64 {
         match self {
@@ -283,7 +254,6 @@ impl Field {
 }
 
 impl Clock {
-    /// What a clock shows of it.
     #[inline(never)]
     pub(crate) fn of(self, shown: Millis) -> f64 {
         let time = shown.get();

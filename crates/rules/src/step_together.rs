@@ -1,4 +1,4 @@
-//! One step of a program, taken for many candles together.
+//! One step of a program, computed for a batch of candles.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Clock};
@@ -8,7 +8,6 @@ use crate::step::{Action, Step, count, is_in_hours, replace_oldest};
 use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
 
 impl Step {
-    /// Takes the next candles: the same as [`take`](Self::take) of each of them.
     pub(crate) fn take_together(
         &mut self,
         candles: &[Candle],
@@ -81,15 +80,13 @@ impl Step {
     }
 }
 
-/// The day that the last candle closed in: most candles close in that of the one before.
+/// Start of the last candle's day, cached because consecutive candles mostly share it.
 #[derive(Default)]
 struct Day {
-    /// When it begins.
     start: i64,
 }
 
 impl Day {
-    /// The time of day at which a candle closes, in milliseconds.
     #[inline]
     fn time(&mut self, candle: &Candle, interval: Interval) -> i64 {
         let time = candle.close_time(interval).get();

@@ -1,4 +1,4 @@
-//! The strategy that a rule is.
+//! The strategy of a rule.
 
 use crate::columns::Columns;
 use crate::condition::{Decision, Tests};
@@ -11,10 +11,10 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// A rule of one bot: it signals at each candle that meets a condition.
+/// A rule of one bot, which signals on each candle that meets a condition.
 ///
-/// A number that is missing is smaller, larger or equal to nothing, and what is made of it is missing; a condition on it is not known,
-/// and a rule is met only where its condition is known to hold.
+/// Missing numbers propagate: comparisons with them are unknown, and an unknown condition never
+/// signals.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -23,40 +23,31 @@ pub struct RuleStrategy {
     longer: Vec<Interval>,
 }
 
-/// What is answered where a rule is met, and shown of the numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
-    /// Which of the rules is met.
     pub(crate) decision: Decision,
     rules: Vec<Rule>,
     expiry: Option<Expiry>,
     pub(crate) warmup: usize,
-    /// The numbers that conditions compare, by name.
     shown: Vec<(String, Place)>,
 }
 
-/// A condition and what it asks for.
 #[derive(Clone, Debug)]
 struct Rule {
     direction: Direction,
     condition: Id,
     reason: ReasonTemplate,
-    /// The same words without numbers, for when one is missing.
     bare: ReasonTemplate,
-    /// The numbers of the reason; the first `count` are there.
     numbers: [Place; Reason::MAX_NUMBERS],
     count: usize,
 }
 
-/// What a strategy is made of.
 pub(crate) struct Parts {
     pub(crate) graph: Graph,
-    /// In the order in which they count.
     pub(crate) sides: Vec<Side>,
     pub(crate) expiry: Option<Expiry>,
 }
 
-/// What to ask for, in which words, when, and which numbers are compared.
 type Side = (Direction, String, Id, Vec<Id>);
 
 impl RuleStrategy {
@@ -102,15 +93,16 @@ impl RuleStrategy {
         Self { graph, program, answers, longer }
     }
 
-    /// Its conditions as comparisons of series with levels; longer candles are built by this rule.
     pub fn declaration(&self, longer: LongerRule) -> Declaration {
         let rules: Vec<(Direction, Id)> =
             self.answers.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
         declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// The same strategy in the form that takes the least time: where it has few values and looks at no longer candles, indicators that
-    /// rules have most become a part of the loop over candles.
+    /// Returns the fastest form of the strategy.
+    ///
+    /// Rules with few values and no longer candles get a loop over candles with the common
+    /// indicators inlined.
     pub fn quickest(self) -> Box<dyn Strategy> {
         match self.program.into_few() {
             Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
@@ -120,14 +112,13 @@ impl RuleStrategy {
 }
 
 impl Answers {
-    /// What is answered at these values. A part of its caller, which makes the signal where it stays: see docs/performance.md.
+    /// Inlined into its caller, so that the signal is built in place (see docs/performance.md).
     #[inline]
     pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first(values)?;
         Some(rule.signal(self.expiry, |place| values[place]))
     }
 
-    /// Appends what is answered to candles at the values of each. As [`Decision::first_together`] has `reached`.
     pub(crate) fn together(
         &self,
         candles: &[Candle],
@@ -151,18 +142,16 @@ impl Answers {
         }
     }
 
-    /// The first rule that is met. Apart: most candles meet none.
+    /// Not inlined, because most candles meet no rule.
     #[inline(never)]
     fn first(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first(values))
     }
 
-    /// What it asks for in place of the bot's.
     pub(crate) const fn expiry(&self) -> Option<Expiry> {
         self.expiry
     }
 
-    /// The numbers that conditions compare, of these values.
     pub(crate) fn shown(&self, values: &[f64]) -> Vec<(&str, f64)> {
         let shown = self.shown.iter().map(|(name, place)| (name.as_str(), values[*place]));
         shown.filter(|(_, value)| value.is_finite()).collect()
@@ -178,7 +167,6 @@ impl Rule {
         Signal { direction: self.direction, expiry, reason, is_virtual: false }
     }
 
-    /// The words of its reason and the numbers that go into them, which are written to `numbers`.
     #[inline]
     fn words<'a>(
         &'a self,

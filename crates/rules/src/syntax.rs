@@ -1,63 +1,37 @@
-//! The form of a rule: a tree of its parts, each with its place in the text.
+//! Syntax tree of a rule; every part has its position in the text.
 
 use std::ops::Range;
 
-/// The parts of a rule, each behind those that it is made of: the last is the whole rule.
+/// Parts of a rule in postorder; the last one is the root.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     parts: Vec<Part>,
 }
 
-/// The place of a part in its tree.
 pub(crate) type PartId = usize;
 
-/// A part of a rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) form: Form,
-    /// Where it stands in the text, in bytes, with its brackets.
+    /// Byte range in the text, including brackets.
     pub(crate) place: Range<usize>,
     pub(crate) is_in_brackets: bool,
 }
 
-/// What a part is.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     Number(f64),
     Text(String),
     Name(String),
-    Call {
-        name: String,
-        name_place: Range<usize>,
-        arguments: Vec<PartId>,
-    },
-    /// One line of an indicator that has several.
-    Line {
-        of: PartId,
-        name: String,
-        name_place: Range<usize>,
-    },
-    /// A value of earlier candles.
-    Back {
-        of: PartId,
-        by: PartId,
-    },
-    /// A value of longer candles.
-    At {
-        of: PartId,
-        interval: String,
-        interval_place: Range<usize>,
-    },
+    Call { name: String, name_place: Range<usize>, arguments: Vec<PartId> },
+    Line { of: PartId, name: String, name_place: Range<usize> },
+    Back { of: PartId, by: PartId },
+    At { of: PartId, interval: String, interval_place: Range<usize> },
     Negate(PartId),
     Not(PartId),
-    Binary {
-        operator: Operator,
-        left: PartId,
-        right: PartId,
-    },
+    Binary { operator: Operator, left: PartId, right: PartId },
 }
 
-/// What stands between two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Or,
@@ -90,7 +64,6 @@ impl Operator {
         Self::Divide,
     ];
 
-    /// As it is written.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Or => "or",
@@ -108,12 +81,11 @@ impl Operator {
         }
     }
 
-    /// The operator that is written so.
     pub(crate) fn of_sign(sign: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.sign() == sign)
     }
 
-    /// How strongly it binds: of two, the one with more takes the part between them.
+    /// Precedence; operators with a higher value bind tighter.
     pub(crate) const fn strength(self) -> u8 {
         match self {
             Self::Or => 1,
@@ -124,20 +96,17 @@ impl Operator {
         }
     }
 
-    /// Whether it compares two numbers.
     pub(crate) const fn compares(self) -> bool {
         self.strength() == 4
     }
 }
 
 impl Tree {
-    /// Adds a part whose own parts are there.
     pub(crate) fn add(&mut self, form: Form, place: Range<usize>) -> PartId {
         self.parts.push(Part { form, place, is_in_brackets: false });
         self.parts.len() - 1
     }
 
-    /// Takes the brackets around a part as its own.
     pub(crate) fn put_in_brackets(&mut self, id: PartId, place: Range<usize>) {
         let part = &mut self.parts[id];
         (part.place, part.is_in_brackets) = (place, true);
@@ -147,12 +116,10 @@ impl Tree {
         &self.parts[id]
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }
 
-    /// The parts that `and` joins, of each place: what no `and` joins stands alone.
     pub(crate) fn and_groups(&self) -> impl Iterator<Item = Vec<PartId>> {
         // Each group is looked at from its top, which no other `and` is around.
         let is_inner = |part: PartId| {
@@ -164,7 +131,6 @@ impl Tree {
         (0..self.len()).filter(move |part| !is_inner(*part)).map(|top| self.joined(top))
     }
 
-    /// The parts that `and` joins at a place: the place alone where it does not.
     fn joined(&self, top: PartId) -> Vec<PartId> {
         match self.part(top).form {
             Form::Binary { operator: Operator::And, left, right } => {
@@ -174,7 +140,6 @@ impl Tree {
         }
     }
 
-    /// The whole rule.
     pub(crate) fn root(&self) -> PartId {
         self.parts.len() - 1
     }

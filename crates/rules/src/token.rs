@@ -1,4 +1,4 @@
-//! The words of a rule: numbers, names, texts and signs, each with its place.
+//! Tokens of a rule: numbers, names, texts and signs, each with its position.
 
 use crate::RuleError;
 use candlewick_sdk::Interval;
@@ -10,21 +10,17 @@ use winnow::prelude::*;
 use winnow::stream::{LocatingSlice, Location as _};
 use winnow::token::{any, one_of, take_while};
 
-/// A word of a rule, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token<'t> {
     pub(crate) kind: Word<'t>,
     pub(crate) place: Range<usize>,
 }
 
-/// A word of a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Word<'t> {
     Number(f64),
     Name(&'t str),
-    /// Without its quotes.
     Text(&'t str),
-    /// Behind `@`.
     Interval(&'t str),
     Sign(&'static str),
 }
@@ -32,11 +28,10 @@ pub(crate) enum Word<'t> {
 type Input<'t> = LocatingSlice<&'t str>;
 type Read<T> = Result<T, EmptyError>;
 
-/// Longer ones first.
+/// Longest match first.
 const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
-/// Signs of other languages, and how this one says it.
 const FOREIGN: [(&str, &str); 23] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
@@ -63,7 +58,6 @@ const FOREIGN: [(&str, &str); 23] = [
     ("%", "leave it out: an index of 0 to 100 is compared with 70, and a change of 1 % is 0.01"),
 ];
 
-/// All words of a rule.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
     let mut input = LocatingSlice::new(text);
     let mut all = Vec::new();
@@ -93,7 +87,6 @@ fn is_foreign(rest: &str, sign: &str) -> bool {
     rest.starts_with(sign) && !(rest.starts_with("==") || rest.starts_with("!="))
 }
 
-/// A number ends with its digits, and is finite.
 fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
     let Word::Number(number) = kind else { return Ok(Token { kind, place }) };
     let letters = text[place.end..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_');

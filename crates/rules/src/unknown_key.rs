@@ -5,7 +5,6 @@ use crate::error::render_counterpart;
 use crate::rule::Side;
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, find_setting, nearest};
 
-/// Returns the hint for an error about an unknown key with this value, or `None` for other errors.
 pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String> {
     let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let unknown = names.next()?;
@@ -29,7 +28,6 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
     Some(format!("unknown key `{unknown}`: {hint}"))
 }
 
-/// Returns the hint for a number or a calculation with a name of its own.
 fn hint_for_value(name: &str, value: &str) -> Option<String> {
     let value = value.trim();
     if value.parse::<f64>().is_ok() {

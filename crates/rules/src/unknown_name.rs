@@ -4,10 +4,8 @@ use crate::catalog::{Takes, find, names};
 use crate::error::render_counterpart;
 use candlewick_sdk::{AliasContext, counterparts, nearest};
 
-/// Modules of other languages whose functions have counterparts here.
 const MODULES: [&str; 3] = ["ta", "math", "talib"];
 
-/// Returns what is wrong with `module.name`, or `None` if it is not a module of another language.
 pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
     let dotted = format!("{module}.{name}");
     let mut whole = counterparts(AliasContext::RuleName, &dotted)
@@ -25,12 +23,10 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
     Some(format!("there is no `{dotted}`: {hint}"))
 }
 
-/// Returns the hint for a word of another language where an operator should stand.
 pub(crate) fn hint_for_word(word: &str) -> Option<String> {
     counterparts(AliasContext::RuleWord, word).next().map(render_counterpart)
 }
 
-/// Returns the hint for an unknown name in a rule with these parameters.
 pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
     if let Some(counterpart) = counterparts(AliasContext::RuleName, name).next() {
         return render_counterpart(counterpart);
@@ -51,7 +47,6 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
     }
 }
 
-/// Splits a period from a name: `rsi7`, `ema_20`.
 fn call_with_period(name: &str) -> Option<String> {
     let plain = name.to_lowercase();
     let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! A person says that a trade is an intent's: held against the venue's own report of that trade.
+//! Manual adoption of a trade, verified against the venue's own report.
 
 use crate::RuntimeError;
 use crate::coordinator::counted;
@@ -10,16 +10,14 @@ use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
 use std::time::Duration;
 
-/// A person waits for the answer.
+/// Timeout for venue requests while the operator waits.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Asks the venue for the report of the trade that is to be an intent's, and checks it. The intent's request left between
-/// `sent` and `ended`: a trade on its pair and account that was asked for then may be what the venue took instead. An amount that
-/// has more decimals than the scale only by noise is taken without it.
+/// Requests the report of a trade that the operator assigns to an intent, and checks it.
 ///
-/// # Errors
-/// [`RuntimeError::UnknownTrade`] when the venue has no such trade, [`RuntimeError::TradeMismatch`] when it is not what the
-/// intent asked for, [`RuntimeError::Venue`] when the venue does not say.
+/// The request was in flight from `sent` to `ended`. A trade on the same symbol and account from
+/// that period is accepted even if its terms differ, because the venue may have changed them.
+/// Amounts with excess decimals are rounded to the scale if only noise is lost.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
@@ -41,10 +39,6 @@ pub async fn verify_adoption(
     check_adoption(order, venue_id, answer, |report| is_departure(&doubt, report, UNCERTAINTY))
 }
 
-/// Asks the venue for a trade that it is said not to have any more, by its id and in its list.
-///
-/// # Errors
-/// [`RuntimeError::TradeKnown`] when it has it, [`RuntimeError::Venue`] when it does not say, or not all of it.
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unsaid = |source| RuntimeError::Venue { question: format!("what is trade {venue_id}"), source };
     // A long list takes long to read, and only the whole of it proves anything.
@@ -67,16 +61,14 @@ pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), R
     }
 }
 
-/// That a person need not wait any longer.
 pub(crate) fn no_answer_in_time() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", PATIENCE.as_secs()) }
 }
 
-/// The report of the trade that is to be an intent's, unless it is another trade. What it leaves out, a person has seen
-/// elsewhere. One that is not what was asked for may be what the venue has taken instead.
+/// Returns the report unless it is of another trade.
 ///
-/// # Errors
-/// As [`verify_adoption`].
+/// Missing fields are accepted, because the operator has seen the trade elsewhere. Differing terms
+/// are accepted if `may_be_taken` allows them.
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,

@@ -1,59 +1,49 @@
-//! How many requests bots need, beside how many a venue is asked at most: on average, and at the close of their candles,
-//! when all are asked for at once and whatever comes too late opens nothing.
+//! Request budget: the rate that bots need against the venue's rate limit.
+//!
+//! Checks the average rate and the burst at the close of candles. All candles are requested at once
+//! then, and an order that is delayed past the limit is not opened.
 
 use crate::RuntimeSettings;
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_sdk::{ExpirationType, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// How long after its close a candle is usually there (`observed: prices and candles`). What is asked before is asked again.
+/// Usual delay of a candle after its close (`observed: prices and candles`).
+///
+/// Earlier requests are repeated.
 const USUAL_LAG: Millis = Millis::new(300);
-/// How long a request usually takes.
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
-/// Requests about a trade that is over: by its id, and in the list where that does not say how it ended.
+/// Requests per ended trade: by id, then the list if that does not give the result.
 const REQUESTS_PER_ENDING: usize = 2;
-/// Price records that are asked for to hold a settlement against.
 const REQUESTS_PER_AUDIT: f64 = 2.0;
-/// A limit that would do is looked for up to here.
 const MAX_SUGGESTED: u32 = 10_000;
 
-/// What bots need of a venue when every candle brings a signal and every signal a trade.
+/// Requests per second that bots need if every candle signals and every signal opens a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// Requests a second for candles, without those that come too early.
     candles: f64,
-    /// For prices that strategies want.
     prices: f64,
-    /// For opens and settlements, with their audits.
     trades: f64,
-    /// For the venue's list, and the wallets.
     accounts: f64,
-    /// For prices that are only shown.
     display: f64,
-    /// Symbols whose prices are only shown, and how often.
     shown: usize,
     price_every: Millis,
     close: Close,
 }
 
-/// What has to be asked at a close before the last open can leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Close {
     series: usize,
     prices: usize,
     opens: usize,
-    /// Requests about trades that end meanwhile.
     endings: usize,
-    /// How long after the close candles are first asked for.
     first_ask: Millis,
-    /// How long after the close an open may leave; none where it always may.
+    /// Maximum delay of an open after the close, `None` if unlimited.
     window: Option<Millis>,
-    /// The pause between two closes.
     interval: Millis,
 }
 
 impl Demand {
-    /// What these bots need; `wants_prices` says of each whether its strategy wants prices between candles.
     pub fn of(
         settings: &RuntimeSettings,
         risk: &RiskSettings,
@@ -99,7 +89,6 @@ impl Demand {
         }
     }
 
-    /// The same where prices stream (`true`): strategies' prices take no request then, as long as they come.
     #[must_use]
     pub fn with_stream(self, streams: bool) -> Self {
         if !streams {
@@ -108,21 +97,21 @@ impl Demand {
         Self { prices: 0.0, close: Close { prices: 0, ..self.close }, ..self }
     }
 
-    /// Requests a second on average, without those for prices that are only shown.
     pub fn needed(&self, per_second: f64) -> f64 {
         let early = rate(self.close.early(per_second), self.close.interval);
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Whether prices that nobody decides by may be asked for at this limit (0: none) without holding anything else back: what is
-    /// asked at one moment of the grid is answered, and the burst whole again, before the next.
+    /// Returns whether display-only prices fit into this limit (0: no limit).
+    ///
+    /// All prices of one grid time must be answered, and the burst allowance restored, before the
+    /// next.
     pub fn has_room_to_show(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
         per_second == 0.0 || is_over_in_time && self.needed(per_second) + self.display <= per_second
     }
 
-    /// Why so many requests a second (0: no limit) are too few, and what to do.
     pub fn shortage(&self, per_second: f64) -> Option<String> {
         let problem = self.problem(per_second)?;
         let enough = (1..=MAX_SUGGESTED).find(|limit| self.problem(f64::from(*limit)).is_none());
@@ -153,7 +142,6 @@ impl Demand {
         })
     }
 
-    /// What is needed beside the limit, in a line.
     pub fn summary(&self, per_second: f64) -> String {
         let Self { candles, prices, trades, accounts, .. } = self;
         let early = rate(self.close.early(per_second), self.close.interval);
@@ -175,7 +163,6 @@ impl Demand {
 }
 
 impl Close {
-    /// Questions that come before their candle is there, and are asked again.
     fn early(&self, per_second: f64) -> usize {
         // A question arrives half a round trip after it left.
         let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
@@ -185,8 +172,9 @@ impl Close {
         self.series.min((burst(per_second) + (per_second * left).floor()) as usize)
     }
 
-    /// When the last open leaves, after the close: candles come before prices, and each open pushes back what is read after
-    /// it.
+    /// Returns the delay of the last open after the close.
+    ///
+    /// Candles are requested before prices, and each open delays the remaining reads.
     fn latest_open(&self, per_second: f64) -> Millis {
         if per_second == 0.0 {
             return self.first_ask + USUAL_ROUND_TRIP;
@@ -198,19 +186,16 @@ impl Close {
     }
 }
 
-/// How many requests may leave at once after a quiet time.
 fn burst(per_second: f64) -> f64 {
     per_second.floor().max(1.0)
 }
 
-/// How long after a close an open of the bot may leave.
 fn window(risk: &RiskSettings, bot: &BotSettings) -> Option<Millis> {
     let limit = Millis::new(i64::from(risk.max_signal_delay_ms));
     let half = Millis::new(bot.interval.length().get() / 2);
     (limit > Millis::ZERO).then(|| limit.min(half))
 }
 
-/// Requests about a trade that ends with a candle, where they are due before the opens of that candle have left.
 fn endings(settings: &RuntimeSettings, risk: &RiskSettings, bots: &[BotSettings]) -> usize {
     let is_due = |bot: &BotSettings| {
         let at_close =

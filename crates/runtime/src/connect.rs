@@ -1,4 +1,4 @@
-//! What has to be known before a Session can trade: whose account it is, and what the wallet holds.
+//! Reads what a session needs before it can trade: the user and the wallet balance.
 
 use crate::RuntimeError;
 use crate::runner::within_deadline;
@@ -6,28 +6,20 @@ use candlewick_broker::{Account as Kind, Balances, Broker, Reply};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// The account that a run trades on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
-    /// The venue's identifier of the authenticated user.
     pub user: String,
-    /// Play money or real money.
     pub kind: Kind,
-    /// What it holds, stakes of open trades taken off, with no more decimals than the scale that was asked for.
+    /// Free balance without the stakes of open trades, with at most the decimals of the scale.
     pub balance: Decimal,
-    /// The reading that says so; `None` if there was none.
     pub balances: Option<Reply<Balances>>,
 }
 
-/// Decimals by which an amount may differ from what it is counted as: a thousandth of the smallest unit, far more than the
-/// noise of a float and far less than money.
+/// Decimals beyond the scale in which an amount may deviate: a thousandth of the smallest unit.
+///
+/// This is far more than floating-point noise and far less than money.
 const NOISE_DECIMALS: u32 = 3;
 
-/// Asks who the user is and what the account of this kind holds, counted by this scale.
-///
-/// # Errors
-/// [`RuntimeError::Venue`] when the venue does not answer, [`RuntimeError::NoWallet`] without such an account,
-/// [`RuntimeError::MoneyScaleMismatch`] when the balance has decimals that the scale does not have.
 pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Result<Account, RuntimeError> {
     let failed = |question: &str| {
         let question = question.to_owned();
@@ -48,10 +40,7 @@ fn no_wallet(kind: Kind, balances: &Balances) -> RuntimeError {
     RuntimeError::NoWallet { kind: name_of(kind), listed }
 }
 
-/// A balance with the decimals of a scale. A venue that counts in floats sends 10000.000000000002 for 10000.
-///
-/// # Errors
-/// [`RuntimeError::MoneyScaleMismatch`] when it has decimals that the scale does not have.
+/// Rounds a balance to the scale. A venue that uses floats sends 10000.000000000002 for 10000.
 pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
     without_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
         balance: balance.normalize().to_string(),
@@ -59,7 +48,7 @@ pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, R
     })
 }
 
-/// An amount with the decimals of a scale; none when it is money that the scale does not have.
+/// Rounds an amount to the scale, `None` if that would lose money.
 pub(crate) fn without_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
     let noise = Decimal::new(1, scale.decimals() + NOISE_DECIMALS);
     let exact = scale.rounded(amount).map(|money| scale.to_decimal(money));

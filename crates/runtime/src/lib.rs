@@ -1,9 +1,9 @@
-//! Runs a Session live: asks for candles and prices, sends opens, tracks results.
+//! Runs a session live: requests candles and prices, sends opens, tracks results.
 //!
-//! The run itself is pure: a [`Coordinator`] takes inputs (answers, orders, ticks, time) and answers with commands, without
-//! I/O, tasks or a clock. A [`Runner`] is the shell around it: a handful of tokio tasks that ask through the ports of
-//! `candlewick-broker`, write the journal and sleep. Whoever watches sits behind a bounded channel ([`Watcher`]) that drops
-//! and counts. No decision about trades is made here.
+//! A [`Coordinator`] is the pure core: it maps inputs (responses, orders, ticks, time) to commands.
+//! A [`Runner`] is its shell: a few tokio tasks that use the ports of `candlewick-broker`, write
+//! the journal and sleep. Observers get notices through a bounded channel ([`Watcher`]), which
+//! drops and counts. No trading decision is made here.
 
 // The pure core.
 mod coordinator;

@@ -1,4 +1,4 @@
-//! What whoever watches a run receives, and the bounded channel that it goes through.
+//! Notices for observers of a run, and their bounded channel.
 
 use crate::control::{Blockage, LateSeries, Phase, VenueApi};
 use crate::{Overview, Stop};
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Whether a settlement is the end of an intent that stood so before it; another one of a trade that is over changes nothing.
+/// Returns whether a settlement ends an intent in this state. Others repeat what is known.
 pub const fn may_settle(before: Option<IntentState>) -> bool {
     matches!(
         before,
@@ -17,100 +17,61 @@ pub const fn may_settle(before: Option<IntentState>) -> bool {
     )
 }
 
-/// Something worth showing. It holds all that is needed to show it.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]
 pub enum Notice {
-    /// The run begins: its venue has answered, and its journal is open.
     Begins(Funds),
-    /// An intent that was in doubt when an earlier run ended, and still is when this one begins.
     LeftInDoubt(IntentRow),
-    /// The Session took an event and answered with these actions.
     Handled {
-        /// The event.
         event: Event,
-        /// What followed from it.
         actions: Vec<Action>,
-        /// The money after it.
         funds: Funds,
-        /// The intent that the event is about, as it stands after it.
         intent: Option<IntentRow>,
-        /// The intent as it stood before the event.
         before: Option<IntentRow>,
     },
-    /// What is known of a bot's edge: of each bot at the start, later of one whose trade has ended.
     Evidence(Evidence),
-    /// What the run does with signals from now on.
     Phase {
-        /// What it does.
         phase: Phase,
-        /// Why it is halted or suspended.
         reason: Option<String>,
     },
-    /// Lasting blockages as they stand after one began or ended.
     Blocked(Vec<Blockage>),
-    /// An API of the venue has not answered for a while, and requests to it fail; or it answers again.
     Venue {
-        /// Which API.
         api: VenueApi,
-        /// Whether it is silent now.
         is_silent: bool,
-        /// When it last answered.
         heard: Option<Millis>,
     },
-    /// Candles of a series are late by more than two intervals, or come again.
     Candles {
-        /// The series, and since when candles are missing.
         series: LateSeries,
-        /// Whether they are late now.
         is_late: bool,
     },
-    /// The latest price of a symbol whose strategies did not ask for it.
     Price(Symbol, Price),
-    /// How the run stands, after something of note and now and then: only for watchers who ask for it.
     Overview(Box<Overview>),
-    /// Something of interest, such as that a list was read again.
     Note {
-        /// The line.
         text: String,
-        /// What alarms said is wrong and no longer is.
         mended: Vec<String>,
     },
-    /// Something went wrong that the run survives.
     Warning(String),
-    /// Something that a person must see, however much else is said.
     Alarm(String),
-    /// What the log says of a halt, a resume, a rejection, a doubt or its end, of which another notice tells: who acts on those does
-    /// nothing for it.
+    /// Log line about a change that has its own notice. Handlers of that notice should ignore it.
     Logged {
-        /// The line.
         text: String,
-        /// Whether it is an alarm; else it is a warning.
         is_alarm: bool,
     },
-    /// No more trades are opened.
     Stopping {
-        /// Why.
         why: Stop,
-        /// How many intents are tracked to their end.
         unfinished: usize,
-        /// When the last of them closes, as far as is known.
         last_close: Option<Millis>,
-        /// When the run no longer waits for them.
         waits_until: Millis,
     },
 }
 
-/// Whose money is where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Funds {
-    /// What can be staked.
     pub free: Money,
-    /// Stakes of intents that are not over.
     pub open_stakes: Money,
-    /// The highest sum of both so far, or since the last resume.
+    /// Maximum equity (free plus open stakes) since the start or the last resume.
     pub peak: Money,
-    /// What the wallet held when the run began; `None` in later notices.
+    /// Balance at the start of the run; `None` in later notices.
     pub first_wallet: Option<Money>,
 }
 
@@ -121,22 +82,18 @@ impl Funds {
     }
 }
 
-/// What the verdict on a bot's edge rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
-    /// Of which bot.
     pub bot: BotId,
-    /// What it says.
     pub edge: Edge,
-    /// Trades it rests on.
     pub trades: u64,
-    /// What the account that bets on an edge has become, from 1.
+    /// Wealth of the test that bets on an edge, starting at 1.
     pub account_for: f64,
-    /// With which it shows one; infinite where the bot may spend nothing of alpha.
+    /// Wealth that shows an edge; infinite if the bot may not spend any alpha.
     pub threshold_for: f64,
-    /// What the account that bets against one has become.
+    /// Wealth of the test that bets against an edge.
     pub account_against: f64,
-    /// With which it rules one out.
+    /// Wealth that rules an edge out.
     pub threshold_against: f64,
 }
 
@@ -155,17 +112,16 @@ impl Evidence {
     }
 }
 
-/// Which notices a watcher receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
-    /// All.
     Everything,
-    /// All but candles and prices from which nothing follows.
     Trades,
 }
 
-/// The run's end of a watcher's channel. Sending never waits: a notice for which there is no room is dropped and counted, so
-/// whoever watches cannot hold up what trades.
+/// Sending half of a watcher's channel.
+///
+/// Sending never blocks. If the channel is full, the notice is dropped and counted, so that a slow
+/// watcher cannot delay trading.
 #[derive(Debug)]
 pub struct Watcher {
     sender: Sender<Notice>,
@@ -174,26 +130,20 @@ pub struct Watcher {
     dropped: Arc<AtomicU64>,
 }
 
-/// The watcher's own end.
 #[derive(Debug)]
 pub struct Notices {
     receiver: Receiver<Notice>,
     dropped: Arc<AtomicU64>,
-    /// How many drops the watcher knows of.
     known: u64,
 }
 
-/// A notice, and how many were dropped since the one before it was received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Received {
-    /// The notice.
     pub notice: Notice,
-    /// Dropped before it, or while it waited.
     pub missed: u64,
 }
 
 impl Watcher {
-    /// A channel in which at most `capacity` notices wait.
     pub fn channel(capacity: usize, interest: Interest) -> (Self, Notices) {
         let (sender, receiver) = mpsc::channel(capacity.max(1));
         let dropped = Arc::new(AtomicU64::new(0));
@@ -201,18 +151,15 @@ impl Watcher {
         (watcher, Notices { receiver, dropped, known: 0 })
     }
 
-    /// The same, with overviews.
     #[must_use]
     pub fn with_overview(self) -> Self {
         Self { wants_overview: true, ..self }
     }
 
-    /// Whether it asks for overviews.
     pub(crate) const fn wants_overview(&self) -> bool {
         self.wants_overview
     }
 
-    /// Hands a notice on, or counts it as dropped.
     pub fn send(&self, notice: &Notice) {
         let is_unwanted = match notice {
             Notice::Overview(_) => !self.wants_overview,
@@ -227,14 +174,12 @@ impl Watcher {
         }
     }
 
-    /// How many notices were dropped so far.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }
 
 impl Notice {
-    /// Whether it says what the market did, and nothing followed.
     pub(crate) fn is_of_the_market(&self) -> bool {
         match self {
             Self::Price(..) => true,
@@ -248,25 +193,22 @@ impl Notice {
 }
 
 impl Notices {
-    /// Waits for the next notice, in a task; `None` once the run has ended and all was received.
     pub async fn next(&mut self) -> Option<Received> {
         let notice = self.receiver.recv().await?;
         Some(self.received(notice))
     }
 
-    /// The same in a thread of its own. Not to be called in a task.
+    /// Blocks until the next notice. Must not be called in an async task.
     pub fn wait(&mut self) -> Option<Received> {
         let notice = self.receiver.blocking_recv()?;
         Some(self.received(notice))
     }
 
-    /// The next notice that waits already.
     pub fn try_next(&mut self) -> Option<Received> {
         let notice = self.receiver.try_recv().ok()?;
         Some(self.received(notice))
     }
 
-    /// Whether the run has ended and all was received.
     pub fn is_over(&self) -> bool {
         self.receiver.is_closed() && self.receiver.is_empty()
     }

@@ -1,5 +1,4 @@
-//! How a run stands as a whole, for whoever shows it: complete by itself, so that a watcher who missed notices is right again
-//! with the next one.
+//! Complete state of a run for display. A watcher that missed notices recovers with the next one.
 
 use crate::audit::Settling;
 use crate::control::RunState;
@@ -9,88 +8,53 @@ use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{MeanBreakEven, Verdict};
 use std::collections::BTreeMap;
 
-/// Settled trades that are shown at most, the latest.
 pub(crate) const SETTLED: usize = 50;
 
-/// How a run stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
-    /// What it does with signals, and what stands between it and its venue.
     pub state: RunState,
-    /// Its money.
     pub funds: Funds,
-    /// What the wallet held when it was last read.
     pub wallet: Option<Money>,
-    /// Settled since the day began.
     pub day_profit: Money,
-    /// Trades that are not over, as they were decided.
     pub unsettled: Vec<TradeOverview>,
-    /// The trades that settled last, the latest first.
     pub settled: Vec<TradeOverview>,
-    /// The bots, in their order.
     pub bots: Vec<BotOverview>,
-    /// How often each rule refused in this run, by its name.
     pub refused: BTreeMap<&'static str, u64>,
-    /// What is used of each limit that is on.
     pub limits: Vec<LimitUse>,
 }
 
-/// A trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeOverview {
-    /// Its number.
     pub intent: IntentId,
-    /// The place of its bot.
     pub bot: usize,
-    /// What is traded.
     pub symbol: Symbol,
-    /// Which way.
     pub direction: Direction,
-    /// What is staked.
     pub stake: Money,
-    /// Where it stands.
     pub state: IntentState,
-    /// When it was decided.
     pub decided: Millis,
-    /// The price at which it opened.
     pub open_price: Option<f64>,
-    /// When it closes or closed.
     pub close_time: Option<Millis>,
-    /// The price at which it closed.
     pub close_price: Option<f64>,
-    /// What a win pays.
     pub payout: Option<Payout>,
-    /// How it ended.
     pub outcome: Option<Outcome>,
-    /// Net profit; zero until it settles.
     pub profit: Money,
 }
 
-/// A bot: its trades, and how its verdict stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BotOverview {
-    /// Trades that were won.
     pub won: u64,
-    /// Trades that were lost.
     pub lost: u64,
-    /// Trades that were drawn or cancelled.
     pub returned: u64,
-    /// What they earned together.
     pub profit: Money,
-    /// The win rate, from 0 to 1, at which its decided trades would have earned nothing, each with the same
-    /// stake.
+    /// Win rate (0 to 1) at which the decided trades break even with equal stakes.
     pub break_even: Option<f64>,
-    /// What is known of its edge.
     pub edge: Edge,
-    /// About so many more trades show an edge, if there is one.
+    /// Estimated number of further trades needed to show an existing edge.
     pub about_more: Option<u64>,
-    /// The evidence for an edge, from 1.
     pub evidence: f64,
-    /// What shows one; none where nothing can.
+    /// Evidence that shows an edge, `None` if nothing can.
     pub needed: Option<f64>,
-    /// The evidence against one, from 1.
     pub evidence_against: f64,
-    /// What rules one out.
     pub needed_against: f64,
 }
 
@@ -115,7 +79,6 @@ impl TradeOverview {
     }
 }
 
-/// The trades of a book that are not over, and the latest that settled.
 pub(crate) fn trades_of(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
     let is_under_way = |row: &&IntentRow| {
         matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
@@ -128,7 +91,6 @@ pub(crate) fn trades_of(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverv
     (unsettled.collect(), settled.collect())
 }
 
-/// What the settled trades of each bot came to so far, in the bots' order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BotTallies(Vec<BotTally>);
 
@@ -138,7 +100,6 @@ struct BotTally {
     lost: u64,
     returned: u64,
     profit: Money,
-    /// The win rate that those won or lost needed that said what they pay, each with the same stake.
     needed: MeanBreakEven,
 }
 
@@ -153,12 +114,10 @@ impl BotTally {
 }
 
 impl BotTallies {
-    /// Of so many bots without a trade.
     pub(crate) fn none(bots: usize) -> Self {
         Self(vec![BotTally::default(); bots])
     }
 
-    /// Of so many bots, by what is old and the rows so far.
     pub(crate) fn of(bots: usize, mut old: Self, book: &TradeBook) -> Self {
         old.0.resize(bots, BotTally::default());
         for row in book.rows() {
@@ -167,13 +126,11 @@ impl BotTallies {
         old
     }
 
-    /// How many trades of a bot were won.
     #[cfg(test)]
     pub(crate) fn won(&self, bot: usize) -> u64 {
         self.0[bot].won
     }
 
-    /// Takes a trade that has settled, once; one that has not counts nothing.
     pub(crate) fn take(&mut self, row: &IntentRow) {
         let bot = self.0.get_mut(row.approved.bot().index());
         let Some((bot, outcome)) = bot.zip(row.outcome) else { return };
@@ -185,7 +142,6 @@ impl BotTallies {
         }
     }
 
-    /// Puts the right result of a trade in the place of the one that was counted.
     pub(crate) fn correct(&mut self, before: &Settling, after: &Settling) {
         let Some(bot) = self.0.get_mut(before.bot.index()) else { return };
         bot.profit += after.profit - before.profit;
@@ -203,7 +159,6 @@ impl BotTallies {
 }
 
 impl BotOverview {
-    /// Of all bots.
     pub(crate) fn of_all<'a>(
         verdicts: impl Iterator<Item = &'a BotVerdict>,
         tallies: &BotTallies,

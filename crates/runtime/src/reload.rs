@@ -1,4 +1,4 @@
-//! Settings that are read again while a run goes on: which may change, and what is asked for with them.
+//! Reload of settings during a run: which of them may change, and the input for their validation.
 
 use crate::RuntimeSettings;
 use crate::past::Past;
@@ -6,8 +6,7 @@ use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Se
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
 
-/// The settings of `[runtime]` that may change while a run goes on. Of the others the run has made its watches, clocks and
-/// deadlines at its start.
+/// Keys of `[runtime]` that may change during a run. The others are fixed in timers and watches.
 pub const RELOADABLE: [&str; 8] = [
     "missing_trade_s",
     "second_trade",
@@ -19,37 +18,28 @@ pub const RELOADABLE: [&str; 8] = [
     "interrupt_patience_s",
 ];
 
-/// Settings as they are written now, sound as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSettings {
-    /// The limits.
     pub risk: RiskSettings,
-    /// How the run polls and waits; of these only [`RELOADABLE`] are taken over.
     pub runtime: RuntimeSettings,
-    /// What the run does not read again though it has changed, such as the file of a rule: in words.
+    /// Changed inputs that the run does not reload, such as a rule file.
     pub kept: Vec<String>,
 }
 
-/// What new limits are held against: money and trades as they stand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// The free balance.
     pub free: Money,
-    /// The last payout that is known of each bot's symbol, in the bots' order.
     pub payouts: Vec<Option<Payout>>,
-    /// The intents so far that say something of the bots as they are: what one decided with other parameters is not among them.
+    /// Intents decided with the bots' current parameters.
     pub rows: Vec<IntentRow>,
-    /// How many intents may be missing there: they were over, and the run has forgotten them.
     pub forgotten: u64,
 }
 
 impl Standing {
-    /// Of a Session and its intents.
     pub fn of(session: &Session, book: &TradeBook) -> Self {
         Self::of_rows(session, book.rows().iter())
     }
 
-    /// Of a Session and what earlier runs left, old intents among it.
     pub fn of_past(session: &Session, past: &Past) -> Self {
         Self::of_rows(session, past.old_rows().chain(past.book().rows()))
     }
@@ -70,12 +60,10 @@ impl Standing {
     }
 }
 
-/// Reads the settings that are written now, and holds the whole against what stands. What is wrong is said in words: then
-/// nothing changes.
+/// Reads the current settings and validates them as a whole. On an error, nothing changes.
 pub type SettingsReader = Arc<dyn Fn(&Standing) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
-    /// Takes over what may change while a run goes on.
     pub(crate) fn take_reloadable(&mut self, new: &Self) {
         // One line for each of `RELOADABLE`, held by a test.
         self.missing_trade_s = new.missing_trade_s;

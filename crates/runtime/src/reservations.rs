@@ -1,9 +1,8 @@
-//! Stakes that are reserved for intents without a known trade.
+//! Stakes reserved for intents without a known trade.
 
 use candlewick_engine::{IntentId, IntentState, Session, TradeBook};
 use candlewick_sdk::Money;
 
-/// Intents whose stakes were reserved before an event.
 pub(crate) struct Reservations(Vec<IntentId>);
 
 impl Reservations {
@@ -11,8 +10,10 @@ impl Reservations {
         Self(session.reserved().collect())
     }
 
-    /// Returns the stakes of intents that were not opened and that the event released. They never left the wallet, so they are
-    /// told from the event's own change of the free balance.
+    /// Returns the stakes of unopened intents that the event released.
+    ///
+    /// They never left the wallet, so they are kept apart from the event's own change of the free
+    /// balance.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;

@@ -79,9 +79,7 @@ pub enum SecondTradeRule {
     Alarm,
 }
 
-/// Default of `wallet_lag_ms`.
 const WALLET_LAG_MS: u32 = 10_000;
-/// Default of `max_unexplained_percent`.
 const MAX_UNEXPLAINED_PERCENT: u32 = 20;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

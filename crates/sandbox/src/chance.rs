@@ -1,10 +1,9 @@
-//! Seeded draws: the same seed, subject, keys and index give the same draw on every machine and in every order.
+//! Seeded draws that depend on seed, subject, keys and index only, not on machine or call order.
 
 use candlewick_sdk::Symbol;
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-/// What a draw is about, so that one subject's draws never move another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Identifier = 1,
@@ -14,7 +13,6 @@ pub(crate) enum Subject {
     PageOrder = 5,
 }
 
-/// The source of every draw of one sandbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chance {
     seed: u64,
@@ -25,7 +23,6 @@ impl Chance {
         Self { seed }
     }
 
-    /// 64 random bits.
     pub(crate) fn word(self, subject: Subject, keys: [u64; 2], index: u64) -> u64 {
         let mut seed = [0; 32];
         let parts = [self.seed, subject as u64, keys[0], keys[1]];
@@ -37,13 +34,14 @@ impl Chance {
         generator.next_u64()
     }
 
-    /// A number in [0, 1).
     pub(crate) fn fraction(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
         (self.word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A bell-shaped number of mean 0 and variance 1: the sum of four uniform ones, in exact arithmetic (a
-    /// logarithm or a cosine may differ between machines).
+    /// Returns a bell-shaped number with mean 0 and variance 1.
+    ///
+    /// The sum of four uniform numbers in exact arithmetic: a logarithm or cosine may differ
+    /// between machines.
     pub(crate) fn bell(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
         let word = self.word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
@@ -51,7 +49,6 @@ impl Chance {
     }
 }
 
-/// A key made of a symbol's name (FNV-1a).
 pub(crate) fn symbol_key(symbol: Symbol) -> u64 {
     symbol
         .as_str()

@@ -3,10 +3,8 @@
 use crate::chance::{Chance, Subject};
 use candlewick_sdk::Millis;
 
-/// Digits without the letters that are read as digits.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Whose identifier it is, so that equal numbers of two kinds differ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Named {
     Tenant = 1,
@@ -16,7 +14,6 @@ pub(crate) enum Named {
     Record = 5,
 }
 
-/// Makes the identifier of the thing that came into being at `time`: 48 bits of time, 80 seeded bits.
 pub(crate) fn identify(chance: Chance, named: Named, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ named as u64;

@@ -1,38 +1,40 @@
-//! The two HTTP APIs of the contract, served over the simulator and stored candles, with a fault switchboard.
+//! The two HTTP APIs of the contract over simulator and stored candles, with fault injection.
 //!
-//! A [`Sandbox`] is a venue for anybody's client: the trading token API and the symbol price API on one address,
-//! a demo wallet, candles and one-second prices from files, and venue time from a clock that may run faster
-//! than the real one or in lock-step with a bot beside it. Its [`Switchboard`] makes things go wrong on purpose.
-//! `GET /openapi.json` describes every endpoint. Every answer carries venue time in its `Date` header.
+//! A [`Sandbox`] is a venue for any client: the trading token API and the symbol price API on one
+//! address, a demo wallet, and candles and one-second prices from files. Venue time may run faster
+//! than real time, or in lock-step with a bot in the same process. The [`Switchboard`] injects
+//! faults. `GET /openapi.json` describes every endpoint. Every answer carries venue time in its
+//! `Date` header.
 //!
-//! In lock-step every order is answered at once, as of its arrival; else [`Replies`] says when.
+//! In lock-step every order is answered at once, as of its arrival. Otherwise [`Replies`] sets the
+//! time.
 //!
-//! Where the contract leaves behaviour open, this is what the sandbox does:
+//! Behaviour of the sandbox where the contract is silent:
 //!
-//! | Open in the contract | Here |
+//! | Open in the contract | Sandbox |
 //! |---|---|
-//! | bodies of 400, 404, 500 | the shape of that endpoint's 401, with the reason as message |
-//! | a missing `x-timestamp` on wallets and list | 400 (`missing_timestamp`); its value is not looked at |
-//! | order of the trade list | the latest request first |
-//! | how long a trade stays in the list and is found by its id | until 10,000 others were over after it (`keep_trades`); then as one that never was |
-//! | `total` and `count` | all rows, and the rows on this page; `lastPage` and `pages` are at least 1 |
-//! | a path that is not UTF-8, a body that is cut off | 400 |
-//! | a body above 64 KiB, one that takes 10 s | 413, 408 |
-//! | a body with `amount` and `volume` | 400: neither shape |
-//! | the head of a request that takes 10 s | the connection ends |
-//! | more than 1024 connections | the one that has been idle the longest ends |
-//! | largest `pageSize`, largest `limit` | 1000; larger ones count as 1000 |
+//! | bodies of 400, 404, 500 | shape of the endpoint's 401, with the reason as message |
+//! | missing `x-timestamp` on wallets and list | 400 (`missing_timestamp`); the value is ignored |
+//! | order of the trade list | latest request first |
+//! | retention of ended trades | until 10,000 more have ended (`keep_trades`), then as if unknown |
+//! | `total` and `count` | all rows, and rows on this page; `lastPage` and `pages` are at least 1 |
+//! | path that is not UTF-8, truncated body | 400 |
+//! | body above 64 KiB, body that takes 10 s | 413, 408 |
+//! | body with both `amount` and `volume` | 400: neither shape |
+//! | request head that takes 10 s | connection closed |
+//! | more than 1024 connections | the longest idle one is closed |
+//! | largest `pageSize`, largest `limit` | 1000; larger values count as 1000 |
 //! | `endTime` | inclusive; candles count by their open time |
-//! | the forming candle | returned (`include_forming`) |
-//! | which end `limit` cuts | the late one: `skip` and `limit` count from the earliest candle |
-//! | a pair asked for under another asset type, or in another slot | 404 |
-//! | an interval that is neither stored nor made of stored candles | 400 |
-//! | an expiry shorter than the candles | 400 (`allow_coarse`) |
-//! | how prices are pushed (feature `stream`) | `/socket.io/` by WebSocket alone, with the `api-key`; one `message` a pair and second, the record in `data` |
-//! | prices within a second | a seeded walk through the candle; the prices of trades, on a straight line through it, lie within the records too |
-//! | the price of an open trade in lists and by id | 0 before its `openTime`; the answer to an open has it at once |
+//! | forming candle | returned (`include_forming`) |
+//! | end from which `limit` cuts | the late one: `skip` and `limit` count from the earliest candle |
+//! | pair requested under another asset type or slot | 404 |
+//! | interval neither stored nor made of stored candles | 400 |
+//! | expiry shorter than the candles | 400 (`allow_coarse`) |
+//! | price stream (feature `stream`) | `/socket.io/`, WebSocket only, with the `api-key`; one `message` per pair and second, the record in `data` |
+//! | prices within a second | seeded walk through the candle; the range of a record includes the prices of trades, which follow a straight line through the candle |
+//! | price of an open trade in lists and by id | 0 before its `openTime`; the answer to an open has it at once |
 //! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival |
-//! | an order whose price lies beyond the end of the candles | an open trade with `openPrice` 0 that never settles |
+//! | order whose price is beyond the end of the candles | open trade with `openPrice` 0 that never settles |
 
 mod chance;
 mod identifier;

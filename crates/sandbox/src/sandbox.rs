@@ -1,4 +1,4 @@
-//! A sandbox from its settings to its routes, and from its routes to a port.
+//! Lifecycle of a sandbox: from settings to routes to a listening server.
 
 use crate::chance::Chance;
 use crate::market::{Boards, paths_of};
@@ -18,57 +18,38 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// How long requests that are under way may take when the sandbox stops.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What a sandbox stands on.
 pub struct Foundation {
-    /// Venue time. A bot beside it shares it.
     pub clock: Arc<dyn Clock>,
-    /// The candles to serve.
     pub series: Vec<CandleSeries>,
-    /// The candles that price trades: one market for each symbol of `series` ([`crate::markets_of`]).
+    /// Candles that price trades, one market per symbol (see [`crate::markets_of`]).
     pub markets: Vec<Market>,
-    /// How trades are opened, priced and settled.
     pub simulation: SimulationSettings,
-    /// What the demo wallet holds at the start.
     pub balance: Money,
-    /// How many decimals it keeps.
     pub scale: MoneyScale,
 }
 
-/// A venue that is ready to be served.
 pub struct Sandbox {
     settings: SandboxSettings,
     state: Arc<ServerState>,
     stop: watch::Sender<bool>,
 }
 
-/// A sandbox that listens. Dropping it stops it.
+/// A listening sandbox. Dropping it stops it.
 pub struct RunningSandbox {
-    /// Both APIs' base URL.
     pub base_url: String,
-    /// Where it listens.
     pub address: SocketAddr,
-    /// The accepted `api-token`.
     pub token: String,
-    /// The accepted `api-key`.
     pub api_key: String,
-    /// Its faults.
     pub switchboard: Arc<Switchboard>,
-    /// Venue time of the last push of prices: what was due on that stream by then has been sent, or struck by a fault.
     #[cfg(feature = "stream")]
     pub pushed: watch::Receiver<Millis>,
     stop: watch::Sender<bool>,
-    /// Until it has ended.
     server: Option<JoinHandle<()>>,
 }
 
 impl Sandbox {
-    /// Puts a venue on its foundation. Its time starts when the clock does.
-    ///
-    /// # Errors
-    /// [`SandboxError`] names the first setting, market or series that cannot be used.
     pub fn new(settings: SandboxSettings, foundation: Foundation) -> Result<Self, SandboxError> {
         settings.check()?;
         let Foundation { clock, series, markets, simulation, balance, scale } = foundation;
@@ -100,20 +81,17 @@ impl Sandbox {
         Ok(Self { settings, state, stop })
     }
 
-    /// The routes, for callers in the same process. A fault that drops the connection breaks the answer's body.
+    /// Returns the routes, for in-process callers.
+    ///
+    /// A connection-drop fault breaks the answer's body.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }
 
-    /// The faults, to change and count while it runs.
     pub fn switchboard(&self) -> Arc<Switchboard> {
         Arc::clone(&self.state.switchboard)
     }
 
-    /// Listens, and serves until `shutdown` ends (or the running sandbox is stopped or dropped).
-    ///
-    /// # Errors
-    /// [`SandboxError::AddressInUse`] when the address cannot be listened on.
     pub async fn bind(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -155,13 +133,11 @@ impl Sandbox {
 }
 
 impl RunningSandbox {
-    /// Stops it; requests under way get a moment to end.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         self.stopped().await;
     }
 
-    /// Ends when it has stopped, by its shutdown future.
     pub async fn stopped(&mut self) {
         let Some(server) = &mut self.server else { return };
         if let Err(error) = server.await {

@@ -1,4 +1,4 @@
-//! The `[sandbox]` section: what is served, to whom, how fast, and how the gaps of the contract are filled.
+//! The `[sandbox]` section: data, credentials, speed, and behaviour where the contract is silent.
 
 use crate::{FaultProfile, SandboxError, parse_moment};
 use candlewick_broker::clock::Speed;
@@ -131,10 +131,6 @@ pub enum MissingTimestamp {
 }
 
 impl SandboxSettings {
-    /// Holds every value to its range.
-    ///
-    /// # Errors
-    /// [`SandboxError::InvalidSetting`] names the first key outside its range.
     pub fn check(&self) -> Result<(), SandboxError> {
         let change = |key, value: &dyn ToString, allowed| {
             Err(SandboxError::InvalidSetting { key, value: value.to_string(), allowed })
@@ -190,7 +186,6 @@ impl Default for SandboxSettings {
 }
 
 impl SandboxSpeed {
-    /// As the clock takes it.
     pub const fn to_speed(self) -> Speed {
         match self {
             Self::Times(factor) => Speed::Times(factor),

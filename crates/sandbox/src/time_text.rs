@@ -1,43 +1,31 @@
-//! A moment as people write it.
+//! Parsing of human-readable times.
 
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Milliseconds of the years 1990 to 2099; the ranges of these years in other units do not overlap.
+/// Milliseconds of the years 1990 to 2099.
+///
+/// In other units these years have disjoint ranges.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
-/// Why a text is not a moment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseMomentError {
-    /// A number that is no moment of the years 1990 to 2099 in any unit.
     #[error(
         "{text} is not a moment of the years 1990 to 2099 in seconds, milliseconds, microseconds or nanoseconds since 1970{}",
         date_hint(text)
     )]
-    Number {
-        /// The number.
-        text: String,
-    },
-    /// Anything else.
+    Number { text: String },
     #[error(
         "\"{text}\" is not a time: use a date such as 2026-01-05, a time such as 2026-01-05T12:00, with a zone such as Z or +02:00 or in UTC, or milliseconds since 1970"
     )]
-    Text {
-        /// The text.
-        text: String,
-    },
+    Text { text: String },
 }
 
-/// Suggests the date that `20260105` means.
 fn date_hint(number: &str) -> String {
     let date = NaiveDate::parse_from_str(number, "%Y%m%d").ok().filter(|_| number.len() == 8);
     date.map(|date| format!("; did you mean {date}?")).unwrap_or_default()
 }
 
-/// Reads a date, a time or a number of seconds, milliseconds, microseconds or nanoseconds since 1970.
-///
-/// # Errors
-/// A text that is none of these, or a number that is not a moment of the years 1990 to 2099.
 pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     let text = text.trim();
     let shown = || text.chars().take(40).collect::<String>();
@@ -49,7 +37,9 @@ pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
 }
 
-/// Reads a number of seconds, with decimals or without, milliseconds, microseconds or nanoseconds since 1970, by its size.
+/// Parses a time since 1970 and infers the unit from the magnitude.
+///
+/// Seconds may have decimals.
 pub fn parse_epoch(text: &str) -> Option<Millis> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let number = i128::from(whole.parse::<i64>().ok()?);
@@ -66,7 +56,9 @@ pub fn parse_epoch(text: &str) -> Option<Millis> {
     moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
 }
 
-/// Reads a date, or a date and a time of ISO 8601 with `T` or a space between them; UTC where no zone is named.
+/// Parses an ISO 8601 date or date-time, in UTC if there is no zone.
+///
+/// The separator is `T` or a space.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
@@ -75,12 +67,10 @@ pub fn parse_time(text: &str) -> Option<Millis> {
     timed.or_else(dated).map(|time| Millis::new(time.and_utc().timestamp_millis()) - offset)
 }
 
-/// Returns whether a time ends with its zone.
 pub fn names_zone(text: &str) -> bool {
     split_zone(text).is_some_and(|(local, _)| local.len() < text.len())
 }
 
-/// Splits a zone off: `Z`, `UTC`, `+02:00`, `+0200`, `+02`; `None` if it is out of range.
 fn split_zone(text: &str) -> Option<(&str, Millis)> {
     let lower = text.to_ascii_lowercase();
     if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {

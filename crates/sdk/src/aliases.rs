@@ -1,4 +1,4 @@
-//! Names that other programs use, read from `aliases.toml`.
+//! Names used by other programs and their counterparts here, from `aliases.toml`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -8,27 +8,27 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AliasContext {
-    /// Key of the configuration.
+    /// Configuration key.
     Setting,
-    /// Key of a combination of strategies that is written outside of its parameters.
+    /// Key of a strategy combination, written outside its parameters.
     Combination,
-    /// Key of a single bot that differs from the setting of all bots.
+    /// Per-bot override of a setting of all bots.
     BotSetting,
-    /// Kind of a stake.
+    /// Kind of stake.
     StakeKind,
-    /// Key at the top of a rule file.
+    /// Top-level key of a rule file.
     RuleKey,
-    /// Key of a parameter of a rule.
+    /// Key of a rule parameter.
     RuleParameter,
-    /// Name in the condition of a rule.
+    /// Name in a rule condition.
     RuleName,
-    /// Module before a dot in the condition of a rule.
+    /// Module before a dot in a rule condition.
     RuleModule,
-    /// Word in place of an operator in the condition of a rule.
+    /// Word used as an operator in a rule condition.
     RuleWord,
-    /// Command of the command line.
+    /// CLI command.
     Command,
-    /// Flag of the command line.
+    /// CLI flag.
     Flag,
     /// Keyword argument of a Python function.
     Keyword,
@@ -40,19 +40,19 @@ pub enum AliasContext {
 pub enum Counterpart {
     /// Key of a configuration section.
     Key {
-        /// Section, `bots` for the keys of each bot.
+        /// Section name, `bots` for per-bot keys.
         section: String,
-        /// Key with an example of its value.
+        /// Key with an example value.
         example: String,
     },
-    /// Name with the same meaning, or a key that several sections have, perhaps with an example of its value.
+    /// Synonym, or a key of several sections, optionally with an example value.
     Name {
-        /// The name.
+        /// Name or key.
         name: String,
     },
-    /// Way to do without, or the reason why there is no counterpart.
+    /// Workaround, or the reason why there is no counterpart.
     Advice {
-        /// The advice, without a final period.
+        /// Advice text without a final period.
         advice: String,
     },
 }
@@ -67,7 +67,7 @@ impl Counterpart {
         }
     }
 
-    /// Returns the name of the setting, or `None` for advice.
+    /// Returns the name of the setting, `None` for advice.
     pub fn key(&self) -> Option<&str> {
         let is_key = |letter: char| letter.is_ascii_lowercase() || letter == '_';
         match self {
@@ -95,14 +95,16 @@ fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
     ALIASES.get(&context).into_iter().flatten()
 }
 
-/// Returns the counterparts of a foreign name, in any case and with `-` or `_`, the most usual one first.
+/// Returns the counterparts of a foreign name, most common first.
+///
+/// Ignores case and treats `-` and `_` alike.
 pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &'static Counterpart> + use<> {
     let plain = name.trim_start_matches('-').to_lowercase().replace('-', "_");
     let is_meant = move |alias: &&Alias| alias.names.split(' ').any(|known| known == plain);
     rows(context).filter(is_meant).map(|alias| &alias.counterpart)
 }
 
-/// Returns the setting with this key, if the table has an example of its value.
+/// Returns the setting with this key, `None` if the table has no example value.
 pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
     let mut settings = rows(AliasContext::Setting).map(|alias| &alias.counterpart);
     settings.find(|setting| setting.key() == Some(key) && setting.text().contains(" = "))

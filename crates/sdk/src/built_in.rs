@@ -1,12 +1,14 @@
-//! Whether cargo runs what it has built of this very folder.
+//! Detection of programs that cargo built from a different folder.
 
 use std::path::Path;
 
-/// What is wrong where cargo runs a program that it has built of another folder than the one it is run in. It does so where two folders
-/// hold packages of one name and version, share a target folder, and the second is not the newer: a copy, say, to try something out.
+/// Reports a program that cargo built from a folder other than the current one.
 ///
-/// `built_in` is `env!("CARGO_MANIFEST_DIR")` in the program's own source. None where all is well, or where cargo has not started the
-/// program.
+/// This happens if two folders contain packages with the same name and version, share a target
+/// folder, and the second is not newer, for example a copy made for an experiment.
+///
+/// `built_in` is `env!("CARGO_MANIFEST_DIR")` in the program's own source. Returns `None` if the
+/// folders match, or if the program was not started by cargo.
 pub fn wrong_folder(built_in: &str) -> Option<String> {
     differing(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }

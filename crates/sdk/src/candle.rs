@@ -1,10 +1,10 @@
-//! Candles, checked once where they enter.
+//! Candles, validated once on creation.
 
 use crate::{Interval, Millis};
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
-/// Five numbers of a candle before anybody has checked them.
+/// Unvalidated OHLCV values of a candle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ohlcv {
     /// First price.
@@ -15,17 +15,18 @@ pub struct Ohlcv {
     pub low: f64,
     /// Last price.
     pub close: f64,
-    /// Traded volume; 0 where the source has none.
+    /// Traded volume, 0 if the source has none.
     pub volume: f64,
 }
 
-/// A candle: open time (ms, UTC) and open, high, low, close, volume.
+/// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// A value of this type is sound: all numbers are finite, prices are positive, the volume is not negative,
-/// `low <= open, close <= high`, and the open time is aligned to the interval from the epoch.
+/// Invariants: all numbers are finite, prices are positive, the volume is not negative, `low <=
+/// open, close <= high`, and the open time is aligned to the interval from the epoch.
 ///
-/// In memory it is six words of eight bytes, the open time first, so that a store may lend records as they lie in a
-/// file ([`Pod`]). Such a store vouches for what it lends: it casts only bytes that were written from candles.
+/// The memory layout is six 8-byte words, open time first, so that a store can lend records
+/// directly from a file ([`Pod`]). Such a store guarantees validity: it casts only bytes that were
+/// written from candles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "Unchecked")]
 #[repr(C)]
@@ -38,7 +39,9 @@ pub struct Candle {
     volume: f64,
 }
 
-/// A candle as it is read back. Its interval is not known here, so only whole seconds are asked of its time.
+/// A deserialized candle.
+///
+/// Its interval is unknown, so the time is only checked for whole seconds.
 #[derive(Deserialize)]
 struct Unchecked {
     time: Millis,
@@ -58,30 +61,30 @@ impl TryFrom<Unchecked> for Candle {
     }
 }
 
-/// Why five numbers and a time are not a candle.
+/// Validation errors of a candle.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CandleError {
     /// A number is NaN or infinite.
     #[error("{field} is not a finite number")]
     NotFinite {
-        /// Which of the five.
+        /// Name of the invalid field.
         field: &'static str,
     },
-    /// A price is zero or below.
+    /// A price is zero or negative.
     #[error("{field} {value} is not above zero")]
     NotPositive {
-        /// Which of the four prices.
+        /// Name of the price.
         field: &'static str,
-        /// What it was.
+        /// Rejected value.
         value: f64,
     },
-    /// The volume is below zero.
+    /// The volume is negative.
     #[error("volume {value} is below zero")]
     NegativeVolume {
-        /// What it was.
+        /// Rejected value.
         value: f64,
     },
-    /// Open or close lies outside low and high.
+    /// Open or close is outside the range from low to high.
     #[error("low {low} and high {high} do not enclose open {open} and close {close}")]
     OutsideRange {
         /// First price.
@@ -96,18 +99,18 @@ pub enum CandleError {
     /// The open time is not a multiple of the interval.
     #[error("time {time} is not aligned to {interval}")]
     Misaligned {
-        /// The open time.
+        /// Open time.
         time: Millis,
-        /// The candle's length.
+        /// Length of the candle.
         interval: Interval,
     },
 }
 
 impl Candle {
-    /// Checks the numbers and makes the candle that opens at `time`.
+    /// Validates the numbers and creates the candle that opens at `time`.
     ///
     /// # Errors
-    /// [`CandleError`] names the first rule that is broken.
+    /// [`CandleError`] names the first violated rule.
     pub fn new(time: Millis, interval: Interval, numbers: Ohlcv) -> Result<Self, CandleError> {
         let Ohlcv { open, high, low, close, volume } = numbers;
         let prices = [("open", open), ("high", high), ("low", low), ("close", close)];
@@ -133,43 +136,43 @@ impl Candle {
         Ok(Self { time, open, high, low, close, volume })
     }
 
-    /// The open time.
+    /// Returns the open time.
     #[inline]
     pub const fn time(&self) -> Millis {
         self.time
     }
 
-    /// The close time: open time + interval.
+    /// Returns the close time: open time + interval.
     #[inline]
     pub fn close_time(&self, interval: Interval) -> Millis {
         self.time + interval.length()
     }
 
-    /// First price.
+    /// Returns the first price.
     #[inline]
     pub const fn open(&self) -> f64 {
         self.open
     }
 
-    /// Highest price.
+    /// Returns the highest price.
     #[inline]
     pub const fn high(&self) -> f64 {
         self.high
     }
 
-    /// Lowest price.
+    /// Returns the lowest price.
     #[inline]
     pub const fn low(&self) -> f64 {
         self.low
     }
 
-    /// Last price.
+    /// Returns the last price.
     #[inline]
     pub const fn close(&self) -> f64 {
         self.close
     }
 
-    /// Traded volume; 0 where the source has none.
+    /// Returns the traded volume, 0 if the source has none.
     #[inline]
     pub const fn volume(&self) -> f64 {
         self.volume

@@ -1,45 +1,45 @@
-//! What a strategy answers to several candles.
+//! Signals of a strategy for a batch of candles.
 
 use crate::{Direction, Expiry, Millis, Reason, ReasonTemplate, Signal};
 use std::ops::Deref;
 
-/// What a strategy answered to one of several candles.
+/// A signal together with the candle that triggered it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandleAnswer {
-    /// When the candle opened.
+    /// Open time of the candle.
     pub candle_time: Millis,
-    /// The answer.
+    /// The strategy's signal.
     pub signal: Signal,
 }
 
-/// Answers in the order of their candles. Those that were cleared stay in memory until others take their places.
+/// Signals in the order of their candles.
+///
+/// Cleared entries stay allocated and are reused by later ones.
 #[derive(Debug, Default)]
 pub struct CandleAnswers {
-    /// The first `count` are there, those behind them were cleared.
     places: Vec<CandleAnswer>,
     count: usize,
 }
 
 impl CandleAnswers {
-    /// None yet, with room for so many.
+    /// Creates an empty list with this capacity.
     pub fn with_capacity(answers: usize) -> Self {
         Self { places: Vec::with_capacity(answers), count: 0 }
     }
 
-    /// Takes out all of them.
+    /// Removes all answers, but keeps their memory for reuse.
     #[inline]
     pub const fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds one.
+    /// Appends an answer.
     #[inline]
     pub fn push(&mut self, answer: CandleAnswer) {
         self.list().push(answer);
         self.count_list();
     }
 
-    /// A list of those that there are. What is added to it is there once it [is counted](Self::count_list).
     #[inline]
     pub(crate) fn list(&mut self) -> &mut Vec<CandleAnswer> {
         self.places.truncate(self.count);
@@ -51,7 +51,9 @@ impl CandleAnswers {
         self.count = self.places.len();
     }
 
-    /// Adds one whose reason is of a template, with these numbers, where it stays: one that was cleared is written over.
+    /// Appends an answer whose reason is built from a template with these numbers.
+    ///
+    /// Overwrites a cleared entry in place if there is one.
     #[inline]
     pub fn push_of_template(
         &mut self,

@@ -2,20 +2,22 @@
 
 use crate::{Candle, CandleAnswer, CandleAnswers, Signal, Strategy, prefetch};
 
-/// How many candles ahead of the one that is shown memory is asked: about as many as are shown until it answers.
+/// Prefetch distance in candles: about as many as one memory access takes.
 const AHEAD: usize = 48;
 
-/// Candles that were shown to a strategy.
+/// Statistics about the candles passed to a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownCandles {
-    /// How many were shown.
+    /// Number of candles.
     pub count: usize,
-    /// How many signals were suppressed.
+    /// Number of suppressed signals.
     pub suppressed: u64,
 }
 
-/// Several candles that are shown to a strategy, and how many answers there may be. No other crate can name this type, and so none
-/// can write the method of [`Strategy`] that takes it.
+/// A batch of candles with a limit on the number of answers.
+///
+/// Other crates cannot name this type, so they cannot implement the method of [`Strategy`] that
+/// takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Several<'a> {
     pub(crate) candles: &'a [Candle],
@@ -74,9 +76,11 @@ pub struct Several<'a> {
 /// }
 /// ```
 pub trait CandleLoop {
-    /// Candles of the bot's series have closed, one after the other: each is shown to [`Strategy::on_candle`], up to the
-    /// first whose signal counts, which `signal` then holds. Signals on the first `suppress` candles do not count: during
-    /// warm-up, or while every signal is certain to be refused.
+    /// Feeds closed candles of the bot's series to the strategy, up to a signal.
+    ///
+    /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the
+    /// loop and is stored in `signal`. Signals on the first `suppress` candles do not count: they
+    /// fall into the warm-up, or are certain to be rejected.
     fn on_candles(
         &mut self,
         candles: &[Candle],
@@ -84,8 +88,11 @@ pub trait CandleLoop {
         signal: &mut Option<Signal>,
     ) -> ShownCandles;
 
-    /// The same, up to the candle whose answer makes `answers` so many; how many were shown. For a bot that is shown nothing but
-    /// candles, whatever becomes of its answers. A strategy that is shown candles [together](crate::Together) may answer some more.
+    /// Feeds candles until there are `most` answers.
+    ///
+    /// Returns the number of candles fed. For a bot that sees nothing but candles, whatever becomes
+    /// of its answers. A strategy that processes candles [together](crate::Together) may give a few
+    /// more answers.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 

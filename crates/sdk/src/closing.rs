@@ -1,14 +1,17 @@
-//! How far a stretch of candles goes before a moment.
+//! Search for the candles that close before a given time.
 
 use crate::{Candle, Millis};
 
-/// Candles that are looked at one by one first. Most moments are that near, and a division takes longer.
+/// Number of candles checked one by one first.
+///
+/// Most searches end there, and a division is slower.
 const NEAR: usize = 8;
 
-/// How many of these candles, each `length` long and in order, close before `until`.
+/// Returns the number of candles that close before `until`.
 ///
-/// Found at once where no candle is missing, else by a search. None is looked at that lies further ahead than the moment
-/// would: what is far ahead is in no cache yet.
+/// The candles are in order, each `length` long. Without gaps the result takes constant time,
+/// otherwise a binary search. Candles that are too far ahead to qualify are not accessed, as they
+/// are not cached yet.
 #[inline]
 pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;

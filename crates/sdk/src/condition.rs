@@ -1,46 +1,53 @@
-//! A condition that a strategy goes by and how it stands, as people are told.
+//! Conditions of a strategy and their current state, for display.
 
 use std::borrow::Cow;
 
-/// One of the conditions that a strategy goes by, as it stood when that last answered a candle.
+/// A condition of a strategy, as of the last candle it processed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition<'a> {
-    /// The part or filter of a combination that has it, behind those that it is inside of: `outer.dip`; empty where the strategy has
-    /// it itself.
+    /// Path of the combination's part or filter, such as `outer.dip`.
+    ///
+    /// Empty if the condition belongs to the strategy itself.
     pub part: Cow<'a, str>,
-    /// What it decides.
+    /// Decision that depends on the condition.
     pub side: ConditionSide,
-    /// 0 for the whole condition, 1 for what `and` or `or` joins in it, and so on. Its parts stand behind it, one deeper.
+    /// Nesting depth, 0 for the whole condition.
+    ///
+    /// The operands of its `and` or `or` have depth 1, and so on. Operands follow their condition.
     pub depth: usize,
-    /// What it says.
+    /// Text of the condition.
     pub text: &'a str,
-    /// Whether it holds; none where that is not known yet, and for a filter where there is no signal.
+    /// Whether the condition is met.
+    ///
+    /// `None` if that is not known yet, and for a filter without a signal.
     pub holds: Option<bool>,
-    /// The numbers in it, by name: none where its parts have them. NaN is a number that is missing.
+    /// Numbers of the condition by name, NaN if missing.
+    ///
+    /// Empty if its operands list them.
     pub numbers: &'a [(String, f64)],
-    /// More about how it stands, in words; empty where there is no more.
+    /// Additional explanation of the state, may be empty.
     pub note: String,
 }
 
-/// What a condition decides.
+/// Decision that depends on a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionSide {
-    /// Whether to bet on a higher price.
+    /// Bet on a higher price.
     Buy,
-    /// Whether to bet on a lower price.
+    /// Bet on a lower price.
     Sell,
-    /// Whether the parts of a vote come to a direction.
+    /// Direction of a vote.
     Vote,
-    /// Whether a part signals, of parts of which the first decides.
+    /// Signal of the first part that gives one.
     FirstOf,
-    /// Whether a part of a combination is for a direction.
+    /// Direction of a single part of a combination.
     Part,
-    /// Whether a filter lets a signal pass.
+    /// Filter of signals.
     Filter,
 }
 
 impl ConditionSide {
-    /// As configurations and reports name it.
+    /// Returns the name used in configurations and reports.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Buy => "buy",

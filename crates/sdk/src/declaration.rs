@@ -1,4 +1,4 @@
-//! What a strategy may declare of its signals, so that a search does work once that many sets of parameters share.
+//! Declared rules of a strategy, so that a search shares work between parameter sets.
 
 use crate::{Candle, DeclaredStrategy, Direction, Expiry};
 use std::borrow::Cow;
@@ -36,57 +36,59 @@ pub struct Declaration {
     entries: Vec<DeclaredEntry>,
 }
 
-/// One series of numbers, a number or none for each candle.
+/// A series with an optional number per candle.
 pub struct DeclaredSeries {
     key: SeriesKey,
     maker: Box<dyn Fill>,
 }
 
-/// What a declared series is. Two series with the same key are the same series: one of them is computed for both.
+/// Identity of a declared series.
+///
+/// Series with equal keys are the same, and are computed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SeriesKey {
     name: Cow<'static, str>,
-    /// The bits of the numbers.
+    /// Bit patterns of the numbers.
     numbers: Vec<u64>,
 }
 
-/// A place among the series of a [`Declaration`].
+/// Index of a series of a [`Declaration`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesPlace(usize);
 
-/// A series and the level that it has to be beyond.
+/// A comparison of a series with a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The series, by its place in what [`Declaration::into_parts`] gives.
+    /// Index of the series in the result of [`Declaration::into_parts`].
     pub series: usize,
-    /// On which side of the level.
+    /// Required side of the level.
     pub side: Side,
-    /// The level; on it is not beyond it.
+    /// Level, exclusive.
     pub level: f64,
 }
 
-/// A side of a level.
+/// Side of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Less than it.
+    /// Less than the level.
     Below,
-    /// More than it.
+    /// Greater than the level.
     Above,
 }
 
-/// A signal, and when it is given: at every candle that meets all comparisons. Where several entries are met the
-/// first counts.
+/// A signal given at every candle that meets all comparisons.
+///
+/// If several entries are met, the first one wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
-    /// Up or down.
+    /// Direction of the bet.
     pub direction: Direction,
-    /// An expiry that replaces the bot's own.
+    /// Override of the bot's expiry, `None` to keep it.
     pub expiry: Option<Expiry>,
-    /// What has to be met; a series without a number meets nothing.
+    /// Comparisons that must all be met. A series without a number meets none.
     pub when: Vec<Comparison>,
 }
 
-/// Makes the numbers of a series, candle after candle.
 trait Fill: Send {
     fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>);
 }
@@ -98,12 +100,12 @@ impl<F: FnMut(&Candle) -> Option<f64> + Send> Fill for F {
 }
 
 impl Declaration {
-    /// Nothing yet.
+    /// Creates an empty declaration.
     pub const fn new() -> Self {
         Self { series: Vec::new(), entries: Vec::new() }
     }
 
-    /// The declaration of a strategy that states its rules.
+    /// Builds the declaration of a strategy with declared rules.
     pub fn of<S: DeclaredStrategy>(strategy: &S) -> Self {
         let series = strategy.series().into_iter().enumerate().map(|(place, key)| {
             let mut own = strategy.clone();
@@ -119,8 +121,10 @@ impl Declaration {
         Self { series: series.collect(), entries: entries.collect() }
     }
 
-    /// Adds a series. `value` is called with every candle in order and knows no others; `name` and `numbers` say all
-    /// that decides what it answers.
+    /// Adds a series and returns its index.
+    ///
+    /// `value` is called with every candle in order and sees no other. `name` and `numbers` must
+    /// cover everything else that its result depends on.
     pub fn series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -131,20 +135,21 @@ impl Declaration {
         SeriesPlace(self.series.len() - 1)
     }
 
-    /// A bet on a higher price at every candle that meets all of these.
+    /// Adds a bet on a higher price at every candle that meets all comparisons.
     #[must_use]
     pub fn buy_when(self, when: impl IntoIterator<Item = Comparison>) -> Self {
         self.when(Direction::Buy, None, when)
     }
 
-    /// A bet on a lower price at every candle that meets all of these.
+    /// Adds a bet on a lower price at every candle that meets all comparisons.
     #[must_use]
     pub fn sell_when(self, when: impl IntoIterator<Item = Comparison>) -> Self {
         self.when(Direction::Sell, None, when)
     }
 
-    /// A bet in this direction, with an expiry that replaces the bot's own if there is one, at every candle that meets all
-    /// of these.
+    /// Adds a bet at every candle that meets all comparisons.
+    ///
+    /// `Some` expiry overrides the bot's own.
     #[must_use]
     pub fn when(
         mut self,
@@ -156,12 +161,12 @@ impl Declaration {
         self
     }
 
-    /// The entries, in the order in which they count.
+    /// Returns the entries in order of precedence.
     pub fn entries(&self) -> &[DeclaredEntry] {
         &self.entries
     }
 
-    /// The series and the entries.
+    /// Returns the series and the entries.
     pub fn into_parts(self) -> (Vec<DeclaredSeries>, Vec<DeclaredEntry>) {
         (self.series, self.entries)
     }
@@ -178,25 +183,25 @@ impl fmt::Display for SeriesKey {
 }
 
 impl SeriesKey {
-    /// A series of this name that the numbers decide.
+    /// Builds a key from a name and the parameters of the series.
     pub fn new(name: impl Into<Cow<'static, str>>, numbers: &[f64]) -> Self {
         Self { name: name.into(), numbers: numbers.iter().map(|number| number.to_bits()).collect() }
     }
 }
 
 impl SeriesPlace {
-    /// A place, counted from 0.
+    /// Creates an index, 0-based.
     pub const fn new(place: usize) -> Self {
         Self(place)
     }
 
-    /// Met where the series is less than the level.
+    /// Builds the comparison that the series is less than the level.
     #[inline]
     pub const fn below(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Below, level }
     }
 
-    /// Met where the series is more than the level.
+    /// Builds the comparison that the series is greater than the level.
     #[inline]
     pub const fn above(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Above, level }
@@ -204,19 +209,19 @@ impl SeriesPlace {
 }
 
 impl DeclaredSeries {
-    /// What it is.
+    /// Returns the identity of the series.
     pub const fn key(&self) -> &SeriesKey {
         &self.key
     }
 
-    /// Appends its numbers at the next candles, NaN where it has none.
+    /// Appends one value per candle for the next candles, NaN where there is none.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         self.maker.fill(candles, values);
     }
 }
 
 impl Comparison {
-    /// Whether a number meets it; NaN does not.
+    /// Returns whether a value meets the comparison; NaN does not.
     #[inline]
     pub fn is_met_by(&self, value: f64) -> bool {
         match self.side {
@@ -227,7 +232,9 @@ impl Comparison {
 }
 
 impl DeclaredEntry {
-    /// Whether the numbers of all series at a candle, in their order, meet it.
+    /// Returns whether the values of all series at a candle meet the entry.
+    ///
+    /// `values` are in the order of the series.
     pub fn is_met_by(&self, values: &[f64]) -> bool {
         self.when
             .iter()

@@ -1,4 +1,4 @@
-//! Strategies whose signals are comparisons of numbers with levels: the rule is written once.
+//! Strategies whose signals are comparisons of numbers with levels.
 
 use crate::{Candle, Comparison, Direction, Expiry, Reason, SeriesKey, Signal, Strategy};
 
@@ -52,26 +52,30 @@ use crate::{Candle, Comparison, Direction, Expiry, Reason, SeriesKey, Signal, St
 /// }
 /// ```
 pub trait DeclaredStrategy: Clone + Send + 'static {
-    /// Its numbers at one candle, `[f64; 1]` for one: one number for each of its [series](Self::series).
+    /// Numbers at one candle, one for each [series](Self::series): `[f64; 1]` for one.
     type Numbers: AsRef<[f64]>;
 
-    /// How many candles it must have seen before its signals mean anything, the present one counted: [`Strategy::warmup`].
+    /// Returns the warm-up length in candles, including the current one.
+    ///
+    /// See [`Strategy::warmup`].
     fn warm_after(&self) -> usize;
 
-    /// A candle has closed: its numbers there, if there are any. A number that is NaN meets no comparison.
+    /// Processes a closed candle and returns its numbers, if any.
+    ///
+    /// A NaN meets no comparison.
     fn update(&mut self, candle: &Candle) -> Option<Self::Numbers>;
 
-    /// What each of its numbers is: all that it depends on besides the candles.
+    /// Returns each series' identity: everything it depends on besides the candles.
     fn series(&self) -> Vec<SeriesKey>;
 
-    /// When it signals. Where several rules are met the first counts.
+    /// Returns the signal rules. If several are met, the first one wins.
     fn rules(&self) -> impl AsRef<[SignalRule]>;
 
-    /// The named values after the last candle, which a signal's reason and `explain` show.
+    /// Returns named values as of the last candle, for reasons and `explain`.
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)>;
 }
 
-/// A signal, and the comparisons that all have to be met for it.
+/// A signal with the comparisons that must all be met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalRule {
     direction: Direction,
@@ -83,13 +87,13 @@ pub struct SignalRule {
 }
 
 impl SignalRule {
-    /// A bet on a higher price, with this reason.
+    /// Builds a bet on a higher price with this reason.
     #[inline]
     pub const fn buy(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Buy, text, when)
     }
 
-    /// A bet on a lower price, with this reason.
+    /// Builds a bet on a lower price with this reason.
     #[inline]
     pub const fn sell(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Sell, text, when)
@@ -100,10 +104,10 @@ impl SignalRule {
         Self { direction, text, expiry: None, level_name: None, when, and: [None; 2] }
     }
 
-    /// The same where this is met as well; a rule has at most three comparisons.
+    /// Adds a comparison that must also be met, up to a total of three.
     ///
     /// # Panics
-    /// At the fourth.
+    /// On the fourth comparison.
     #[must_use]
     #[inline]
     pub const fn and(mut self, also: Comparison) -> Self {
@@ -115,14 +119,14 @@ impl SignalRule {
         self
     }
 
-    /// The same with an expiry that replaces the bot's own.
+    /// Overrides the bot's expiry.
     #[must_use]
     pub const fn expiring(mut self, expiry: Expiry) -> Self {
         self.expiry = Some(expiry);
         self
     }
 
-    /// The same, and its reason ends with the level of the first comparison under this name.
+    /// Appends the level of the first comparison to the reason, under this name.
     #[must_use]
     #[inline]
     pub const fn naming_level(mut self, name: &'static str) -> Self {
@@ -130,17 +134,17 @@ impl SignalRule {
         self
     }
 
-    /// Up or down.
+    /// Returns the direction of the bet.
     pub const fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// An expiry that replaces the bot's own.
+    /// Returns the override of the bot's expiry, if any.
     pub const fn expiry(&self) -> Option<Expiry> {
         self.expiry
     }
 
-    /// What has to be met.
+    /// Returns the comparisons that must be met.
     pub fn comparisons(&self) -> impl Iterator<Item = Comparison> {
         std::iter::once(self.when).chain(self.and.into_iter().flatten())
     }
@@ -161,7 +165,6 @@ impl SignalRule {
     }
 }
 
-/// The signal of the first rule that is met.
 #[inline(never)]
 fn first_met<S: DeclaredStrategy>(strategy: &S, rules: &[SignalRule], numbers: &[f64]) -> Option<Signal> {
     rules.iter().find(|rule| rule.is_met_by(numbers)).map(|rule| rule.signal(strategy.values()))

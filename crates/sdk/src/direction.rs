@@ -1,20 +1,20 @@
-//! Up or down.
+//! Direction of a bet.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a trade bets on.
+/// Direction of a bet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Direction {
-    /// The close price will be above the open price.
+    /// Bet on a close price above the open price.
     Buy,
-    /// The close price will be below the open price.
+    /// Bet on a close price below the open price.
     Sell,
 }
 
-/// Why a text is not a [`Direction`].
+/// Parse error of a [`Direction`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a direction: use BUY or SELL")]
 pub struct DirectionError {
@@ -22,7 +22,7 @@ pub struct DirectionError {
 }
 
 impl Direction {
-    /// As the venue writes it (`observed: values`).
+    /// Returns the venue's spelling (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Buy => "BUY",
@@ -30,7 +30,7 @@ impl Direction {
         }
     }
 
-    /// The other one.
+    /// Returns the opposite direction.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {

@@ -1,4 +1,4 @@
-//! When a trade ends: the closeType code and the expiration type.
+//! Expiry of a trade: the `closeType` code and the expiration type.
 
 use crate::meant_length::meant_length;
 use crate::{Interval, Millis};
@@ -7,14 +7,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`). `01:00` is 60 seconds.
+/// A duration code: `mm:ss`, or `h:mm:ss` from one hour (`observed: expiry`).
 ///
-/// Milliseconds, of which a day has few enough: every trade and signal has one.
+/// `01:00` is 60 seconds. Stored in milliseconds as `u32` to keep trades and signals small; the
+/// maximum is one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CloseType(u32);
 
-/// Why a text is not a [`CloseType`].
+/// Parse error of a [`CloseType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a closeType code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
@@ -22,7 +23,6 @@ pub struct CloseType(u32);
 )]
 pub struct CloseTypeError {
     text: String,
-    /// The code of the duration that it names in another way, or both that a bare number may be.
     meant: Option<String>,
 }
 
@@ -30,7 +30,6 @@ fn use_words(meant: Option<&str>) -> String {
     meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Codes are"))
 }
 
-/// The code of the duration that a text names as traders name candles.
 fn meant_by(text: &str) -> Option<String> {
     let code = |seconds: i64| {
         let seconds = Some(seconds).filter(|seconds| *seconds <= 86_400)?;
@@ -39,42 +38,42 @@ fn meant_by(text: &str) -> Option<String> {
     meant_length(text, code)
 }
 
-/// What the duration is counted from.
+/// Start point of the duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", try_from = "Cow<str>")]
 pub enum ExpirationType {
-    /// None is sent; the venue then uses `TIME_FIXED` (`observed: expiry`).
+    /// Not sent. The venue then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
     Unstated,
-    /// Closes the duration after the open.
+    /// Closes one duration after the open.
     TimeFixed,
     /// Closes at the end of the aligned candle of that duration.
     CandleClose,
-    /// Opens at the next aligned candle's start and closes at its end.
+    /// Opens at the start of the next aligned candle and closes at its end.
     NextCandle,
 }
 
-/// Why a text is not an [`ExpirationType`].
+/// Parse error of an [`ExpirationType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not an expiration type: use TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE, or leave it out")]
 pub struct ExpirationTypeError {
     text: String,
 }
 
-/// How a trade ends: its duration code and what that counts from.
+/// Expiry of a trade: duration code and start point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expiry {
-    /// The duration.
+    /// Duration code.
     pub close_type: CloseType,
-    /// What it is counted from.
+    /// Start point of the duration.
     pub expiration_type: ExpirationType,
 }
 
 impl CloseType {
-    /// From a duration of whole seconds.
+    /// Builds the code of a duration in whole seconds.
     ///
     /// # Errors
-    /// [`CloseTypeError`] below one second, above 24 hours, or with a part of a second.
+    /// [`CloseTypeError`] below one second, above 24 hours, or for fractional seconds.
     pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
@@ -82,7 +81,7 @@ impl CloseType {
         milliseconds.map(Self).ok_or_else(|| CloseTypeError { text: format!("{duration} ms"), meant: None })
     }
 
-    /// The duration.
+    /// Returns the duration.
     #[inline]
     pub const fn duration(self) -> Millis {
         Millis::new(self.0 as i64)
@@ -90,7 +89,9 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// The code that may be meant; of a bare number, that of so many seconds and that of so many minutes.
+    /// Returns the suggested code, if any.
+    ///
+    /// For a bare number it names both codes, in seconds and in minutes.
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }
@@ -111,10 +112,10 @@ impl Expiry {
         Self::lasting(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
-    /// So many seconds after the open.
+    /// Builds an expiry this many seconds after the open.
     ///
     /// # Errors
-    /// [`CloseTypeError`] for none, and above 24 hours.
+    /// [`CloseTypeError`] for zero and above 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::lasting(i64::from(seconds), format_args!("{seconds} seconds"))
     }
@@ -193,7 +194,7 @@ impl From<CloseType> for String {
 }
 
 impl ExpirationType {
-    /// As the venue writes it; one that is not stated counts as `TIME_FIXED`.
+    /// Returns the venue's spelling; `Unstated` counts as `TIME_FIXED`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unstated | Self::TimeFixed => "TIME_FIXED",
@@ -209,7 +210,6 @@ impl fmt::Display for ExpirationType {
     }
 }
 
-/// As a journal has it, where it may be unstated, too.
 impl TryFrom<Cow<'_, str>> for ExpirationType {
     type Error = ExpirationTypeError;
 

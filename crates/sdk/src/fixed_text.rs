@@ -1,9 +1,10 @@
 //! Text that is part of the program.
 
-/// Text that is part of the program: the words of a [`Signal`](crate::Signal) and the names of its numbers. A literal is one.
+/// Static text: words of a [`Signal`](crate::Signal) and names of its numbers.
 ///
-/// Nothing is made for a signal but numbers, so that a strategy allocates nothing while candles pass. Words that are known only
-/// at run time come from a [`ReasonTemplate`](crate::ReasonTemplate), made once when the strategy is built.
+/// A string literal is one. Signals add only numbers to it, so that a strategy allocates nothing
+/// per candle. Texts known only at run time need a [`ReasonTemplate`](crate::ReasonTemplate),
+/// created once with the strategy.
 #[diagnostic::on_unimplemented(
     message = "the words of a signal are part of the program, and `{Self}` is made while it runs",
     label = "use a literal: `Signal::buy(\"rose\")`",
@@ -11,7 +12,7 @@
     note = "words that a user wrote come from a `ReasonTemplate`: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
 )]
 pub trait FixedText {
-    /// The text.
+    /// Returns the text.
     fn text(self) -> &'static str;
 }
 

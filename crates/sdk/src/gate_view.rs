@@ -1,43 +1,47 @@
-//! How a gate before a strategy's signals stands, as people are told.
+//! State of a strategy's signal gate, for display.
 
 use crate::{Direction, Millis};
 use serde::Serialize;
 
-/// A gate in words: while it is closed signals are [virtual](crate::Signal::as_virtual).
+/// Description of a gate.
+///
+/// Signals are [virtual](crate::Signal::as_virtual) while the gate is closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateView {
-    /// What opens and closes it.
+    /// Rule that opens and closes the gate.
     #[serde(skip)]
     pub rule: String,
-    /// How many candles of the [warm-up](crate::Strategy::warmup) are those from which it learns how it stands.
+    /// Number of [warm-up](crate::Strategy::warmup) candles that set the gate's state.
     #[serde(skip)]
     pub history: usize,
-    /// How it stood when the strategy last answered a candle: what decided whether that signal was virtual.
+    /// State at the last answer, which decided whether that signal was virtual.
     pub before: String,
-    /// How it stands now: `closed: 1 of 2 virtual losses in a row`.
+    /// Current state: `closed: 1 of 2 virtual losses in a row`.
     pub now: String,
-    /// What opened or closed it last; none before it first moved.
+    /// Last transition, `None` before the first.
     pub moved: Option<GateMove>,
 }
 
-/// When a gate opened or closed, and by what.
+/// A transition of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GateMove {
-    /// The close of the candle at which it moved.
+    /// Close time of the candle at which the gate moved.
     pub at: Millis,
-    /// Whether it has been open since.
+    /// Whether the gate has been open since.
     pub is_open: bool,
-    /// The signal whose end moved it; none where a new day or the count of signals did.
+    /// Signal whose settlement moved the gate.
+    ///
+    /// `None` if a new day or the number of signals did.
     pub by: Option<EndedSignal>,
 }
 
-/// A signal that a gate followed to its end.
+/// A settled signal that a gate tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EndedSignal {
-    /// When it was given.
+    /// Time of the signal.
     pub decided: Millis,
-    /// Its direction.
+    /// Direction of the signal.
     pub direction: Direction,
-    /// Whether it won; else it lost.
+    /// Whether the signal won; otherwise it lost.
     pub won: bool,
 }

@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A candle's length: whole seconds, written as a number and a unit (`5s`, `1m`, `2h`, `1d`).
+/// Length of a candle in whole seconds.
+///
+/// Written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Interval(Millis);
 
-/// Why a text or a length is not an [`Interval`].
+/// Parse or range error of an [`Interval`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not an interval: {} a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
@@ -19,7 +21,6 @@ pub struct Interval(Millis);
 )]
 pub struct IntervalError {
     text: String,
-    /// The length that it names in another way, or both that a bare number may be.
     meant: Option<String>,
 }
 
@@ -27,7 +28,6 @@ fn use_words(meant: Option<&str>) -> String {
     meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Write"))
 }
 
-/// The length that a text names as charts do.
 fn meant_by(text: &str) -> Option<String> {
     meant_length(text, |seconds| Interval::from_seconds(seconds).ok().map(|interval| interval.to_string()))
 }
@@ -36,12 +36,12 @@ const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1
 const LONGEST_SECONDS: i64 = 31 * 86_400;
 
 impl Interval {
-    /// One second, the shortest candle.
+    /// One second, the shortest interval.
     pub const SECOND: Self = Self(Millis::SECOND);
-    /// One minute, the usual candle.
+    /// One minute, the usual interval.
     pub const MINUTE: Self = Self(Millis::MINUTE);
 
-    /// From whole seconds.
+    /// Builds an interval of whole seconds.
     ///
     /// # Errors
     /// [`IntervalError`] below one second or above 31 days.
@@ -53,7 +53,7 @@ impl Interval {
         }
     }
 
-    /// The length as a span.
+    /// Returns the length as a span.
     #[inline]
     pub const fn length(self) -> Millis {
         self.0
@@ -61,7 +61,9 @@ impl Interval {
 }
 
 impl IntervalError {
-    /// The interval that may be meant; of a bare number, that of so many seconds and that of so many minutes.
+    /// Returns the suggested interval, if any.
+    ///
+    /// For a bare number it names both intervals, in seconds and in minutes.
     pub fn meant(&self) -> Option<&str> {
         self.meant.as_deref()
     }

@@ -79,6 +79,7 @@
 //!
 //! Then `backtest`, `sweep` and `walk-forward` say whether there is an edge: a win rate above the break-even of the payout, never
 //! 50 %.
+#![warn(missing_docs)]
 
 // `parameters!` names this crate by its full name, also inside it.
 extern crate self as candlewick_sdk;
@@ -170,7 +171,7 @@ pub use visible::{is_hidden, text_of_cell, visible, visible_cell};
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};
 
-/// Holds the strategy in the README to what compiles.
+/// Compiles the strategy in the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -1,31 +1,32 @@
-//! The longer candles that a strategy sees besides its bot's own.
+//! Longer candles that a strategy sees in addition to its bot's own.
 
 use crate::{
     BotContext, Candle, Interval, LongerRule, ResampleError, Resampler, Signal, Staleness, Strategy,
 };
 
-/// Joins a bot's candles to those of the [longer intervals](Strategy::longer_intervals) that its strategy asked for.
+/// Builder of a strategy's [longer candles](Strategy::longer_intervals).
 ///
-/// Whoever runs a strategy, live, in a backtest or in a test, shows it candles through this, and so in the same order.
+/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and so in the
+/// same order.
 #[derive(Clone, Debug, Default)]
 pub struct LongerCandles {
-    /// Shorter first.
+    /// Resamplers, shorter intervals first.
     resamplers: Vec<Resampler>,
 }
 
 impl LongerCandles {
-    /// Joins candles of the interval `own` by [`LongerRule::Whole`].
+    /// Builds longer candles from the interval `own`, by [`LongerRule::Whole`].
     ///
     /// # Errors
-    /// [`ResampleError`] for an interval that is not a multiple of `own`, or not longer.
+    /// [`ResampleError`] unless each interval is a multiple of `own`, and longer.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
 
-    /// Joins the candles of a bot by its rule.
+    /// Builds longer candles by the rule of a bot.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Like [`new`](Self::new).
     pub fn of_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
     }
@@ -33,7 +34,7 @@ impl LongerCandles {
     /// Like [`new`](Self::new), with another rule.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Like [`new`](Self::new).
     pub fn with_rule(own: Interval, wanted: &[Interval], rule: LongerRule) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
@@ -45,13 +46,15 @@ impl LongerCandles {
         Ok(Self { resamplers: wanted.into_iter().map(resampler).collect::<Result<_, _>>()? })
     }
 
-    /// Whether the strategy asked for none.
+    /// Returns whether the strategy requested no longer intervals.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.resamplers.is_empty()
     }
 
-    /// Shows a strategy the bot's next candle and the longer ones that ended before or with it. Returns its signal.
+    /// Feeds the bot's next candle and returns the strategy's signal.
+    ///
+    /// Also feeds the longer candles that ended before it or end with it.
     #[inline]
     pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
         self.show_ended(candle, strategy);
@@ -60,7 +63,9 @@ impl LongerCandles {
         signal
     }
 
-    /// Shows a strategy the longer candles that ended before the bot's next one, shorter intervals first.
+    /// Feeds the longer candles that ended before the bot's next one.
+    ///
+    /// Shorter intervals come first.
     #[inline]
     pub fn show_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -70,8 +75,9 @@ impl LongerCandles {
         }
     }
 
-    /// Takes the bot's next candle, after the strategy has seen it, and shows the strategy the longer ones that it
-    /// completes: shorter ones first.
+    /// Feeds the longer candles that the bot's next candle completes.
+    ///
+    /// Call it after the strategy has seen the candle. Shorter intervals come first.
     pub fn show(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.push(candle) {
@@ -80,12 +86,13 @@ impl LongerCandles {
         }
     }
 
-    /// How many of these candles, counted back from the last, show a strategy what `warmup` candles without a gap show it: at
-    /// least so many, and more where candles are missing, since then fewer longer ones are made of as many. None where all
-    /// of these candles are too few.
+    /// Returns how many of the latest candles are worth `warmup` gapless ones.
     ///
-    /// Of `w` candles in a row, `r` of which make a longer one, at least `(w + 1) / r - 1` longer ones are made, whole numbers, wherever
-    /// the first of them lies.
+    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer
+    /// candles. `None` if all `candles` are too few.
+    ///
+    /// `w` consecutive candles, `r` of which make a longer one, yield at least `(w + 1) / r - 1`
+    /// longer ones in integer arithmetic, wherever they start.
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
         starts
@@ -93,12 +100,14 @@ impl LongerCandles {
             .try_fold(0, |most, own| own.map(|own| most.max(own)))
     }
 
-    /// Returns the number of longer candles that were not built because too many of the bot's own are missing.
+    /// Returns the number of longer candles skipped for too many missing own candles.
     pub fn not_built(&self) -> u64 {
         self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
     }
 
-    /// Returns the interval whose last candle was out of date most often, with its staleness; `None` if none ever was.
+    /// Returns the interval whose last candle was stale most often, with its staleness.
+    ///
+    /// `None` if none was ever stale.
     pub fn staleness(&self) -> Option<(Interval, Staleness)> {
         let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));
         all.filter(|(_, staleness)| staleness.stale > 0).max_by_key(|(_, staleness)| staleness.stale)

@@ -1,6 +1,5 @@
-//! Lengths of time in the notations of other programs: `M5`, `5min`, `@5m`, `5:00` and bare numbers.
+//! Durations in the notations of other programs: `M5`, `5min`, `@5m`, `5:00`, bare numbers.
 
-/// Units with their seconds; a bare number has none.
 const UNITS: [(&str, i64); 5] = [
     ("s sec secs second seconds", 1),
     ("m min mins minute minutes", 60),
@@ -9,9 +8,9 @@ const UNITS: [(&str, i64); 5] = [
     ("", 0),
 ];
 
-/// Suggests what a text stands for, written by `code` from seconds.
+/// Suggests a duration for a text, formatted by `code` from seconds.
 ///
-/// A bare number has two suggestions, because some programs count it in seconds and others in minutes.
+/// A bare number yields two suggestions: some programs count in seconds, others in minutes.
 pub(crate) fn meant_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {

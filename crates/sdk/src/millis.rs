@@ -1,13 +1,14 @@
-//! Time: whole milliseconds, UTC, no clock.
+//! Points in time and spans in whole milliseconds, UTC, without a clock.
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// A moment (milliseconds since the Unix epoch, UTC) or a span (milliseconds).
+/// A point in time or a span, in milliseconds.
 ///
-/// Arithmetic saturates: a nonsensical time from outside becomes a far one, never a panic.
+/// Points in time count from the Unix epoch, UTC. Arithmetic saturates: an absurd time from outside
+/// becomes a distant one and never a panic.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Pod, Zeroable,
 )]
@@ -16,9 +17,9 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 pub struct Millis(i64);
 
 impl Millis {
-    /// The epoch, or no time at all.
+    /// The epoch, or an empty span.
     pub const ZERO: Self = Self(0);
-    /// Later than everything.
+    /// Latest time, later than any other.
     pub const MAX: Self = Self(i64::MAX);
     /// One second.
     pub const SECOND: Self = Self(1_000);
@@ -26,26 +27,28 @@ impl Millis {
     pub const MINUTE: Self = Self(60_000);
     /// One hour.
     pub const HOUR: Self = Self(3_600_000);
-    /// Twenty-four hours.
+    /// 24 hours.
     pub const DAY: Self = Self(86_400_000);
 
-    /// From milliseconds.
+    /// Creates a time or span from milliseconds.
     pub const fn new(milliseconds: i64) -> Self {
         Self(milliseconds)
     }
 
-    /// From whole seconds.
+    /// Creates a time or span from whole seconds.
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000))
     }
 
-    /// The number of milliseconds.
+    /// Returns the number of milliseconds.
     #[inline]
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// The last multiple of `step` that is not later (aligned to the epoch). A `step` below 1 ms counts as 1 ms.
+    /// Returns the last multiple of `step` that is not later, aligned to the epoch.
+    ///
+    /// A `step` below 1 ms counts as 1 ms.
     #[inline]
     #[must_use]
     pub const fn floor_to(self, step: Self) -> Self {
@@ -53,13 +56,13 @@ impl Millis {
         Self(self.0.saturating_sub(self.0.rem_euclid(step)))
     }
 
-    /// Whether this is a multiple of `step` from the epoch.
+    /// Returns whether this is a multiple of `step` from the epoch.
     #[inline]
     pub const fn is_aligned_to(self, step: Self) -> bool {
         step.0 > 0 && self.0.rem_euclid(step.0) == 0
     }
 
-    /// The distance to another moment, never negative.
+    /// Returns the distance to another time, never negative.
     #[inline]
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {

@@ -1,4 +1,4 @@
-//! Exact money: integer minor units inside, decimals at the edges.
+//! Exact money: integer minor units internally, decimals at the boundaries.
 
 use crate::Payout;
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -6,48 +6,50 @@ use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
-/// An amount in minor units (cents at the default scale). The scale is the wallet's and stands in [`MoneyScale`].
+/// An amount in minor units: cents at the default scale.
+///
+/// The scale belongs to the wallet, see [`MoneyScale`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(i64);
 
-/// How many decimals the wallet keeps: 2 means that one minor unit is 0.01.
+/// Number of decimals of the wallet: with 2, one minor unit is 0.01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct MoneyScale(u32);
 
-/// Why a decimal cannot be an amount.
+/// Conversion errors of amounts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    /// More decimals than the wallet keeps.
+    /// The amount has more decimals than the wallet.
     #[error("{amount} has more than {decimals} decimals, which is all the wallet keeps")]
     TooFine {
-        /// What it was.
+        /// Rejected amount.
         amount: String,
-        /// The wallet's scale.
+        /// Number of decimals of the wallet.
         decimals: u32,
     },
-    /// Outside what can be counted.
+    /// The amount exceeds the supported range.
     #[error("{amount} is too large to be an amount of money: use at most {largest}")]
     TooLarge {
-        /// What it was.
+        /// Rejected amount.
         amount: String,
-        /// The largest amount at the wallet's scale.
+        /// Largest amount at the wallet's scale.
         largest: Decimal,
     },
-    /// A scale beyond 8 decimals.
+    /// The scale has more than 8 decimals.
     #[error("a money scale of {decimals} is too fine: use 0 to 8")]
     Scale {
-        /// What it was.
+        /// Rejected number of decimals.
         decimals: u32,
     },
 }
 
-/// Amounts above this are refused at the edge, so that sums of many stay far from overflow.
+/// Largest accepted amount, so that sums of many amounts stay far from overflow.
 const LARGEST: i64 = 1_000_000_000_000_000;
 
 impl MoneyScale {
-    /// A wallet with this many decimals.
+    /// Creates the scale of a wallet with this many decimals.
     ///
     /// # Errors
     /// [`MoneyError::Scale`] above 8.
@@ -55,15 +57,15 @@ impl MoneyScale {
         if decimals <= 8 { Ok(Self(decimals)) } else { Err(MoneyError::Scale { decimals }) }
     }
 
-    /// The number of decimals.
+    /// Returns the number of decimals.
     pub const fn decimals(self) -> u32 {
         self.0
     }
 
-    /// Converts exactly.
+    /// Converts an amount exactly.
     ///
     /// # Errors
-    /// [`MoneyError`] when decimals would be lost or the amount is too large.
+    /// [`MoneyError`] if decimals would be lost or the amount is too large.
     pub fn exact(self, amount: Decimal) -> Result<Money, MoneyError> {
         let money = self.rounded(amount)?;
         if self.to_decimal(money) == amount {
@@ -73,18 +75,18 @@ impl MoneyScale {
         }
     }
 
-    /// Converts, rounding half to even at the wallet's scale.
+    /// Converts an amount, rounding half to even at the wallet's scale.
     ///
     /// # Errors
-    /// [`MoneyError::TooLarge`] when the amount is too large.
+    /// [`MoneyError::TooLarge`] if the amount is too large.
     pub fn rounded(self, amount: Decimal) -> Result<Money, MoneyError> {
         self.scaled(amount, RoundingStrategy::MidpointNearestEven)
     }
 
-    /// Converts, rounding towards zero.
+    /// Converts an amount, rounding towards zero.
     ///
     /// # Errors
-    /// [`MoneyError::TooLarge`] when the amount is too large.
+    /// [`MoneyError::TooLarge`] if the amount is too large.
     pub fn truncated(self, amount: Decimal) -> Result<Money, MoneyError> {
         self.scaled(amount, RoundingStrategy::ToZero)
     }
@@ -99,17 +101,19 @@ impl MoneyScale {
         if units.abs() <= LARGEST { Ok(Money(units)) } else { Err(error()) }
     }
 
-    /// The amount as a decimal number.
+    /// Converts an amount to a decimal number.
     pub fn to_decimal(self, money: Money) -> Decimal {
         Decimal::new(money.0, self.0)
     }
 
-    /// The amount as a float, for statistics, charts and JSON numbers; never for arithmetic on money.
+    /// Converts an amount to a float for statistics, charts and JSON numbers.
+    ///
+    /// Not for arithmetic on money.
     pub fn to_f64(self, money: Money) -> f64 {
         money.0 as f64 / 10_f64.powi(self.0.cast_signed())
     }
 
-    /// The amount with all its decimals: `12.50`.
+    /// Formats an amount with all decimals: `12.50`.
     pub fn format(self, money: Money) -> String {
         self.to_decimal(money).to_string()
     }
@@ -134,28 +138,31 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// How inexact a factor may be, as a share of it: 64 levels of a ladder, each multiplied with an error of 1.1e-16, stay a tenth of it.
+/// Maximum relative error of a factor.
+///
+/// 64 levels of a ladder, each multiplied with an error of 1.1e-16, stay below a tenth of it.
 const INEXACT: f64 = 1e-13;
-/// And in units of money: less than any rounding that is meant.
+/// Maximum absolute error in minor units: less than any intended rounding.
 const MOST_INEXACT: f64 = 1e-3;
 
 impl Money {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// From minor units.
+    /// Creates an amount from minor units.
     pub const fn from_minor(units: i64) -> Self {
         Self(units)
     }
 
-    /// In minor units.
+    /// Returns the amount in minor units.
     #[inline]
     pub const fn minor(self) -> i64 {
         self.0
     }
 
-    /// What a win of this stake earns: `stake x payout / 100`, rounded half to even at the wallet's scale
-    /// (`domain 2`).
+    /// Returns the profit of a win with this stake.
+    ///
+    /// `stake x payout / 100`, rounded half to even at the wallet's scale (`domain 2`).
     #[inline]
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
@@ -169,7 +176,6 @@ impl Money {
         Self(quotient + i64::from(up))
     }
 
-    /// The same where the product needs more than 64 bits; the largest amount where the profit does, too.
     #[cold]
     fn large_profit_at(self, payout: Payout) -> Self {
         const WHOLE: i128 = 1_000_000;
@@ -179,15 +185,16 @@ impl Money {
         Self(i64::try_from(quotient + i128::from(up)).unwrap_or(i64::MAX))
     }
 
-    /// The amount times a whole number of times.
+    /// Multiplies the amount by an integer.
     #[must_use]
     pub const fn times(self, count: i64) -> Self {
         Self(self.0.saturating_mul(count))
     }
 
-    /// The amount times a factor, rounded down (towards minus infinity); NaN gives zero. A product that is short of a whole
-    /// number by no more than factors are inexact is that number: 1.00 times 2.3 is 2.30, although 100.0 * 2.3 is
-    /// 229.99999999999997.
+    /// Multiplies the amount by a factor, rounding down (towards minus infinity).
+    ///
+    /// A product that misses an integer only by floating-point error is rounded to it: 1.00 times
+    /// 2.3 is 2.30, although 100.0 * 2.3 is 229.99999999999997. NaN yields zero.
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
         let inexact = self.0 as f64 * factor;
@@ -197,14 +204,14 @@ impl Money {
         Self(towards_zero.saturating_sub(i64::from(towards_zero as f64 > product)))
     }
 
-    /// The largest multiple of `step` that is not above; a step of zero leaves the amount alone.
+    /// Rounds down to a multiple of `step`. A step of zero changes nothing.
     #[must_use]
     pub const fn floor_to(self, step: Self) -> Self {
         // A division takes longer than most of what a step is asked for; all amounts are multiples of one.
         if step.0 <= 1 { self } else { Self(self.0 - self.0.rem_euclid(step.0)) }
     }
 
-    /// Whether it is above zero.
+    /// Returns whether the amount is above zero.
     #[inline]
     pub const fn is_positive(self) -> bool {
         self.0 > 0

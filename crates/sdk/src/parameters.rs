@@ -1,11 +1,12 @@
-//! Parameters of a strategy: one serde struct with defaults, ranges and documentation.
+//! Strategy parameters: one serde struct with defaults, ranges and documentation.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a parameter struct can do. [`crate::parameters!`] implements it; one that is written by hand needs the four traits, and
-/// an empty `impl`.
+/// Parameters of a strategy, declared with [`crate::parameters!`].
+///
+/// A hand-written struct needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as parameters of a strategy",
     label = "declare it with `parameters!`",
@@ -13,7 +14,7 @@ use serde_json::{Map, Value};
 )]
 pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Default {}
 
-/// What the value of a parameter can be.
+/// Possible types of a parameter value.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no type of parameters",
@@ -25,29 +26,29 @@ pub trait ParameterType: Clone + std::fmt::Debug + PartialEq + Serialize + Deser
 #[diagnostic::do_not_recommend]
 impl<T: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned> ParameterType for T {}
 
-/// Compiles for what the value of a parameter can be.
+/// Checks at compile time that `T` can be a parameter value.
 #[doc(hidden)]
 pub const fn check_type<T: ParameterType>() {}
 
-/// One parameter as its schema describes it: for `strategy show`, and for a search that needs the range.
+/// Schema of one parameter, for `strategy show` and the range of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The key.
+    /// Key of the parameter.
     pub name: String,
-    /// The documentation comment.
+    /// Documentation comment.
     pub about: String,
-    /// The value when none is given.
+    /// Default value.
     pub default: Value,
-    /// The smallest value, when the schema has one.
+    /// Minimum value, `None` if there is no limit.
     pub minimum: Option<f64>,
-    /// The largest value, when the schema has one.
+    /// Maximum value, `None` if there is no limit.
     pub maximum: Option<f64>,
-    /// `integer`, `number`, `string`, `boolean`, or what else the schema says.
+    /// JSON type: `integer`, `number`, `string`, `boolean` or another schema type.
     pub kind: String,
 }
 
 impl Parameter {
-    /// A parameter of a strategy that is made at run time. Its kind is that of its default.
+    /// Creates a parameter of a run-time strategy. Its kind is that of the default.
     pub fn new(name: impl Into<String>, default: impl Into<Value>) -> Self {
         let default = default.into();
         let kind = match &default {
@@ -63,21 +64,20 @@ impl Parameter {
         Self { name, about: String::new(), default, minimum: None, maximum: None, kind }
     }
 
-    /// The same with this range, both ends within.
+    /// Sets the range, both ends inclusive.
     #[must_use]
     pub const fn within(mut self, minimum: f64, maximum: f64) -> Self {
         (self.minimum, self.maximum) = (Some(minimum), Some(maximum));
         self
     }
 
-    /// The same with this sentence about it.
+    /// Sets the description.
     #[must_use]
     pub fn described(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
         self
     }
 
-    /// Whether a value is of its kind. Kinds that no strategy of ours has are not looked at.
     fn is_kind_of(&self, value: &Value) -> bool {
         match self.kind.as_str() {
             "boolean" => value.is_boolean(),
@@ -89,7 +89,7 @@ impl Parameter {
     }
 }
 
-/// The parameters of `P`, in the order of the struct.
+/// Returns the parameters of `P` in the order of the struct.
 pub fn describe<P: Parameters>() -> Vec<Parameter> {
     let schema = schemars::schema_for!(P);
     let defaults = serde_json::to_value(P::default()).unwrap_or_default();
@@ -105,15 +105,19 @@ pub fn describe<P: Parameters>() -> Vec<Parameter> {
     properties.into_iter().flatten().map(parameter).collect()
 }
 
-/// Reads `P` from a JSON object; missing keys take their defaults, and every number must be in its range.
+/// Parses `P` from a JSON object and checks all ranges.
+///
+/// Missing keys take their defaults.
 ///
 /// # Errors
-/// A sentence that names the key and says what is allowed.
+/// A sentence that names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_described(values, &describe::<P>())
 }
 
-/// Reads `P` as [`read`] does, by a description of its parameters that is at hand: making one costs more than reading.
+/// Like [`read`], with an existing description of the parameters.
+///
+/// Creating a description costs more than parsing.
 pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     // A list would be taken by position, and a wrong kind be told without the name.
     if !values.is_object() && !values.is_null() {
@@ -132,10 +136,6 @@ pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Paramet
     Ok(params)
 }
 
-/// A value for each parameter: the one given, which must be of its kind and in its range, or the default.
-///
-/// # Errors
-/// A sentence that names the key and says what is allowed.
 pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value, String> {
     let empty = Map::new();
     let given = match values {
@@ -175,10 +175,6 @@ fn other_kind(parameter: &Parameter, value: &Value) -> String {
     format!("{} = {value}: use {kind}{}", parameter.name, bounds.into_iter().flatten().collect::<String>())
 }
 
-/// Whether a value, if it is a number, lies in the parameter's range.
-///
-/// # Errors
-/// A sentence that names the parameter, the value and the range.
 pub(crate) fn check_range(parameter: &Parameter, value: &Value) -> Result<(), String> {
     let Some(value) = value.as_f64() else { return Ok(()) };
     let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
@@ -222,7 +218,6 @@ macro_rules! parameters {
     };
 }
 
-/// What [`parameters!`](crate::parameters!) writes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parameters {

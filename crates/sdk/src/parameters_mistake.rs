@@ -1,6 +1,5 @@
-//! What is wrong with a declaration that `parameters!` does not understand, and how it is written.
+//! Compile errors for malformed `parameters!` declarations, with the correct form.
 
-/// Says what the first mistake in a declaration of parameters is. Part of [`parameters!`](crate::parameters!).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parameters_mistake {
@@ -14,7 +13,6 @@ macro_rules! __parameters_mistake {
     };
 }
 
-/// Refuses to derive once more what every declaration of parameters derives.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parameters_derived {
@@ -35,7 +33,6 @@ macro_rules! __parameters_derived {
     };
 }
 
-/// The same for the fields: those without a mistake are left out one by one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __parameter_mistake {

@@ -1,35 +1,38 @@
-//! What a win pays.
+//! Payout of a win.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// Percent of the stake that a win earns, in 1/10,000 of a percent: 80 % is 800,000.
+/// Profit of a win in percent of the stake, in units of 1/10,000 percent.
 ///
-/// Serialized as a percent (80.0). It is above 0, so that an `Option` of one is no larger.
+/// 80 % is 800,000. Serialized as a percentage (80.0). Always above 0, so that `Option<Payout>`
+/// needs no extra space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Payout(NonZeroU32);
 
-/// Why a number is not a [`Payout`].
+/// Parse or range error of a [`Payout`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} is not a payout: use a percent above 0 and at most 1000, with at most four decimals")]
 pub struct PayoutError {
     text: String,
 }
 
-/// Parts of one percent.
+/// Number of units per percent.
 const PARTS: u32 = 10_000;
-/// No venue pays so few percent: a number up to here is meant as a part of the stake.
+/// Upper limit of numbers taken for a fraction of the stake.
+///
+/// No venue pays so few percent.
 const MOST_LIKE_A_SHARE: f64 = 2.0;
-/// A ceiling far above every payout seen (60 to 92), against nonsense from outside.
+/// Upper limit against absurd values, far above all payouts seen (60 to 92 %).
 const HIGHEST: u32 = 1_000 * PARTS;
 
 impl Payout {
-    /// From a percent; finer than four decimals is refused.
+    /// Creates a payout from a percentage with up to four decimals.
     ///
     /// # Errors
-    /// [`PayoutError`] when it is not above zero, above 1000, or too fine.
+    /// [`PayoutError`] if it is not above zero, above 1000, or has more decimals.
     pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
         let parts = percent.checked_mul(Decimal::from(PARTS)).filter(|parts| parts.fract().is_zero());
         parts
@@ -38,39 +41,41 @@ impl Payout {
             .ok_or_else(|| PayoutError { text: percent.to_string() })
     }
 
-    /// The percent that was meant by a number that stands where a percent should: 85 by 0.85, and by 1.85, which is what a win brings
-    /// back, the stake with it. Nothing of a number that may be a percent, or is no payout at all.
+    /// Returns the percentage meant by a fraction: 85 for 0.85 or 1.85.
+    ///
+    /// 1.85 is a return that includes the stake. `None` if the number may be a percentage, or cannot be a payout.
     pub fn percent_of_share(number: f64) -> Option<f64> {
         let share = if number > 1.0 { number - 1.0 } else { number };
         let percent = (share * 1e6).round() / f64::from(PARTS);
         (number > 0.0 && number <= MOST_LIKE_A_SHARE).then_some(percent)
     }
 
-    /// Returns the percent that was meant by a number in a file of another program, `None` if it may be a percent.
+    /// Returns the percentage meant by a number in another program's file.
     ///
-    /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that include the stake, such as 185 for 85.
+    /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that
+    /// include the stake, such as 185 for 85. `None` if the number may be a percentage.
     pub fn percent_meant_by(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
         Self::percent_of_share(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))
     }
 
-    /// From 1/10,000 of a percent; `None` for 0 and above 1000 %.
+    /// Creates a payout from units of 1/10,000 percent, `None` for 0 and above 1000 %.
     pub fn from_parts(parts: u32) -> Option<Self> {
         NonZeroU32::new(parts).filter(|parts| parts.get() <= HIGHEST).map(Self)
     }
 
-    /// In 1/10,000 of a percent.
+    /// Returns the payout in units of 1/10,000 percent.
     #[inline]
     pub const fn parts(self) -> u32 {
         self.0.get()
     }
 
-    /// As a percent.
+    /// Returns the payout as a percentage.
     pub fn to_percent(self) -> f64 {
         f64::from(self.parts()) / f64::from(PARTS)
     }
 
-    /// As a fraction of the stake: `b` in the formulas (0.8 for 80 %).
+    /// Returns the payout as a fraction of the stake (0.8 for 80 %): `b` in formulas.
     #[inline]
     pub fn to_fraction(self) -> f64 {
         f64::from(self.parts()) / f64::from(PARTS * 100)

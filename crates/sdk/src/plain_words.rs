@@ -1,9 +1,11 @@
-//! What a reader of tables says of a value of another kind, in words for people who have never seen a program.
+//! Plain-language versions of serde error messages.
 
 use std::fmt::Write;
 
-/// The message of a deserializer without the types of the language that it is written in: `invalid type: boolean `true`, expected u32`
-/// becomes `use a whole number, not true`. A message of another form is left as it is.
+/// Rewrites a deserializer's message without Rust types.
+///
+/// `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`. A
+/// message of an unknown form stays unchanged.
 pub fn plain_words(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are none here".to_owned();
@@ -29,7 +31,7 @@ pub fn plain_words(message: &str) -> String {
     words
 }
 
-/// The value that a message is about, as it was read; none where the message does not repeat it.
+/// Returns the rejected value in a message, `None` if it is not repeated there.
 pub fn value_of_message(message: &str) -> Option<&str> {
     let (given, _) = given_and_wanted(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
@@ -43,12 +45,10 @@ fn given_and_wanted(message: &str) -> Option<(&str, &str)> {
     rest.rsplit_once(", expected ")
 }
 
-/// What stands between marks.
 fn in_marks(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 
-/// What was given, without the name of its type; none for what has no short form.
 fn shown(given: &str) -> Option<&str> {
     match given {
         "sequence" => Some("a list"),
@@ -59,7 +59,6 @@ fn shown(given: &str) -> Option<&str> {
     }
 }
 
-/// What was wanted.
 fn kind(wanted: &str) -> &str {
     match wanted {
         // The range is that of the setting, which is narrower than that of its type.

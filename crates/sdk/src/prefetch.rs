@@ -1,13 +1,15 @@
-//! Prefetches what is read soon (docs/performance.md).
+//! Prefetching of data that is read soon (docs/performance.md).
 
-/// Prefetches the cache line with the first bytes of this, for a loop over more than caches hold. It changes nothing but the time.
+/// Prefetches the first cache line of a value.
+///
+/// For loops over more data than fits the caches. Affects only the speed.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn prefetch<T>(soon: &T) {
     safe_arch::prefetch_t0(soon);
 }
 
-/// On other processors it does nothing.
+/// Does nothing on other processors.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn prefetch<T>(_: &T) {}

@@ -1,15 +1,15 @@
-//! A price at a moment.
+//! Prices with their time, comparison and formatting.
 
 use crate::Millis;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// The latest price of a symbol at a moment of venue time.
+/// The latest price of a symbol at a point in venue time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// The moment the price belongs to.
+    /// Time of the price.
     pub time: Millis,
-    /// The price, above zero.
+    /// Price, above zero.
     pub value: f64,
 }
 
@@ -37,7 +37,6 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
     price.total_cmp(&other)
 }
 
-/// Digits of a price that people are shown, at least.
 const DIGITS: i32 = 8;
 
 /// A price as people read it: eight digits, or two decimals where those are more, without zeros at the end. What binary fractions

@@ -1,26 +1,23 @@
-//! Why a strategy wants a trade, in a form that costs nothing until somebody reads it.
+//! Reasons of signals, rendered lazily.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::sync::Arc;
 use std::{array, fmt};
 
-/// How many numbers a reason can carry.
 const MAX_NUMBERS: usize = 4;
 
-/// A text with up to four named numbers; rendered only when written.
+/// A text with up to four named numbers, rendered only when written.
 ///
-/// The text and the names are part of the program's own code ([`Reason::new`]), or come from a [`ReasonTemplate`] when they
-/// are known only at run time. Either way a reason is made and cloned without an allocation.
+/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known
+/// only at run time. Either way a reason is created and cloned without an allocation.
 #[derive(Clone)]
 pub struct Reason {
     words: Words,
     numbers: [f64; MAX_NUMBERS],
     count: u8,
-    /// Whether a number was left out, because there were as many already.
     is_cut: bool,
 }
 
-/// The text of a reason and the names of its numbers.
 #[derive(Clone)]
 enum Words {
     Fixed { text: &'static str, names: [&'static str; MAX_NUMBERS] },
@@ -42,9 +39,7 @@ enum Words {
 /// ```
 #[derive(Clone)]
 pub struct ReasonTemplate {
-    /// Those that were made together.
     all: Arc<[SharedWords]>,
-    /// Its own among them.
     place: usize,
 }
 
@@ -56,15 +51,17 @@ struct SharedWords {
 }
 
 impl Reason {
-    /// A reason without numbers, whose text is part of the program.
+    /// Creates a reason with a static text and no numbers.
     #[inline]
     pub const fn new(text: &'static str) -> Self {
         let words = Words::Fixed { text, names: [""; MAX_NUMBERS] };
         Self { words, numbers: [0.0; MAX_NUMBERS], count: 0, is_cut: false }
     }
 
-    /// Adds a named number; a fifth is left out, which the checks of a strategy refuse. On a reason of a [`ReasonTemplate`] this copies the template, so name its
-    /// numbers there.
+    /// Adds a named number, up to four.
+    ///
+    /// A fifth is dropped, which the checks of a strategy reject. For a reason from a
+    /// [`ReasonTemplate`] this copies the template, so name its numbers there.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -82,7 +79,6 @@ impl Reason {
         self
     }
 
-    /// A reason with these named numbers and one more; a fifth is left out.
     #[inline]
     pub(crate) fn with_all(
         text: &'static str,
@@ -101,7 +97,7 @@ impl Reason {
         Self { words: Words::Fixed { text, names }, numbers: values, count: count as u8, is_cut: false }
     }
 
-    /// The same words with these numbers; one that is missing stays as it is.
+    /// Returns the reason with other numbers. Missing ones stay unchanged.
     #[must_use]
     pub fn renumbered(&self, values: &[f64]) -> Self {
         let mut reason = self.clone();
@@ -112,7 +108,7 @@ impl Reason {
         reason
     }
 
-    /// The text.
+    /// Returns the text.
     #[inline]
     pub fn text(&self) -> &str {
         match &self.words {
@@ -121,34 +117,34 @@ impl Reason {
         }
     }
 
-    /// The numbers with their names, in the order they were added.
+    /// Returns the numbers with their names, in the order they were added.
     #[inline]
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
         self.values().iter().enumerate().map(|(place, value)| (self.name(place), *value))
     }
 
-    /// The numbers without their names, in the order they were added.
+    /// Returns the numbers without their names, in the order they were added.
     #[inline]
     pub fn values(&self) -> &[f64] {
         &self.numbers[..usize::from(self.count)]
     }
 
-    /// Whether [`with`](Self::with) has left out a number, because there were four already.
+    /// Returns whether [`with`](Self::with) dropped a number beyond the fourth.
     #[inline]
     pub const fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// How many numbers a reason can have.
+    /// Maximum number of numbers in a reason.
     pub const MAX_NUMBERS: usize = MAX_NUMBERS;
 
-    /// The numbers without their names, and zeros for those that it lacks.
+    /// Returns the numbers without their names, padded with zeros.
     #[inline]
     pub const fn padded_values(&self) -> &[f64; MAX_NUMBERS] {
         &self.numbers
     }
 
-    /// Whether they differ in nothing but their numbers.
+    /// Returns whether both differ only in their numbers.
     pub fn has_words_of(&self, other: &Self) -> bool {
         let mut places = 0..usize::from(self.count);
         self.count == other.count
@@ -156,8 +152,10 @@ impl Reason {
             && places.all(|place| self.name(place) == other.name(place))
     }
 
-    /// Whether their words are the same ones in memory, as those of one rule of a strategy nearly always are. It is found out at
-    /// once; reasons whose words lie elsewhere may still [have the same](Self::has_words_of).
+    /// Returns whether both share text and names in memory, a cheap identity check.
+    ///
+    /// Usually true for the reasons of one rule of a strategy. Reasons that do not share them may
+    /// still [have the same](Self::has_words_of).
     #[inline]
     pub fn shares_words_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
@@ -175,7 +173,9 @@ impl Reason {
         }
     }
 
-    /// Where their words lie in memory: the same number for all that [share](Self::shares_words_with) them.
+    /// Returns an address that identifies text and names.
+    ///
+    /// Equal for all reasons that [share](Self::shares_words_with) them.
     #[inline]
     pub fn place_of_words(&self) -> usize {
         match &self.words {
@@ -191,8 +191,10 @@ impl Reason {
         }
     }
 
-    /// Becomes one of this template with these numbers, whatever it was. Words of templates that were made together stay shared as they
-    /// are: to count who shares them takes longer than all else.
+    /// Turns into a reason of this template with these numbers.
+    ///
+    /// Templates created together keep their shared pointer: updating its reference count would
+    /// cost more than the rest.
     #[inline]
     pub(crate) fn become_one_of(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.words {
@@ -210,7 +212,9 @@ impl Reason {
 }
 
 impl ReasonTemplate {
-    /// A template of this text, whose reasons have numbers of these names; a fifth name is left out.
+    /// Creates a template with this text and up to four names of numbers.
+    ///
+    /// Further names are dropped.
     pub fn new<Name: Into<Box<str>>>(
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
@@ -218,8 +222,10 @@ impl ReasonTemplate {
         Self { all: Arc::new([SharedWords::new(text, names)]), place: 0 }
     }
 
-    /// Templates of several texts, each with the names of its numbers, in this order. Those of one strategy are best made together: its
-    /// reasons then cost less.
+    /// Creates several templates at once, from texts and names of numbers.
+    ///
+    /// The result has the same order. Templates of one strategy should be created together: their
+    /// reasons are then cheaper.
     pub fn together<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
@@ -228,20 +234,21 @@ impl ReasonTemplate {
         (0..all.len()).map(|place| Self { all: Arc::clone(&all), place }).collect()
     }
 
-    /// The text.
+    /// Returns the text.
     #[inline]
     pub fn text(&self) -> &str {
         &self.words().text
     }
 
-    /// A reason with these numbers, one for each name in their order: it has as many as there are of both.
+    /// Builds a reason with these numbers, in the order of their names.
+    ///
+    /// Surplus numbers or names are ignored.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);
         Reason { words: Words::Shared(self.clone()), numbers, count, is_cut: false }
     }
 
-    /// As many of these numbers as have names, zeros behind them, and how many they are.
     #[inline]
     fn numbered(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
         let count = values.len().min(self.words().names.len());
@@ -255,7 +262,6 @@ impl ReasonTemplate {
         &self.all[self.place]
     }
 
-    /// Names the number at that place, and drops the names behind it.
     #[cold]
     fn name_number(&mut self, place: usize, name: &str) {
         let names = self.words().names.iter().take(place).map(|name| &**name);
@@ -269,7 +275,6 @@ impl SharedWords {
     }
 }
 
-/// The same words, wherever they are from.
 impl PartialEq for ReasonTemplate {
     fn eq(&self, other: &Self) -> bool {
         self.words() == other.words()
@@ -291,7 +296,6 @@ impl PartialEq for Reason {
     }
 }
 
-/// The same of equal reasons, wherever their words are from.
 impl fmt::Debug for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers: Vec<_> = self.numbers().collect();

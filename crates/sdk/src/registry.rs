@@ -1,4 +1,4 @@
-//! The strategies that a binary knows, by name.
+//! The strategies of a binary, by name.
 
 use crate::parameters::{self, Parameter};
 use crate::{BotContext, BuildError, Declaration, Strategy, StrategyFactory};
@@ -49,26 +49,28 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct StrategyEntry {
-    /// The name in configurations: lower-case letters, digits and hyphens.
+    /// Name in configurations: lower-case letters, digits and hyphens.
     pub name: String,
-    /// The version of its rules. A change of behaviour changes it; results are never mixed across versions.
+    /// Version of the rules. Every change of behaviour changes it.
+    ///
+    /// Results are never mixed across versions.
     pub version: String,
-    /// One sentence.
+    /// One-sentence description.
     pub about: String,
-    /// Whether it wants prices between candles.
+    /// Whether the strategy needs prices between candles.
     pub wants_prices: bool,
-    /// Its parameters, in their order.
+    /// Parameters in their order.
     pub parameters: Vec<Parameter>,
     build: Arc<Build>,
     specify: Option<Arc<Specify>>,
     explain: Option<Arc<Explain>>,
 }
 
-/// A strategy that was made for a bot, and what it declares of its signals.
+/// A strategy built for a bot, with its declared signals.
 pub struct BuiltStrategy {
     /// The strategy.
     pub strategy: Box<dyn Strategy>,
-    /// Its signals as comparisons, where it is known that they are nothing else.
+    /// Declared signals, `None` unless they are known to be comparisons only.
     pub declaration: Option<Declaration>,
 }
 
@@ -79,7 +81,7 @@ type Explain = dyn Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildErr
 type Specify = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
 
 impl StrategyEntry {
-    /// The entry of a strategy that is a type.
+    /// Creates the entry of a strategy type.
     pub fn of<S: StrategyFactory>() -> Self {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
             let params = parameters::read_described(values, described)
@@ -100,8 +102,10 @@ impl StrategyEntry {
         }
     }
 
-    /// A strategy that is known only at run time. `build` is called for each bot, with an object that holds every parameter:
-    /// the bot's own value, or the default.
+    /// Creates the entry of a strategy known only at run time.
+    ///
+    /// `build` is called per bot, with an object of all parameters: the bot's own values, or the
+    /// defaults.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -113,7 +117,7 @@ impl StrategyEntry {
         Self::declaring(name, version, undeclared)
     }
 
-    /// The same, and `build` answers as well with what the strategy declares of its signals.
+    /// Like `new`, but `build` also returns the declared signals.
     pub fn declaring(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -138,9 +142,11 @@ impl StrategyEntry {
         }
     }
 
-    /// The same, but which version it has and which parameters depends on a bot's own, such as a file that one of them names:
-    /// `specify` answers with the entry for these ([`for_params`](Self::for_params)), of the same name. To [build](Self::build) a bot, that
-    /// entry is asked.
+    /// Makes version and parameters depend on the bot's parameters.
+    ///
+    /// For example on a file that one of them names. `specify` returns the entry for these
+    /// ([`for_params`](Self::for_params)) under the same name, which then [builds](Self::build) the
+    /// bot.
     #[must_use]
     pub fn specified_by(
         mut self,
@@ -150,8 +156,10 @@ impl StrategyEntry {
         self
     }
 
-    /// The same, and `build` makes its strategy in a form that also says its [conditions](Strategy::conditions): one that answers every
-    /// candle as the usual one does, and takes more time. It is called as that of [`new`](Self::new).
+    /// Adds a builder of a variant with [conditions](Strategy::conditions).
+    ///
+    /// The variant answers every candle like the regular one, but is slower. `build` is called like
+    /// that of [`new`](Self::new).
     #[must_use]
     pub fn explained_by(
         mut self,
@@ -161,47 +169,48 @@ impl StrategyEntry {
         self
     }
 
-    /// The entry for a bot of these parameters: what its version and its parameters are there. Of most strategies it is this one.
+    /// Returns the entry for these parameters; for most strategies, this entry.
     ///
     /// # Errors
-    /// [`BuildError`] where the parameters say nothing that a strategy could be.
+    /// [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
         self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
     }
 
-    /// The same with this sentence about it.
+    /// Sets the description.
     #[must_use]
     pub fn described(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
         self
     }
 
-    /// The same with one more parameter.
+    /// Adds a parameter.
     #[must_use]
     pub fn with_parameter(mut self, parameter: Parameter) -> Self {
         self.parameters.push(parameter);
         self
     }
 
-    /// The same, and its bots are shown prices between candles ([`Strategy::on_price`]).
+    /// Requests prices between candles for its bots ([`Strategy::on_price`]).
     #[must_use]
     pub const fn wanting_prices(mut self) -> Self {
         self.wants_prices = true;
         self
     }
 
-    /// Makes the strategy of one bot from a JSON object of parameters.
+    /// Builds the strategy of a bot from a JSON object of parameters.
     ///
     /// # Errors
-    /// [`BuildError`] when a parameter is unknown, of the wrong type or out of range, or the strategy refuses.
+    /// [`BuildError`] if a parameter is unknown, of the wrong type or out of range, or the strategy
+    /// rejects them.
     pub fn build(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         self.build_with_declaration(params, bot).map(|built| built.strategy)
     }
 
-    /// The same with what the strategy declares of its signals, for a search.
+    /// Like [`build`](Self::build), with the declared signals, for a search.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Like [`build`](Self::build).
     pub fn build_with_declaration(
         &self,
         params: &Value,
@@ -211,10 +220,10 @@ impl StrategyEntry {
         (entry.build)(params, &entry.parameters, bot)
     }
 
-    /// The same as [`build`](Self::build), in the form that says its conditions, where it has one.
+    /// Like [`build`](Self::build), preferring the variant with conditions.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Like [`build`](Self::build).
     pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
@@ -252,58 +261,60 @@ impl fmt::Debug for StrategyEntry {
     }
 }
 
-/// Why a strategy cannot be registered. Each is a mistake of whoever registers it.
+/// Registration errors. Each is a mistake of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// There is one of that name.
+    /// A strategy with this name exists already.
     #[error("two strategies are named \"{name}\": give one of them another name")]
     NameTaken {
-        /// The name.
+        /// Duplicate name.
         name: String,
     },
-    /// The name cannot stand in a configuration, a file's name and a command alike.
+    /// The name is invalid in configurations, file names or commands.
     #[error("\"{name}\" cannot be the name of a strategy: use lower-case letters, digits and hyphens")]
     NameNotAllowed {
-        /// The name.
+        /// Rejected name.
         name: String,
     },
-    /// Two of its parameters have one name.
+    /// Two parameters have the same name.
     #[error("strategy \"{strategy}\" has two parameters named \"{parameter}\": rename one of them")]
     ParameterTaken {
-        /// Whose parameters.
+        /// Name of the strategy.
         strategy: String,
-        /// The name.
+        /// Name of the parameter.
         parameter: String,
     },
     /// A default is outside the parameter's own range.
     #[error("strategy \"{strategy}\", default of a parameter: {problem}; change the default or the range")]
     DefaultOutOfRange {
-        /// Whose parameter.
+        /// Name of the strategy.
         strategy: String,
-        /// The parameter, its default and its range.
+        /// Parameter with its default and range.
         problem: String,
     },
 }
 
-/// The strategies of a binary. Nothing registers itself: each is named once, in the binary's own code.
+/// The strategies of a binary.
+///
+/// There is no automatic registration: the binary's code names each strategy once.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: Vec<StrategyEntry>,
 }
 
 impl Registry {
-    /// Adds a strategy that is a type.
+    /// Adds a strategy type.
     ///
     /// # Errors
-    /// [`RegistryError`], as [`Registry::with_entry`] has it.
+    /// [`RegistryError`], like [`Registry::with_entry`].
     pub fn with<S: StrategyFactory>(self) -> Result<Self, RegistryError> {
         self.with_entry(StrategyEntry::of::<S>())
     }
 
-    /// Adds a strategy, which may be known only at run time.
+    /// Adds a strategy entry, which may be known only at run time.
     ///
     /// # Errors
-    /// [`RegistryError`] when there is one of that name, the name is not allowed, or a default is out of its range.
+    /// [`RegistryError`] if the name is taken or invalid, or a default is out of range.
     pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
         entry.check()?;
         if self.find(&entry.name).is_some() {
@@ -313,12 +324,12 @@ impl Registry {
         Ok(self)
     }
 
-    /// The strategy of that name.
+    /// Returns the strategy with this name.
     pub fn find(&self, name: &str) -> Option<&StrategyEntry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// All strategies, in the order they were registered.
+    /// Returns all strategies in the order of registration.
     pub fn entries(&self) -> &[StrategyEntry] {
         &self.entries
     }

@@ -1,4 +1,4 @@
-//! Long candles out of short ones, one by one: the same code for stored candles, a backtest and a live run.
+//! Incremental resampling of short candles, shared by stored data, backtest and live run.
 
 use crate::{Candle, Interval, Millis, Ohlcv, Symbol, TradingWeek};
 use std::ops::Range;
@@ -28,26 +28,24 @@ pub struct Resampler {
     from: Interval,
     to: Interval,
     rule: LongerRule,
-    /// The long candle in progress; `None` before the first and after one that ended with its last short candle.
     slot: Option<Slot>,
-    /// Close time of the last short candle.
     last_end: Option<Millis>,
     counts: ResampleCounts,
     staleness: Staleness,
-    /// Close time of the last long candle that was built.
     last_built: Option<Millis>,
-    /// Whether a later long candle has ended and was not built.
     is_behind: bool,
 }
 
-/// Rule by which long candles are built.
+/// Rule for building long candles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LongerRule {
     /// Only long candles with every short candle.
     #[default]
     Whole,
-    /// Long candles whose short candles cover a share of their open-market time. A long candle that is less than a quarter open does
-    /// not exist, such as that of a Sunday.
+    /// Long candles whose short candles cover a share of their market hours.
+    ///
+    /// A long candle with less than a quarter of its length in market hours does not exist, such as
+    /// that of a Sunday.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -56,7 +54,7 @@ pub enum LongerRule {
     },
 }
 
-/// Numbers of long candles that were built and not built.
+/// Counters of long candles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResampleCounts {
     /// Long candles that were built, with or without gaps.
@@ -67,47 +65,50 @@ pub struct ResampleCounts {
     pub not_built: u64,
 }
 
-/// Frequency and age of a long candle that was out of date because a later one was not built.
+/// Frequency and age of stale long candles.
+///
+/// A long candle is stale if a later one was not built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
     /// Number of short candles since the first long one.
     pub candles: u64,
-    /// Number of those at which the last long candle was out of date.
+    /// Number of short candles at which the last long candle was stale.
     pub stale: u64,
-    /// Maximum time since the close of the last long candle while it was out of date.
+    /// Maximum time since the close of a stale long candle.
     pub oldest: Millis,
 }
 
-/// A long candle in progress.
 #[derive(Clone, Debug)]
 struct Slot {
     open_time: Millis,
     numbers: Ohlcv,
     short_candles: i64,
-    /// Whether the first short candle of all lies inside it, so that its open is unknown.
+    /// Whether the series starts inside this candle, so that its open is unknown.
     is_cut_off: bool,
 }
 
-/// A long candle exists if the market is open for at least one part in so many of its length.
+/// Divisor of a long candle's length that gives its minimum open-market time.
+///
+/// A long candle with less does not exist.
 const LEAST_OPEN_PART: i64 = 4;
 
-/// Why short candles do not add up to long ones.
+/// Errors in the intervals of a resampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResampleError {
-    /// No number of short candles is as long.
+    /// The interval is not a multiple of the short one.
     #[error("{to} is not a multiple of {from}")]
     NotMultiple {
-        /// The length of the short candles.
+        /// Interval of the short candles.
         from: Interval,
-        /// The length that is no multiple of it.
+        /// Requested interval.
         to: Interval,
     },
-    /// Candles of the length that is there already were asked for as longer ones.
+    /// The requested interval is not longer than the existing one.
     #[error("{to} is not longer than {from}")]
     NotLonger {
-        /// The length that is there.
+        /// Interval of the existing candles.
         from: Interval,
-        /// The length that was asked for.
+        /// Requested interval.
         to: Interval,
     },
 }
@@ -116,12 +117,13 @@ impl LongerRule {
     /// Default share in percent.
     pub const USUAL_PERCENT: f64 = 50.0;
 
-    /// Returns the rule for a symbol and a share in percent; [`Whole`](Self::Whole) if `percent` is `None`.
+    /// Returns the rule for a symbol and a share in percent.
+    ///
+    /// [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
     }
 
-    /// Returns the open-market time of a long candle, and whether such a candle exists.
     fn expectation(self, slot: &Range<Millis>) -> (Millis, bool) {
         let length = slot.end - slot.start;
         match self {
@@ -134,7 +136,6 @@ impl LongerRule {
         }
     }
 
-    /// Returns whether the market is closed throughout a range.
     fn is_closed(self, range: &Range<Millis>) -> bool {
         match self {
             Self::Whole => range.is_empty(),
@@ -144,10 +145,10 @@ impl LongerRule {
 }
 
 impl Resampler {
-    /// From candles of one length to candles of a multiple of it.
+    /// Creates a resampler from candles of one interval to a multiple of it.
     ///
     /// # Errors
-    /// [`ResampleError`] when it is none.
+    /// [`ResampleError`] if `to` is not a multiple of `from`.
     pub fn new(from: Interval, to: Interval) -> Result<Self, ResampleError> {
         if !to.length().is_aligned_to(from.length()) {
             return Err(ResampleError::NotMultiple { from, to });
@@ -165,26 +166,27 @@ impl Resampler {
         })
     }
 
-    /// Builds long candles by this rule.
+    /// Sets the rule for building long candles.
     #[must_use]
     pub const fn with_rule(self, rule: LongerRule) -> Self {
         Self { rule, ..self }
     }
 
-    /// The length of the candles that it makes.
+    /// Returns the interval of the long candles.
     pub const fn interval(&self) -> Interval {
         self.to
     }
 
-    /// Ends the long candle in progress if a short candle with this open time lies beyond it, and returns it if it is built.
-    /// Call this before the short candle is [pushed](Self::push).
+    /// Ends the long candle in progress if a short candle at `time` is beyond it.
+    ///
+    /// Returns it if it is built. Call this before [pushing](Self::push) the short candle.
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
         let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= time)?;
         self.build(&slot)
     }
 
-    /// Takes the next short candle and returns the long one that ends with it.
+    /// Processes the next short candle and returns the long one that ends with it.
     #[inline]
     pub fn push(&mut self, short: &Candle) -> Option<Candle> {
         self.end_before(short.time());
@@ -200,14 +202,15 @@ impl Resampler {
         built
     }
 
-    /// Returns the long candle in progress after the last short candle, if the market is closed until its end.
+    /// Returns the long candle in progress if the market is closed until its end.
+    ///
+    /// Call this after the last short candle.
     pub fn finish(&mut self) -> Option<Candle> {
         let (slot, end) = (self.slot.take()?, self.last_end?);
         let is_over = self.rule.is_closed(&(end..slot.open_time + self.to.length()));
         if is_over { self.build(&slot) } else { None }
     }
 
-    /// How many of these candles, counted back from the last, make as many long ones as `wanted` without a gap make at least.
     pub(crate) fn history(&self, wanted: usize, candles: &[Candle]) -> Option<usize> {
         let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
         let long = (wanted.saturating_add(1) / each).saturating_sub(1);
@@ -228,12 +231,14 @@ impl Resampler {
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// Returns the numbers of long candles that were built and not built. One that the candles begin inside of does not count.
+    /// Returns the counters of long candles.
+    ///
+    /// A long candle in whose middle the series starts does not count.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
 
-    /// Returns how often the last long candle was out of date.
+    /// Returns how often the last long candle was stale.
     pub const fn staleness(&self) -> Staleness {
         self.staleness
     }
@@ -247,7 +252,6 @@ impl Resampler {
         self.slot = Some(Slot { open_time, numbers, short_candles: 1, is_cut_off });
     }
 
-    /// Builds a long candle that has ended, if the rule allows it.
     fn build(&mut self, slot: &Slot) -> Option<Candle> {
         let end = slot.open_time + self.to.length();
         let present = self.from.length() * slot.short_candles;

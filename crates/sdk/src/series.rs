@@ -1,4 +1,4 @@
-//! Candles of one symbol and interval, in order, shared without copying.
+//! Ordered candles of one symbol and interval, shared without copying.
 
 use crate::{Candle, Interval, Millis, Symbol};
 use serde::{Deserialize, Serialize};
@@ -6,61 +6,64 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A symbol and an interval: what a strategy's candles are of.
+/// Symbol and interval of a strategy's candles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Series {
-    /// The trading pair.
+    /// Trading pair.
     pub symbol: Symbol,
-    /// The candles' length.
+    /// Length of the candles.
     pub interval: Interval,
 }
 
-/// A series and its candles: ascending, no two of one time. Cloning shares the storage.
+/// A series with its candles, in strictly ascending order.
+///
+/// Cloning shares the storage.
 #[derive(Clone)]
 pub struct CandleSeries {
     series: Series,
     candles: Arc<dyn AsRef<[Candle]> + Send + Sync>,
 }
 
-/// Some of the candles of a storage.
 struct Window {
     whole: Arc<dyn AsRef<[Candle]> + Send + Sync>,
     place: Range<usize>,
 }
 
-/// Why candles are not a series.
+/// Validation errors of a series.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeriesError {
-    /// There are none.
+    /// There are no candles.
     #[error("there are no candles")]
     Empty,
-    /// A candle does not come after the one before it.
+    /// A candle does not follow the previous one.
     #[error("candle {index} at {time} does not come after {previous}")]
     Unsorted {
-        /// Counted from 0.
+        /// Index of the candle, 0-based.
         index: usize,
-        /// Its open time.
+        /// Open time of the candle.
         time: Millis,
-        /// The open time of the candle before it.
+        /// Open time of the previous candle.
         previous: Millis,
     },
     /// A candle's open time is not a multiple of the interval.
     #[error("candle {index} at {time} is not aligned to {interval}")]
     Misaligned {
-        /// Counted from 0.
+        /// Index of the candle, 0-based.
         index: usize,
-        /// Its open time.
+        /// Open time of the candle.
         time: Millis,
-        /// The series' interval.
+        /// Interval of the series.
         interval: Interval,
     },
 }
 
 impl CandleSeries {
-    /// Checks order and alignment once; any storage that can lend a slice will do.
+    /// Creates a series and checks order and alignment once.
+    ///
+    /// Accepts any storage that can lend a slice.
     ///
     /// # Errors
-    /// [`SeriesError`] names the first candle that breaks a rule.
+    /// [`SeriesError`] names the first invalid candle.
     pub fn new(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -82,11 +85,13 @@ impl CandleSeries {
         Ok(Self { series, candles: Arc::new(candles) })
     }
 
-    /// Takes the word of a store that these candles were a series when they were written, and have not changed
-    /// since: only that there are any is looked at. All else goes through [`CandleSeries::new`].
+    /// Creates a series of candles that were validated when they were stored.
+    ///
+    /// The caller guarantees that they formed a series and have not changed since. Only emptiness
+    /// is checked. For all other candles use [`CandleSeries::new`].
     ///
     /// # Errors
-    /// [`SeriesError::Empty`] when there are none.
+    /// [`SeriesError::Empty`] if there are no candles.
     pub fn from_checked(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -97,11 +102,12 @@ impl CandleSeries {
         Ok(Self { series, candles: Arc::new(candles) })
     }
 
-    /// The candles that lie within `range`: none opens before its start, none closes after its end. They share this
-    /// series' storage.
+    /// Returns the candles that are entirely within `range`, sharing the storage.
+    ///
+    /// None opens before its start or closes after its end.
     ///
     /// # Errors
-    /// [`SeriesError::Empty`] when there are none.
+    /// [`SeriesError::Empty`] if there are none.
     pub fn within(&self, range: Range<Millis>) -> Result<Self, SeriesError> {
         let all = self.candles();
         let first = all.partition_point(|candle| candle.time() < range.start);
@@ -116,32 +122,32 @@ impl CandleSeries {
         Ok(Self { series: self.series, candles })
     }
 
-    /// Which series this is.
+    /// Returns the symbol and interval.
     pub fn series(&self) -> Series {
         self.series
     }
 
-    /// The trading pair.
+    /// Returns the trading pair.
     pub fn symbol(&self) -> Symbol {
         self.series.symbol
     }
 
-    /// The candles' length.
+    /// Returns the length of the candles.
     pub fn interval(&self) -> Interval {
         self.series.interval
     }
 
-    /// The candles; never empty.
+    /// Returns the candles, never empty.
     pub fn candles(&self) -> &[Candle] {
         (*self.candles).as_ref()
     }
 
-    /// The open time of the first candle.
+    /// Returns the open time of the first candle.
     pub fn start(&self) -> Millis {
         self.candles().first().map_or(Millis::ZERO, Candle::time)
     }
 
-    /// The close time of the last candle: `T_end` in the rules of the price path.
+    /// Returns the last candle's close time: `T_end` in the rules of the price path.
     pub fn end(&self) -> Millis {
         self.candles().last().map_or(Millis::ZERO, |last| last.close_time(self.series.interval))
     }

@@ -1,28 +1,28 @@
-//! How a trade ended, as its strategy sees it.
+//! Settlements as reported to a strategy.
 
 use crate::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The final outcome of a trade.
+/// Final outcome of a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Outcome {
-    /// The bet was right: stake and profit return.
+    /// The bet was right: stake and profit are paid out.
     Won,
-    /// The bet was wrong: the stake is gone.
+    /// The bet was wrong: the stake is lost.
     Lost,
-    /// Equal prices: the stake returns.
+    /// Equal prices: the stake is returned.
     Draw,
-    /// The venue called it off: the stake returns.
+    /// Cancelled by the venue: the stake is returned.
     Cancelled,
 }
 
 impl Outcome {
-    /// All of them, in the order of their numbers.
+    /// All outcomes in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Draw, Self::Cancelled];
 
-    /// As the venue writes it (`observed: values`).
+    /// Returns the venue's spelling (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Won => "WON",
@@ -39,15 +39,15 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// One of the bot's own trades has ended.
+/// Settlement of one of the bot's own trades.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settlement {
-    /// The bet.
+    /// Direction of the bet.
     pub direction: Direction,
-    /// When the signal was given.
+    /// Time of the signal.
     pub decision_time: Millis,
-    /// How it ended.
+    /// Outcome of the trade.
     pub outcome: Outcome,
-    /// Net profit: positive for a win, minus the stake for a loss, else zero.
+    /// Net profit: positive for a win, minus the stake for a loss, otherwise zero.
     pub profit: Money,
 }

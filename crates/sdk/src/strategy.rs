@@ -1,4 +1,4 @@
-//! The trait that a strategy implements, and how one is made.
+//! Traits of a strategy and its factory.
 
 use crate::candle_loop::Several;
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
 
 /// A strategy of one bot on one series.
 ///
-/// Called with every closed candle of its series, in order, in a backtest and live alike. It must be
-/// deterministic: the same calls give the same answers, so it reads no clock, file or random source here.
-/// Anything it reads from outside it reads in [`StrategyFactory::build`], from files that its parameters name: what they hold is
-/// part of what a result is known by.
+/// It is called with every closed candle of its series, in order, both in a backtest and live. It
+/// must be deterministic: the same calls give the same answers, so it reads no clock, file or
+/// random source here. External data is read in [`StrategyFactory::build`], from files named by its
+/// parameters. Their content is part of the identity of a result.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
@@ -19,75 +19,93 @@ use crate::{
 )]
 // The compiler shows the line of the bound that a strategy does not meet, so its way out stands on it.
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
-    /// How many candles it must have seen before its signals mean anything, the present one counted: with a warm-up of 20 the
-    /// signal of the 20th candle is the first that is traded in a backtest. A mean of the last 20 closes asks for 20; a comparison
-    /// with the 20 candles before the present one asks for 21. Live, that many are fetched before the start, and the first
-    /// signal that is traded is that of the candle after them; signals during warm-up are never traded.
+    /// Returns the warm-up length in candles, including the current one.
+    ///
+    /// With a warm-up of 20 a backtest trades from the signal of the 20th candle. A mean of the
+    /// last 20 closes needs 20, a comparison of the current candle with the 20 before it needs 21.
+    /// A live run fetches that many candles before the start, and trades from the signal of the
+    /// next one. Signals during warm-up are never traded.
     fn warmup(&self) -> usize;
 
-    /// A candle of the bot's series has closed. Answer with a signal to ask for a trade.
+    /// Processes a closed candle of the bot's series.
+    ///
+    /// A returned signal requests a trade.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
-    /// Intervals, besides its bot's own, whose candles it wants to see: longer multiples of it, such as 5m for a trend
-    /// beside 1m for entries. Asked once, after it is built.
+    /// Returns additional intervals: longer multiples of the bot's own.
     ///
-    /// Longer candles are joined from the bot's own, never from incomplete ones: where one of those is missing, no
-    /// longer candle is made. [`warmup`](Self::warmup) counts the bot's own candles, also those that make up longer
-    /// ones; the first longer candle may begin before the first of them, and is then left out.
+    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built.
+    ///
+    /// Longer candles are built from the bot's own, never from incomplete ones: if one is missing,
+    /// the longer candle is omitted. [`warmup`](Self::warmup) counts the bot's own candles,
+    /// including those in longer ones. A longer candle that starts before the first own candle is
+    /// omitted.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
     }
 
-    /// A candle of one of its [longer intervals](Self::longer_intervals) has closed. It comes after
-    /// [`on_candle`](Self::on_candle) of the last candle inside it, a shorter one before a longer one: what closes at
-    /// one instant is seen from the bot's next candle on.
+    /// Processes a closed candle of a [longer interval](Self::longer_intervals).
+    ///
+    /// Called after [`on_candle`](Self::on_candle) of the last candle in it, shorter intervals
+    /// first. Candles that close at the same time thus take effect from the bot's next candle.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
     }
 
-    /// The latest price, on a grid of venue time. Only called when [`StrategyFactory::WANTS_PRICES`] is true.
+    /// Processes the latest price, on a grid of venue time.
+    ///
+    /// Only called if [`StrategyFactory::WANTS_PRICES`] is true.
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let _ = price;
         None
     }
 
-    /// One of the bot's own trades has settled. Only called when it [wants settlements](Self::wants_settlements).
+    /// Processes the settlement of one of the bot's own trades.
+    ///
+    /// Only called if it [wants settlements](Self::wants_settlements).
     fn on_settled(&mut self, settlement: &Settlement) {
         let _ = settlement;
     }
 
     /// Returns whether [`on_settled`](Self::on_settled) is to be called.
     ///
-    /// A strategy that depends only on candles may return `false`. A backtest is then faster: it shows the strategy further candles
-    /// before its open trades have ended. Called once, after it is built.
+    /// A strategy that depends only on candles may return `false`. A backtest is then faster,
+    /// because it can feed further candles while trades are open. Called once, after the strategy
+    /// is built.
     fn wants_settlements(&self) -> bool {
         true
     }
 
-    /// Returns the expiries that its signals may have, `None` for that of its bot, which all have unless it says otherwise here.
+    /// Returns the possible expiries of its signals, `None` for that of its bot.
     ///
-    /// A search checks them against the candles before it begins, the header of a run names them, and `strategy check` fails a signal
-    /// with another expiry. Called once, after it is built.
+    /// The default is the bot's expiry only. A search checks them against the candles before it
+    /// starts, the header of a run lists them, and `strategy check` rejects a signal with another
+    /// expiry. Called once, after the strategy is built.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
 
-    /// Whether nothing of its bot is traded for now, so that a signal from outside, too, is refused by the rule `GateClosed`: a strategy
-    /// that makes its own signals [virtual](crate::Signal::as_virtual) at times says here when. Asked at each signal from outside.
+    /// Returns whether trading of its bot is paused.
+    ///
+    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this in
+    /// a strategy that makes its own signals [virtual](crate::Signal::as_virtual) at times. Called
+    /// for each external signal.
     fn is_gate_closed(&self) -> bool {
         false
     }
 
-    /// How the gate before its signals stands, in words, for people; none of a strategy that has none. Asked by `status`, `explain` and
-    /// the like, never to decide anything.
+    /// Returns a description of its signal gate, `None` if it has none.
+    ///
+    /// For display only (`status`, `explain`), never for decisions.
     fn gate(&self) -> Option<GateView> {
         None
     }
 
-    /// The conditions that it goes by and how each stood when it last answered a candle, for people who ask why there was a signal or none
-    /// (`candlewick why`, `candlewick explain`); nothing that trades asks. Always the same conditions in the same order. A strategy that
-    /// would have to compute more for this than it trades by says them in a form of its own:
-    /// [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
+    /// Returns its conditions with their state at the last candle.
+    ///
+    /// For display only (`candlewick why`, `candlewick explain`). Always returns the same
+    /// conditions in the same order. If this needs extra computation, provide a separate variant of
+    /// the strategy, see [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
     }
@@ -127,7 +145,9 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// What [`Together`](crate::Together) answers to several candles; how many were shown. No other strategy can have it.
+    /// Processes several candles and returns their number.
+    ///
+    /// For [`Together`](crate::Together). No other strategy can implement this.
     #[doc(hidden)]
     #[inline]
     fn answer_several(&mut self, _: Several<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -135,55 +155,59 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     }
 }
 
-/// Where a strategy is built: its bot, symbol, interval and expiry.
+/// Build context of a strategy: its bot, symbol, interval and expiry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BotContext {
-    /// The bot's name.
+    /// Name of the bot.
     pub bot: String,
-    /// The symbol it trades.
+    /// Traded symbol.
     pub symbol: Symbol,
-    /// The interval of its candles.
+    /// Interval of the candles.
     pub interval: Interval,
-    /// The expiry that its trades have unless a signal names another.
+    /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum share of a longer candle's open-market time that the bot's candles must cover, in percent; all of its length if `None`.
+    /// Minimum coverage of a longer candle's market hours, in percent.
+    ///
+    /// `None` requires its full length.
     pub longer_share_percent: Option<f64>,
 }
 
-/// Why a strategy could not be built.
+/// Build errors of a strategy.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The parameters do not have the right form.
+    /// The parameters are invalid.
     #[error("{}: {problem}", parameters_of(strategy))]
     Parameters {
-        /// Which strategy; empty until [`StrategyEntry::build`](crate::StrategyEntry::build) has named it.
+        /// Name of the strategy, empty until known.
+        ///
+        /// Set by [`StrategyEntry::build`](crate::StrategyEntry::build).
         strategy: String,
-        /// What is wrong, with the key.
+        /// Description of the problem, with the key.
         problem: String,
     },
-    /// A file that the strategy needs cannot be used.
+    /// A file required by the strategy is unusable.
     #[error("{path}{}: {problem}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The line, counted from 1, when one is to blame.
+        /// Line number, 1-based, if known.
         line: Option<u64>,
-        /// What is wrong and what to do.
+        /// Description of the problem and its fix.
         problem: String,
     },
-    /// An indicator cannot be made with what it was given, so that `Sma::new(params.period)?` is enough in
-    /// [`StrategyFactory::build`].
+    /// Invalid settings of an indicator.
+    ///
+    /// Allows `Sma::new(params.period)?` in [`StrategyFactory::build`].
     #[error("the strategy's parameters: {0}")]
     Indicator(#[from] crate::indicator::IndicatorError),
 }
 
 impl BuildError {
-    /// Parameters that the strategy of that name cannot be built with.
+    /// Creates an error about the parameters of a strategy.
     pub fn parameters(strategy: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Parameters { strategy: strategy.into(), problem: problem.into() }
     }
 
-    /// The same, which names the strategy if it does not yet.
     pub(crate) fn of_strategy(self, name: &str) -> Self {
         match self {
             Self::Parameters { strategy, problem } if strategy.is_empty() => Self::parameters(name, problem),
@@ -200,8 +224,9 @@ fn parameters_of(strategy: &str) -> String {
     }
 }
 
-/// A sentence that says what is wrong with the parameters, so that `Err(format!(..).into())` is enough in
-/// [`StrategyFactory::build`].
+/// Converts a sentence about the parameters.
+///
+/// Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -214,41 +239,47 @@ impl From<&str> for BuildError {
     }
 }
 
-/// So that `Expiry::minutes(params.minutes)?` is enough in [`StrategyFactory::build`].
+/// Allows `Expiry::minutes(params.minutes)?` in [`StrategyFactory::build`].
 impl From<CloseTypeError> for BuildError {
     fn from(error: CloseTypeError) -> Self {
         error.to_string().into()
     }
 }
 
-/// How a strategy is described and made. Implemented by the strategy's own type; registered with
-/// [`crate::Registry::with`].
+/// Description and constructor of a strategy.
+///
+/// Implemented by the strategy's own type and registered with [`crate::Registry::with`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be registered as a strategy",
     label = "implement `StrategyFactory` for it",
     note = "`Strategy` says what it answers to candles; `StrategyFactory` its name, version and parameters, and how it is built"
 )]
 pub trait StrategyFactory: Strategy + Sized + 'static {
-    /// The name in configurations: lower case, with hyphens.
+    /// Name in configurations: lower case, with hyphens.
     const NAME: &'static str;
-    /// The version of its rules. A change of behaviour changes it; results are never mixed across versions.
+    /// Version of the rules. Every change of behaviour changes it.
+    ///
+    /// Results are never mixed across versions.
     const VERSION: &'static str;
-    /// One sentence.
+    /// One-sentence description.
     const ABOUT: &'static str;
     /// Whether [`Strategy::on_price`] is to be called.
     const WANTS_PRICES: bool = false;
-    /// Its parameters, made with [`crate::parameters!`] or by hand.
+    /// Parameters, declared with [`crate::parameters!`] or by hand.
     type Params: Parameters;
 
-    /// Makes the strategy of one bot.
+    /// Builds the strategy of one bot.
     ///
     /// # Errors
-    /// [`BuildError`] when the parameters contradict each other, or something they name cannot be read.
+    /// [`BuildError`] if the parameters contradict each other, or something they name cannot be
+    /// read.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 
-    /// Its signals as comparisons of series of numbers, where they are nothing else: a search over its parameters then
-    /// shares the series, and is several times as fast. Asked right after it is built. A
-    /// [`DeclaredStrategy`](crate::DeclaredStrategy) answers `Some(Declaration::of(self))`; see [`Declaration`].
+    /// Returns its signals as comparisons of series, `None` if they are anything else.
+    ///
+    /// A search over its parameters then shares the series and is several times faster. Called
+    /// right after the strategy is built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns
+    /// `Some(Declaration::of(self))`, see [`Declaration`].
     fn declaration(&self) -> Option<Declaration> {
         None
     }

@@ -6,16 +6,16 @@ fn normalize(name: &str) -> String {
     name.to_lowercase().replace(['-', '_', ' ', '/'], "")
 }
 
-/// Returns the number of edits between two names, without regard to case and separators.
+/// Returns the number of edits between two names, ignoring case and separators.
 ///
 /// Insertions, deletions, substitutions and swaps of neighbours count one each.
 pub fn edit_distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(&normalize(one), &normalize(other))
 }
 
-/// Returns the known name that a misspelt or shortened name stands for.
+/// Returns the known name closest to a misspelt or abbreviated one.
 ///
-/// It differs in a third of the letters or fewer, or is the only one that begins with `name`.
+/// It differs in at most a third of the letters, or is the only one that starts with `name`.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let wanted = normalize(name);
@@ -30,7 +30,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// Returns the known key that a foreign or misspelt name stands for.
+/// Returns the known key for a foreign or misspelt name.
 pub fn find_key<'a>(contexts: &[AliasContext], name: &str, known: &[&'a str]) -> Option<&'a str> {
     let foreign = contexts.iter().flat_map(|context| counterparts(*context, name));
     let mut own = foreign.filter_map(Counterpart::key);
@@ -38,7 +38,7 @@ pub fn find_key<'a>(contexts: &[AliasContext], name: &str, known: &[&'a str]) ->
     found.or_else(|| nearest(name, known.iter().copied()))
 }
 
-/// Suggests the nearest known name, or lists all of them.
+/// Suggests the closest known name, or lists all of them.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {

@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of a trading pair, exactly as the venue writes it: 1 to 31 bytes, no white space at the ends, no
-/// characters that would not show themselves ([`is_hidden`]). Irregular names exist (`observed: values`), so nothing else is assumed.
+/// Name of a trading pair, exactly as the venue writes it.
+///
+/// 1 to 31 bytes, without surrounding white space and invisible characters ([`is_hidden`]).
+/// Irregular names exist (`observed: values`), so nothing else is assumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
 
-/// Why a text is not a [`Symbol`].
+/// Parse error of a [`Symbol`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a symbol: use 1 to 31 bytes without control or invisible characters or outer white space"
@@ -21,17 +23,17 @@ pub struct SymbolError {
 }
 
 impl Symbol {
-    /// Checks and copies a name.
+    /// Validates a name and creates the symbol.
     ///
     /// # Errors
-    /// [`SymbolError`] when the name is empty, too long, padded, or holds hidden characters.
+    /// [`SymbolError`] if the name is empty, too long, padded, or contains invisible characters.
     pub fn new(text: &str) -> Result<Self, SymbolError> {
         let sound = !text.is_empty() && text.trim() == text && !text.chars().any(is_hidden);
         let error = || SymbolError { text: text.chars().take(64).collect() };
         if sound { Text::new(text).map(Self).ok_or_else(error) } else { Err(error()) }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }

@@ -1,10 +1,10 @@
-//! Short text that is copied like a number, so that nothing allocates in the hot path.
+//! Short inline strings with `Copy`, so that the hot path does not allocate.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// At most `N` bytes of UTF-8, stored in place.
+/// At most `N` bytes of UTF-8, stored inline.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -12,7 +12,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Copies `text`, or `None` when it is longer than `N` bytes (or than 255).
+    /// Copies `text`, `None` if it is longer than `N` or 255 bytes.
     pub fn new(text: &str) -> Option<Self> {
         let length = u8::try_from(text.len()).ok()?;
         let mut bytes = [0; N];
@@ -20,25 +20,25 @@ impl<const N: usize> Text<N> {
         Some(Self { bytes, length })
     }
 
-    /// Copies as much of `text` as fits, ending on a character.
+    /// Copies as much of `text` as fits, up to a character boundary.
     pub fn truncated(text: &str) -> Self {
         let end = text.floor_char_boundary(N.min(255));
         Self::new(&text[..end]).unwrap_or(Self { bytes: [0; N], length: 0 })
     }
 
-    /// The text.
+    /// Returns the text.
     #[inline]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
     }
 
-    /// Whether there is no text.
+    /// Returns whether the text is empty.
     pub const fn is_empty(&self) -> bool {
         self.length == 0
     }
 }
 
-/// Word by word, as a text is written (docs/performance.md).
+/// Compares word by word, matching how a text is written (docs/performance.md).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {

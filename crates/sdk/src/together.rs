@@ -3,31 +3,35 @@
 use crate::candle_loop::Several;
 use crate::{Candle, CandleAnswers, Expiry, GateView, Interval, Price, Settlement, Signal, Strategy};
 
-/// How many candles are answered in one call at most: as many as a number of 64 bits has places for.
+/// Maximum number of candles per call: the number of bits in a `u64`.
 pub const MOST_TOGETHER: usize = 64;
 
-/// Fewer than this are shown one by one.
 const FEW: usize = 4;
 
-/// A strategy that can answer many candles in one call, because it is a list of steps that it takes for all of them before the next
-/// step. It costs less than going through the list for each candle.
+/// A strategy that can answer many candles in one call.
+///
+/// It consists of a list of steps and applies each step to all candles before the next step. This
+/// is cheaper than walking the list for each candle.
 ///
 /// # Safety
-/// The answer to a candle must be the one that [`Strategy::on_candle`] gives where these candles are shown one by one, and both may be
-/// called in any order. No memory is at stake, but what a result is worth: this trait alone lets a strategy look at a candle
-/// before it has answered the one before, and whoever does without `unsafe` code cannot implement it.
+/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are
+/// fed one by one, and both may be called in any order. Not memory safety is at stake, but the
+/// validity of results: only this trait lets a strategy see a candle before it has answered the
+/// previous one. An author without `unsafe` code cannot implement it.
 #[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
 pub unsafe trait AnswersTogether: Strategy {
-    /// Candles of the bot's series have closed, one after the other, at most [`MOST_TOGETHER`]: appends what is answered to them.
+    /// Appends the answers to closed candles of the bot's series.
+    ///
+    /// The candles are consecutive, at most [`MOST_TOGETHER`].
     fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
-/// A strategy that is shown candles together where there are several: otherwise it is the strategy itself.
+/// Wrapper that feeds a strategy several candles at once where possible.
 #[derive(Clone, Debug)]
 pub struct Together<S>(S);
 
 impl<S: AnswersTogether> Together<S> {
-    /// Shows this strategy candles together.
+    /// Wraps a strategy.
     pub const fn new(strategy: S) -> Self {
         Self(strategy)
     }

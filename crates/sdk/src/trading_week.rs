@@ -1,11 +1,13 @@
-//! The hours in which a market trades, as far as longer candles depend on them.
+//! Trading hours of markets, as far as longer candles depend on them.
 
 use crate::{Millis, Symbol};
 use std::ops::Range;
 
-/// Suffixes of pairs that are priced all week, as venues and other sources write them.
+/// Suffixes of pairs priced all week, as used by venues and other sources.
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs are closed at the weekend. Replays of journals depend on this list, so it never grows.
+/// Currencies whose pairs are closed at the weekend.
+///
+/// Journal replays depend on this list, so it must never grow.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
 /// Trading hours of a market.
@@ -14,12 +16,14 @@ pub enum TradingWeek {
     /// All week.
     #[default]
     Always,
-    /// From Sunday 17:00 to Friday 17:00 in New York, as currencies do. Holidays are not known.
+    /// Currency hours: Sunday 17:00 to Friday 17:00 in New York, ignoring holidays.
     Currencies,
 }
 
 impl TradingWeek {
-    /// Returns the trading week of a symbol: pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
+    /// Returns the trading week of a symbol.
+    ///
+    /// Pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
     pub fn of_symbol(symbol: Symbol) -> Self {
         let name = symbol.as_str();
         let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
@@ -57,13 +61,14 @@ impl TradingWeek {
 /// 1970-01-02, in days since 1970-01-01.
 const FRIDAY: i64 = 1;
 
-/// Returns the end of the currencies' trading day, for a day since 1970-01-01.
 fn five_in_new_york(day: i64) -> Millis {
     let hour = if is_summer_in_new_york(day) { 21 } else { 22 };
     Millis::DAY * day + Millis::HOUR * hour
 }
 
-/// Returns whether summer time is in force in New York in the afternoon of a day since 1970-01-01, by the rules since 1987.
+/// Returns whether New York has daylight saving time in the afternoon of a day.
+///
+/// `day` counts from 1970-01-01. Uses the rules since 1987.
 fn is_summer_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_of(day);
     // The date of the last Sunday, today included; below 1 if that was in the month before.
@@ -78,7 +83,9 @@ fn is_summer_in_new_york(day: i64) -> bool {
     }
 }
 
-/// Year, month and date of a day since 1970-01-01 ("`civil_from_days`", Howard Hinnant, chrono-compatible low-level date algorithms).
+/// Returns year, month and date of a day since 1970-01-01.
+///
+/// Source: "`civil_from_days`", Howard Hinnant, chrono-compatible low-level date algorithms.
 const fn date_of(day: i64) -> (i64, i64, i64) {
     let shifted = day + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));

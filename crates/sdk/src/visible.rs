@@ -1,13 +1,14 @@
-//! Text from outside as people may be shown it.
+//! Safe display of external text.
 
 use std::borrow::Cow;
 
-/// Letters that take a place and show nothing in it: they are no controls, and `char::escape_debug` lets them pass.
+/// Blank characters that are not controls. `char::escape_debug` keeps them.
 const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// Whether a character would not show itself: a control (an escape that moves the cursor, a line end), one that turns the
-/// direction of what follows, one without a width or an ink, a mark that is drawn over another character, or one that
-/// means nothing (yet).
+/// Returns whether a character is invisible or affects its surroundings.
+///
+/// Controls (cursor escapes, line ends), direction marks, characters without width or ink,
+/// combining marks, and unassigned code points.
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         ' '..='~' => false,
@@ -38,9 +39,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The text as a cell of a CSV file: visible, and with a `'` before what a spreadsheet would calculate (`=`, `+`, `-`, `@`).
-/// Numbers stay numbers, below zero as well. What such a `'` stands before already gets another one, so that
-/// [`text_of_cell`] gives back what was written.
+/// Returns the text as a safe CSV cell.
+///
+/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate
+/// (`=`, `+`, `-`, `@`), except numbers, negative ones included. A text that already has such a `'`
+/// gets another one, so that [`text_of_cell`] restores the original.
 pub fn visible_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     let is_formula = is_formula(shown.trim_start_matches('\''));
@@ -57,7 +60,6 @@ pub fn text_of_cell(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| is_formula(text.trim_start_matches('\''))).unwrap_or(cell)
 }
 
-/// Whether a spreadsheet would calculate it.
 fn is_formula(text: &str) -> bool {
     let is_number = || text.contains(|letter: char| letter.is_ascii_digit()) && text.parse::<f64>().is_ok();
     text.starts_with(['=', '+', '-', '@']) && !is_number()

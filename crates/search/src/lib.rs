@@ -1,8 +1,13 @@
-//! Many replays of one bot: which parameters there are, which of them are tried, and what they come to.
+//! Parameter search and robustness tests: many backtests of one bot.
 //!
-//! A [`sweep`] runs many backtests of one bot; a [`walk_forward`] chooses by sweeps and tests what it chose on candles that
-//! came later; [`monte_carlo`] runs over resampled candles or trades, [`sensitivity`] on other settings of the venue; [`variants`] counts what was tried. Whatever work trials share, each has the trades of a
-//! [`Backtest`](candlewick_backtest::Backtest) with its parameters.
+//! - [`sweep`]: backtests over a parameter space.
+//! - [`walk_forward`]: selection by sweeps, tested on later candles.
+//! - [`monte_carlo`]: runs over resampled candles or trades.
+//! - [`sensitivity`]: runs with other venue settings.
+//! - [`variants`]: number of variants tried.
+//!
+//! However trials share work, each has the trades of a [`Backtest`](candlewick_backtest::Backtest)
+//! with its parameters.
 
 mod error;
 pub mod monte_carlo;

@@ -1,7 +1,8 @@
-//! How much of a result hangs on the settings of the venue: the same run, repeated with others.
+//! Sensitivity of a result to the venue's settings.
 //!
-//! Each run on another setting is a [`SensitivityRow`], numbered from 0, and a pure function of the run and its number, so that any part of them can run
-//! anywhere; [`Sensitivity::of_rows`] puts all of them together.
+//! Each run with another setting is a [`SensitivityRow`], numbered from 0. It is a pure function of
+//! the run and its number, so that any part of them can run anywhere. [`Sensitivity::of_rows`]
+//! combines them.
 
 use crate::SearchError;
 use candlewick_backtest::NullRecorder;
@@ -16,104 +17,74 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// Latencies that are tried, in seconds.
 const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
-/// Payouts that are tried, in percent.
 const PAYOUTS: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
-/// The usual factor of the price path's stress.
 const USUAL_STRESS: f64 = 0.5;
 
-/// The same run on other settings of the venue, one changed at a time. The worst plausible case changes several: usual
-/// stress, the longest latency that is tried, and draws that lose.
+/// Results of the same run with other venue settings, one changed at a time.
+///
+/// The worst plausible case changes several: default stress, the longest latency, and draws that
+/// lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// By what a setting was changed, and what became of the run.
     pub curves: Vec<Curve>,
-    /// The payout at which the mean return per unit of stake is 0, between two of the payouts that were tried; nothing
-    /// when it is on one side of 0 at all of them.
+    /// Payout at which the mean return per unit of stake is 0, interpolated.
+    ///
+    /// `None` if the return has the same sign at all payouts.
     pub break_even_payout_percent: Option<f64>,
 }
 
-/// One setting, in several values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// Which.
     pub setting: VenueSetting,
-    /// Its values, ascending where they are numbers.
     pub points: Vec<SensitivityPoint>,
 }
 
-/// A setting of the venue that is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VenueSetting {
-    /// From the decision to the arrival, 0 to 5 s.
     LatencyMs,
-    /// What a win pays, 60 to 92 %.
     PayoutPercent,
-    /// The price inside a candle.
     Path,
-    /// Prices moved against each trade.
     Stress,
 }
 
-/// What became of the run on one value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityPoint {
-    /// The value as people read it.
     pub label: String,
-    /// The value, where it is a number.
     pub value: Option<f64>,
-    /// Whether it is the one of the run itself.
     pub is_own: bool,
-    /// Settled trades.
     pub trades: u64,
-    /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
-    /// The rate at which the trades would have earned nothing.
     pub break_even: Option<f64>,
-    /// The mean return per unit of stake.
     pub return_per_unit: Option<f64>,
-    /// Profit in money.
     pub pnl: f64,
 }
 
-/// One run on another setting, by its number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// Which of the runs, from 0: the trial of a shard's journal.
+    /// Number of the run, 0-based: the trial of a shard's journal.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// As in a sweep's journal; always 0.
+    /// Always 0. Exists for compatibility with a sweep's journal.
     pub rung: u32,
-    /// The setting that is another.
     pub setting: VenueSetting,
-    /// What became of it.
     pub point: SensitivityPoint,
 }
 
-/// What it takes to repeat a run.
 pub struct Repeat<'a> {
-    /// As the run had them.
     pub settings: &'a BacktestSettings,
-    /// As for [`Backtest::new`].
     pub wants_prices: &'a [bool],
-    /// As for [`Backtest::new`].
     pub candles: &'a [CandleSeries],
-    /// As for [`Backtest::new`].
     pub markets: &'a [Market],
-    /// The balance at the start.
     pub balance: Money,
-    /// Builds the bots' strategies anew, in their order.
     pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
-    /// How many runs go on side by side; the result does not depend on it.
+    /// Number of parallel threads. The result does not depend on it.
     pub threads: NonZeroUsize,
 }
 
-/// Says before each run whether to go on.
 pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// A run that is to be repeated.
 struct Case {
     setting: VenueSetting,
     label: String,
@@ -122,18 +93,12 @@ struct Case {
 }
 
 impl Sensitivity {
-    /// How many runs it takes at least.
     pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
 
-    /// Repeats a run on all settings.
-    ///
-    /// # Errors
-    /// Those of a run; the run itself had none.
     pub fn of(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
         Ok(Self::of_rows(repeat.run(0..repeat.runs(), &|| true)?))
     }
 
-    /// Of all runs, in the order of their numbers.
     pub fn of_rows(rows: Vec<SensitivityRow>) -> Self {
         let mut curves: Vec<Curve> = Vec::new();
         for SensitivityRow { setting, point, .. } in rows {
@@ -147,22 +112,16 @@ impl Sensitivity {
         Self { curves, break_even_payout_percent }
     }
 
-    /// The points of one setting.
     pub fn curve(&self, setting: VenueSetting) -> &[SensitivityPoint] {
         self.curves.iter().find(|curve| curve.setting == setting).map_or(&[], |curve| &curve.points)
     }
 }
 
 impl Repeat<'_> {
-    /// How many runs there are.
     pub fn runs(&self) -> u64 {
         self.cases().len() as u64
     }
 
-    /// Repeats the run on the settings of these numbers; on fewer where the watcher stopped it.
-    ///
-    /// # Errors
-    /// Those of a run; there can be no threads.
     pub fn run(
         &self,
         runs: Range<u64>,
@@ -212,7 +171,6 @@ impl Repeat<'_> {
     }
 }
 
-/// Fixed latencies, the run's own among them.
 fn latencies(own: &SimulationSettings) -> Vec<Case> {
     let mut tried: Vec<Millis> = LATENCIES_S.map(Millis::from_seconds).to_vec();
     tried.push(own.latency_ms);
@@ -285,7 +243,6 @@ fn stresses(own: &SimulationSettings) -> Vec<Case> {
     ]
 }
 
-/// Where the return is 0, on the straight line between the two values on either side.
 fn crossing(points: &[SensitivityPoint]) -> Option<f64> {
     points.windows(2).find_map(|pair| {
         let [(low, below), (high, above)] = [&pair[0], &pair[1]].map(|p| (p.value, p.return_per_unit));

@@ -1,13 +1,14 @@
-//! Where the prices of an expiry would come from candles that are longer than it.
+//! Stretches where an expiry would be priced from candles longer than itself.
 
 use crate::Market;
 use crate::track::Track;
 use candlewick_sdk::{Expiry, Interval, Millis};
 use std::ops::Range;
 
-/// The stretches of a market's price series in which no candle is fine enough for trades of this expiry: ascending, and
-/// none where the price series itself is fine enough. A trade that takes one of its prices in there is decided inside a
-/// single candle, and proves nothing.
+/// Returns the stretches without candles fine enough for this expiry, in ascending order.
+///
+/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided
+/// inside a single candle and proves nothing.
 pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {
@@ -32,7 +33,6 @@ pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     coarse
 }
 
-/// The same moments as stretches that are ascending and apart.
 fn union(stretches: impl Iterator<Item = Range<Millis>>) -> Vec<Range<Millis>> {
     let mut sorted: Vec<Range<Millis>> = stretches.collect();
     sorted.sort_by_key(|stretch| stretch.start);

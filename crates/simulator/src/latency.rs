@@ -1,4 +1,4 @@
-//! Order latency as a live session recorded it, drawn anew for each order.
+//! Order latency, drawn for each order from the samples of a live session.
 
 use crate::SimulatorError;
 use candlewick_sdk::{Millis, Symbol};
@@ -22,10 +22,6 @@ pub struct RecordedLatency {
 }
 
 impl RecordedLatency {
-    /// Holds the samples to their range.
-    ///
-    /// # Errors
-    /// [`SimulatorError::ChangeSetting`] when there is none, or one is below zero or above a day.
     pub(crate) fn check(&self) -> Result<(), SimulatorError> {
         let problem = |value: String, allowed| SimulatorError::ChangeSetting {
             key: "recorded_latency.samples_ms".to_owned(),
@@ -41,7 +37,6 @@ impl RecordedLatency {
         }
     }
 
-    /// The latency of the order with this number.
     pub(crate) fn draw(&self, symbol: Symbol, number: u64) -> Millis {
         let own = self.samples_ms.get(&symbol).filter(|own| !own.is_empty());
         let count = own.map_or_else(|| self.all().count(), Vec::len);
@@ -54,7 +49,6 @@ impl RecordedLatency {
         drawn.unwrap_or(Millis::ZERO)
     }
 
-    /// The middle one; zero when there is none.
     pub fn median(&self) -> Millis {
         let mut sorted: Vec<Millis> = self.all().collect();
         sorted.sort_unstable();
@@ -66,8 +60,10 @@ impl RecordedLatency {
     }
 }
 
-/// Sixty-four bits that say nothing of their neighbours' (the finalizer of `SplitMix64`: Steele, Lea and Flood,
-/// "Fast splittable pseudorandom number generators", 2014).
+/// Mixes seed and number into 64 bits that are unrelated to those of neighbouring numbers.
+///
+/// Finalizer of `SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014.
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

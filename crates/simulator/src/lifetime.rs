@@ -1,11 +1,12 @@
-//! How long a trade is under way at most.
+//! Maximum lifetime of a trade.
 
 use crate::SimulationSettings;
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
 impl SimulationSettings {
-    /// From a decision to the moment by which the settlement of its trade is known, whatever the latency and wherever in
-    /// a candle the order arrives.
+    /// Returns the longest possible time from a decision to its known settlement.
+    ///
+    /// Covers any latency and any arrival time within a candle.
     pub fn longest_trade(&self, expiry: Expiry) -> Millis {
         let recorded =
             self.recorded_latency.iter().flat_map(|recorded| recorded.samples_ms.values().flatten());

@@ -1,32 +1,26 @@
-//! A symbol's candles, and which expiries they can price.
+//! The candles of a symbol, and the expiries that they can price.
 
 use crate::SimulatorError;
 use candlewick_sdk::{CandleSeries, Expiry, Interval, Symbol};
 
-/// The candles that price one symbol.
 #[derive(Clone, Debug)]
 pub struct Market {
-    /// The price series.
     pub prices: CandleSeries,
-    /// Finer candles of the same symbol, any number of series: the finest that covers a moment gives its price.
+    /// Finer candles of the same symbol.
+    ///
+    /// At any moment, the finest series with a candle gives the price.
     pub detail: Vec<CandleSeries>,
 }
 
 impl Market {
-    /// The trading pair.
     pub fn symbol(&self) -> Symbol {
         self.prices.symbol()
     }
 
-    /// The interval of the finest candles at hand.
     pub fn finest_interval(&self) -> Interval {
         self.detail.iter().map(CandleSeries::interval).fold(self.prices.interval(), Interval::min)
     }
 
-    /// Holds the detail series to the price series.
-    ///
-    /// # Errors
-    /// [`SimulatorError`] when one is of another symbol or not finer.
     pub fn check(&self) -> Result<(), SimulatorError> {
         let symbol = self.symbol();
         for detail in &self.detail {
@@ -42,12 +36,10 @@ impl Market {
     }
 }
 
-/// Whether the market has candles that are fine enough for trades of this expiry; [`coarse_stretches`](crate::coarse_stretches)
-/// says where they are not. Running a shorter one all the same is
-/// the caller's choice (`--allow-coarse`); the simulator prices it inside a single candle.
+/// Checks that the market has candles fine enough for this expiry somewhere.
 ///
-/// # Errors
-/// [`SimulatorError::AddDetail`] when the expiry is shorter than the finest candles at hand.
+/// [`coarse_stretches`](crate::coarse_stretches) returns the stretches where they are missing. The
+/// caller may run a shorter expiry anyway (`--allow-coarse`); it is priced inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {

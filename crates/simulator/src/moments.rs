@@ -1,28 +1,25 @@
-//! When an order that arrives opens, when it closes, and at which moments it is priced.
+//! Open time, close time and pricing moments of a trade.
 
 use crate::path::PriceMoment;
 use crate::settings::{OpenRounding, SimulationSettings};
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// The open and close of one trade, and where on the price path its two prices stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moments {
-    /// When the trade opens: never before its arrival.
+    /// Open time, never before the arrival.
     pub open_time: Millis,
-    /// When the trade closes: always after its open.
+    /// Close time, always after the open.
     pub close_time: Millis,
-    /// Where the open price stands.
     pub entry: PriceMoment,
-    /// Where the close price stands.
     pub exit: PriceMoment,
 }
 
 impl Moments {
-    /// The moments of an order that reaches the venue at `arrival` (`observed: expiry`).
+    /// Returns the moments of an order that arrives at `arrival` (`observed: expiry`).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of its second, and closes `d` later.
     /// - `CANDLE_CLOSE d` opens likewise and closes at the end of the aligned candle of length `d` that contains
-    ///   the open, or one candle later when no more than the cut-off is left.
+    ///   the open, or one candle later if at most the cut-off is left.
     /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the
     ///   arrival and closes at its end; the open is not rounded.
     #[allow(
@@ -79,8 +76,10 @@ fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     }
 }
 
-/// The whole second whose price is the price at `time`, when prices are those of whole seconds: a trade that
-/// opens or closes in a second's last millisecond takes the price at that second's end.
+/// Returns the whole second that prices `time` on a venue with one price per second.
+///
+/// A trade that opens or closes in the last millisecond of a second takes the price at the end of
+/// that second.
 fn whole_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }

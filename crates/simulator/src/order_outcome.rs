@@ -1,4 +1,4 @@
-//! What becomes of an order that the wallet covers: whether it opens, and how its trade ends.
+//! Outcome of an order that the wallet covers.
 #![allow(
     clippy::inline_always,
     reason = "an outcome is written into its queue directly: see docs/performance.md"
@@ -12,21 +12,20 @@ use crate::path::{PricePath, Priced, Quote};
 use crate::settings::SimulationSettings;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Outcome};
 
-/// The outcome of one order, decided from both of its prices at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum OrderOutcome {
-    /// No trade.
     Refused(Refusal),
-    /// A trade that settles.
     Settles(Opening, SettledTrade),
-    /// A trade that this data never ends: its entry needs a price at or after the end, or its exit one after it.
+    /// A trade that the data never settles.
+    ///
+    /// Its entry is at or after the end of the data, or its exit after it.
     StaysOpen(Opening),
 }
 
-/// An order that the wallet covers, with both of its prices: its outcome follows from them.
+/// An order that the wallet covers, with both of its prices.
 ///
-/// What settles is asked for apart from all else: where they meet, an outcome would be written in pieces and copied as a whole
-/// (docs/performance.md).
+/// Settlements are computed separately from all other outcomes. In a common function, an outcome
+/// would be written in pieces and then copied (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,
@@ -36,7 +35,6 @@ pub(crate) struct QuotedOrder<'a> {
 }
 
 impl<'a> QuotedOrder<'a> {
-    /// Of an order that reaches the venue at `arrival`.
     #[inline(always)]
     pub(crate) fn of(
         order: &'a Order,
@@ -55,7 +53,6 @@ impl<'a> QuotedOrder<'a> {
         Self { order, settings, opening, entry, exit }
     }
 
-    /// Its outcome, where that is no settlement.
     #[inline(always)]
     pub(crate) fn without_settlement(&self) -> Option<OrderOutcome> {
         match (self.order.expiry.expiration_type, self.entry, self.exit) {
@@ -69,7 +66,7 @@ impl<'a> QuotedOrder<'a> {
         }
     }
 
-    /// How its trade opens and settles; a missing price cancels it.
+    /// Returns the settled trade; a missing price cancels it.
     #[inline(always)]
     pub(crate) fn settled(&self) -> OrderOutcome {
         let Self { order, settings, opening, .. } = *self;
@@ -94,7 +91,6 @@ impl<'a> QuotedOrder<'a> {
 }
 
 impl OrderOutcome {
-    /// What the venue says at the arrival.
     #[inline(always)]
     pub(crate) fn answer(&self) -> AnswerKind {
         match *self {
@@ -104,7 +100,6 @@ impl OrderOutcome {
     }
 }
 
-/// An open price, moved against the trade by its stress.
 fn opened_at(priced: Priced, direction: Direction) -> f64 {
     match direction {
         Direction::Buy => priced.price + priced.shift,
@@ -112,7 +107,6 @@ fn opened_at(priced: Priced, direction: Direction) -> f64 {
     }
 }
 
-/// A close price, moved against the trade by its stress.
 fn closed_at(priced: Priced, direction: Direction) -> f64 {
     opened_at(priced, direction.opposite())
 }

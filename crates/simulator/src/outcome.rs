@@ -1,11 +1,13 @@
-//! How a trade ends, and what it earns.
+//! Outcome and profit of a trade.
 
 use crate::settings::DrawRule;
 use candlewick_sdk::{Direction, Money, Outcome, Payout, compare_prices};
 use std::cmp::Ordering;
 
-/// The outcome of two prices: a BUY wins when the close price is above the open price, a SELL when it is below.
-/// Prices that are equal by [`compare_prices`] draw, or lose with [`DrawRule::Loss`].
+/// Returns the outcome of two prices.
+///
+/// A BUY wins if the close price is above the open price, a SELL if it is below. Prices equal by
+/// [`compare_prices`] are a draw, or a loss with [`DrawRule::Loss`].
 #[inline]
 pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: DrawRule) -> Outcome {
     match (compare_prices(close_price, open_price), direction, draw) {
@@ -15,7 +17,6 @@ pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw:
     }
 }
 
-/// The net profit of a stake: the payout for a win, minus the stake for a loss, else nothing.
 #[inline]
 pub fn profit_of(outcome: Outcome, stake: Money, payout: Payout) -> Money {
     match outcome {

@@ -1,4 +1,4 @@
-//! The outcomes of orders at the closes of a series, computed once for many runs over the same candles.
+//! Order outcomes at the closes of a series, computed once for many runs over the same candles.
 
 use crate::moments::Moments;
 use crate::order::{Opening, Order, Refusal};
@@ -12,31 +12,30 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// The outcomes of orders of one expiry that are decided at the closes of a series, in both directions: one byte for each
-/// candle, computed when it is first asked for. Threads share a table; which of them computes an outcome makes no difference.
+/// Outcomes of orders of one expiry at the closes of a series, for both directions.
 ///
-/// A [`Simulator`](crate::Simulator) that [has one](crate::Simulator::with_outcomes) looks an order's outcome up instead of computing it.
+/// Stores one byte per candle, computed on first use. Threads share a table; it does not matter
+/// which of them computes an outcome. A [`Simulator`](crate::Simulator) [with a
+/// table](crate::Simulator::with_outcomes) looks outcomes up.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
     expiry: Expiry,
     candles: CandleSeries,
-    /// Where trades open and close, counted from their decisions, when that is the same at every close.
+    /// Offsets of open and close from the decision, `None` if they vary between closes.
     steady: Option<(Millis, Millis)>,
     outcomes: Box<[AtomicU8]>,
 }
 
-/// A trade from a table, without the prices that the table does not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableTrade {
     pub(crate) outcome: Outcome,
     pub(crate) open_time: Millis,
     pub(crate) close_time: Millis,
-    /// When its settlement becomes known.
     pub(crate) known_at: Millis,
 }
 
-/// Three bits of a table's byte; 0 is not known yet.
+/// Three bits of a table's byte; 0 means not computed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
@@ -51,7 +50,7 @@ enum Kind {
 const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
-/// What three bits say. Looked up rather than branched on: see docs/performance.md.
+/// Decodes three bits. A lookup instead of a branch; see docs/performance.md.
 const KINDS: [Option<Kind>; 8] = [
     None,
     Some(Kind::Won),
@@ -63,7 +62,6 @@ const KINDS: [Option<Kind>; 8] = [
     None,
 ];
 
-/// The outcome of a trade, by its bits.
 const OUTCOMES: [Option<Outcome>; 8] = [
     None,
     Some(Outcome::Won),
@@ -76,11 +74,10 @@ const OUTCOMES: [Option<Outcome>; 8] = [
 ];
 
 impl OutcomeTable {
-    /// The table of orders that a bot on `candles` decides and `market` prices. `None` where an order's latency
-    /// depends on its number, so that runs do not share its outcome.
+    /// Creates the table for orders decided on `candles` and priced by `market`.
     ///
-    /// # Errors
-    /// As [`PricePath::new`].
+    /// `None` if the latency of an order depends on its number, because runs then do not share
+    /// outcomes.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -97,17 +94,14 @@ impl OutcomeTable {
         Ok(Some(Self { path, settings, expiry, candles, steady, outcomes }))
     }
 
-    /// The expiry of its orders.
     pub const fn expiry(&self) -> Expiry {
         self.expiry
     }
 
-    /// The symbol of its orders.
     pub fn symbol(&self) -> Symbol {
         self.path.symbol()
     }
 
-    /// The outcome of an order that is decided at the close of one of its candles; `None` for any other.
     pub(crate) fn outcome_of(&self, order: &Order) -> Option<OrderOutcome> {
         if order.expiry != self.expiry || order.symbol != self.symbol() {
             return None;
@@ -137,8 +131,9 @@ impl OutcomeTable {
         Some(OrderOutcome::Settles(opening, trade))
     }
 
-    /// The trade of an order in this direction that is decided at the close of the candle with this index, which is `close`;
-    /// `None` for one that does not settle.
+    /// Returns the trade of an order decided at the close of this candle.
+    ///
+    /// `None` if it does not settle. `close` must be the close of `candle`.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
         let outcome = self.kind((candle, close), direction)?.outcome()?;
@@ -158,7 +153,6 @@ impl OutcomeTable {
         Some(Kind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
     }
 
-    /// When a trade that is decided at `close` opens and closes.
     #[inline]
     fn moments(&self, close: Millis) -> (Millis, Millis) {
         match self.steady {
@@ -217,14 +211,15 @@ impl Kind {
         KINDS[usize::from(bits & MASK)]
     }
 
-    /// `None` for what does not settle.
     #[inline]
     const fn outcome(self) -> Option<Outcome> {
         OUTCOMES[self as usize]
     }
 }
 
-/// An order of a fixed duration lasts as long wherever it is decided, when all closes stand alike in their seconds.
+/// Returns the offsets of open and close for a fixed duration.
+///
+/// `None` unless all closes share the same sub-second part.
 fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}

@@ -1,4 +1,4 @@
-//! The price path: the price of a symbol at any moment, from its candles.
+//! Price path: the price of a symbol at any moment, derived from its candles.
 
 use crate::settings::{PathKind, SimulationSettings};
 use crate::stress::Stress;
@@ -7,29 +7,27 @@ use crate::track::{Boundary, Slot, Track};
 use crate::{Market, SimulatorError};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
 
-/// A moment on the price path, and how a boundary between two candles is read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceMoment {
-    /// An entry: on a boundary, the open of the candle that opens there.
+    /// Entry: on a boundary, the open of the candle that opens there.
     Entry(Millis),
-    /// An entry at a whole second: on a boundary, the close of the candle that ends there, as for an exit.
+    /// Entry at a whole second: on a boundary, the close of the candle that ends there.
+    ///
+    /// This is the same as for an exit.
     SecondEntry(Millis),
-    /// An exit: on a boundary, the close of the candle that ends there, and never the open of the next.
+    /// Exit: on a boundary, the close of the candle that ends there, never the open of the next.
     Exit(Millis),
 }
 
-/// The answer of the price path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathPrice {
-    /// The price.
     Price(f64),
-    /// No candle covers the moment, and no earlier close stands in for it.
+    /// No candle covers the moment, and no earlier close fills the gap.
     Gap,
-    /// The data is not known so far: an entry at or after the end of the data, or an exit after it.
+    /// Outside the data: an entry at or after its end, or an exit after it.
     Beyond,
 }
 
-/// A price with its stress shift, or why there is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quote {
     Price(Priced),
@@ -37,27 +35,29 @@ pub(crate) enum Quote {
     Beyond,
 }
 
-/// A price, and by how much stress moves it against a trade (0 without stress).
+/// A price, and the shift by which stress moves it against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Priced {
     pub(crate) price: f64,
     pub(crate) shift: f64,
 }
 
-/// The price path of one symbol: a pure function from a moment to a price.
+/// Price path of one symbol: a pure function from a moment to a price.
 ///
-/// A moment on a boundary between two candles takes a price of the one that its [`PriceMoment`] names. Strictly
-/// inside a candle the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and
-/// rounded to the symbol's tick when one is set, or the candle's open ([`PathKind::Open`]).
+/// A moment on a boundary between two candles takes the price that its [`PriceMoment`] selects.
+/// Strictly inside a candle the price is `open + (close - open) * (x - open_time) / interval`,
+/// evaluated in that order and rounded to the symbol's tick if one is set, or the candle's open
+/// ([`PathKind::Open`]).
 ///
-/// The finest candle that covers the moment is asked: one of the detail series, or where none of them does, of the
-/// price series. Only where no series has a candle may the last close of the price series stand in, for at most `max_gap_intervals` missing
-/// candles in a row. The data ends with the last of all series.
+/// The finest candle that covers the moment counts: one of a detail series, otherwise one of the
+/// price series. If no series has a candle, the last close of the price series fills the gap, for
+/// at most `max_gap_intervals` consecutive missing candles. The data ends with the last of all
+/// series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
     prices: Layer,
-    /// The finest first.
+    /// Finest series first.
     detail: Box<[Layer]>,
     end: Millis,
     kind: PathKind,
@@ -65,7 +65,6 @@ pub struct PricePath {
     max_gap_intervals: i64,
 }
 
-/// One series of the path with what stress does to its candles.
 #[derive(Clone, Debug)]
 struct Layer {
     track: Track,
@@ -73,10 +72,6 @@ struct Layer {
 }
 
 impl PricePath {
-    /// The path over a market's candles.
-    ///
-    /// # Errors
-    /// [`SimulatorError`] when a setting is out of range, or a detail series does not fit the price series.
     pub fn new(market: Market, settings: &SimulationSettings) -> Result<Self, SimulatorError> {
         settings.check()?;
         market.check()?;
@@ -94,23 +89,20 @@ impl PricePath {
         Ok(Self { symbol, prices, detail, end, kind: settings.path, tick, max_gap_intervals })
     }
 
-    /// The trading pair.
     pub fn symbol(&self) -> Symbol {
         self.symbol
     }
 
-    /// Whether it is that of this trading pair.
     #[inline]
     pub(crate) fn is_of(&self, symbol: &Symbol) -> bool {
         self.symbol == *symbol
     }
 
-    /// `T_end`: the last close of the data.
+    /// Returns `T_end`, the last close of the data.
     pub fn end(&self) -> Millis {
         self.end
     }
 
-    /// The price at a moment, before any stress.
     pub fn price(&self, moment: PriceMoment) -> PathPrice {
         match self.quote(moment) {
             Quote::Price(priced) => PathPrice::Price(priced.price),
@@ -143,7 +135,6 @@ impl PricePath {
         }
     }
 
-    /// The price at a moment that the candle covers, its two ends included.
     #[inline]
     fn price_in(&self, candle: &Candle, at: Millis, track: &Track) -> f64 {
         let interval = track.interval();

@@ -1,4 +1,4 @@
-//! What is going to become known, in order.
+//! Queue of future venue events, in the order in which they become due.
 #![allow(
     clippy::inline_always,
     reason = "an outcome is written into its queue directly: see docs/performance.md"
@@ -7,12 +7,13 @@
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// Room from the start; a queue grows beyond it only while the caller keeps more orders open than this.
+/// Initial capacity, exceeded only if the caller has more open orders.
 const ROOM: usize = 256;
 
-/// Items ordered by the instant at which they are due, then by order number.
+/// Items ordered by due time, then by order number.
 ///
-/// Orders arrive and close nearly in the order of their submission, so an item nearly always goes to the end.
+/// Orders arrive and close nearly in submission order, so an item is almost always appended at the
+/// end.
 #[derive(Clone, Debug)]
 pub(crate) struct DueQueue<T> {
     entries: VecDeque<Entry<T>>,
@@ -48,7 +49,6 @@ impl<T> DueQueue<T> {
         }
     }
 
-    /// When the first item is due; later than everything when there is none.
     #[inline]
     pub(crate) fn next_due(&self) -> Millis {
         self.entries.front().map_or(Millis::MAX, |first| first.due)
@@ -59,7 +59,6 @@ impl<T> DueQueue<T> {
         self.entries.pop_front().map(|entry| entry.item)
     }
 
-    /// The items that are due at `at` or before.
     pub(crate) fn due_by(&self, at: Millis) -> impl Iterator<Item = &T> {
         self.entries.iter().take_while(move |entry| entry.due <= at).map(|entry| &entry.item)
     }

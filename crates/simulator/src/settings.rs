@@ -1,4 +1,4 @@
-//! The settings of the simulated venue: the `[simulation]` section.
+//! Settings of the simulated venue: the `[simulation]` section.
 
 use crate::tick::Tick;
 use crate::{RecordedLatency, SimulatorError};
@@ -83,10 +83,6 @@ pub enum DrawRule {
 }
 
 impl SimulationSettings {
-    /// Holds every number to its range.
-    ///
-    /// # Errors
-    /// [`SimulatorError::ChangeSetting`] names the first key outside its range.
     pub fn check(&self) -> Result<(), SimulatorError> {
         let spans = [
             ("latency_ms", Some(self.latency_ms)),
@@ -124,19 +120,16 @@ impl SimulationSettings {
         Ok(())
     }
 
-    /// What a win on the symbol pays.
     #[inline]
     pub fn payout_of(&self, symbol: Symbol) -> Payout {
         self.payout_percent_by_symbol.get(&symbol).copied().unwrap_or(self.payout_percent)
     }
 
-    /// From the decision of the order with this number to its arrival.
     #[inline]
     pub fn latency_of(&self, symbol: Symbol, number: u64) -> Millis {
         self.recorded_latency.as_ref().map_or(self.latency_ms, |recorded| recorded.draw(symbol, number))
     }
 
-    /// The cut-off that applies to `CANDLE_CLOSE` trades of `duration`.
     #[inline]
     pub fn cutoff_of(&self, duration: Millis) -> Millis {
         const USUAL: Millis = Millis::from_seconds(30); // observed: expiry

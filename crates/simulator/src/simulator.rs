@@ -1,4 +1,4 @@
-//! The venue: orders in, answers and settlements out, one wallet.
+//! The simulated venue: takes orders, returns answers and settlements, and keeps one wallet.
 #![allow(
     clippy::inline_always,
     reason = "an outcome is written into its queue directly: see docs/performance.md"
@@ -16,27 +16,29 @@ use crate::{Market, SimulationSettings, SimulatorError};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Symbol};
 use std::sync::Arc;
 
-/// A fixed-time venue in memory.
+/// An in-memory venue for fixed-time trades.
 ///
-/// It knows all of its candles from the start, and so an order's whole outcome when it is submitted; each part of
-/// that is an event when it becomes known: the answer at the arrival, the settlement after the settle delay. Time is
-/// the caller's: it submits orders in the order of their times, and before an order of time `t` it has popped
-/// every event that is due before `t`.
+/// It knows all candles from the start, so it computes the whole outcome of an order on submission.
+/// Each part becomes an event when it becomes known: the answer at the arrival, the settlement
+/// after the settle delay. The caller controls the time: it submits orders in chronological order,
+/// and pops every event due before `t` before it submits an order of time `t`.
 ///
-/// The wallet changes as events are popped: a stake leaves with its answer and returns with its settlement.
+/// The wallet changes as events are popped: a stake leaves with its answer and returns with its
+/// settlement.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
     /// Sorted by symbol.
     paths: Vec<PricePath>,
-    /// Of one symbol.
+    /// All of the same symbol.
     tables: Vec<Arc<OutcomeTable>>,
     under_way: UnderWay,
-    /// The last stake that was settled at once, and its profit by outcome: the next stake is nearly always the same.
+    /// Cached profits of the last immediately settled stake, by outcome.
+    ///
+    /// The next stake is usually the same.
     last_profits: (Money, [Money; 4]),
 }
 
-/// Money, and what is going to become known of orders.
 #[derive(Clone, Debug)]
 struct UnderWay {
     wallet: Wallet,
@@ -58,43 +60,26 @@ struct PendingSettlement {
     stake: Money,
 }
 
-/// An order that is decided at the close of a candle, on the symbol of a venue's [tables](Simulator::with_outcomes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderAtClose {
-    /// The place of the candle in the tables' series.
     pub candle: usize,
-    /// Its close: the decision time.
     pub time: Millis,
-    /// The bet.
     pub direction: Direction,
-    /// How it ends.
     pub expiry: Expiry,
-    /// What is bet.
     pub stake: Money,
 }
 
-/// A trade that was settled at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettledAtOnce {
-    /// When the venue's answer arrives.
     pub answered_at: Millis,
-    /// When it opens.
     pub open_time: Millis,
-    /// When it closes.
     pub close_time: Millis,
-    /// When its settlement becomes known.
     pub known_at: Millis,
-    /// How it ends.
     pub outcome: Outcome,
-    /// Net.
     pub profit: Money,
 }
 
 impl Simulator {
-    /// A venue with these candles and a wallet.
-    ///
-    /// # Errors
-    /// [`SimulatorError`] names the first setting or market that cannot be used.
     pub fn new(
         settings: SimulationSettings,
         balance: Money,
@@ -125,10 +110,11 @@ impl Simulator {
         })
     }
 
-    /// Looks the outcomes of orders up in these tables, which are made with the same settings and candles and are of one symbol. An
-    /// order of another symbol or expiry, or at another moment, is priced by the markets as before.
+    /// Looks up outcomes in these tables.
     ///
-    /// Tables keep no prices: answers and settlements that come from one have none.
+    /// They must be of one symbol and built from the same settings and candles. Orders of another
+    /// symbol or expiry, or at another moment, are still priced by the markets. Tables store no
+    /// prices, so answers and settlements from a table have none.
     #[must_use]
     pub fn with_outcomes(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -136,10 +122,11 @@ impl Simulator {
         self
     }
 
-    /// Takes an order at its decision time and says what the venue will answer when it arrives.
+    /// Submits an order at its decision time and returns the answer that arrives later.
     ///
-    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end
-    /// of the data, or an exit after it, has no settlement: it stays [`unsettled`](Self::unsettled).
+    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at
+    /// or after the end of the data, or an exit after it, never settles and stays in
+    /// [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
         if !self.tables.is_empty()
@@ -161,7 +148,9 @@ impl Simulator {
         }
     }
 
-    /// Takes an order whose outcome is in a table; nothing happens with any other. Apart, so that an outcome that is computed is written once, into its queue.
+    /// Submits an order whose outcome is in a table; a no-op for any other order.
+    ///
+    /// Separate from computed outcomes, so that each of those is written only once, into its queue.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
@@ -170,9 +159,11 @@ impl Simulator {
         Some(self.under_way.put(order, at, outcome))
     }
 
-    /// Takes an order and settles it at once: the same as [`submit`](Self::submit) and everything that follows from it,
-    /// without events. `None`, and nothing happens, where other orders are under way, where the wallet does not cover it, and
-    /// where no [table](Self::with_outcomes) says that it settles.
+    /// Submits an order and settles it immediately, without events.
+    ///
+    /// The result is that of [`submit`](Self::submit) and all that follows. A no-op that returns
+    /// `None` if other orders are in flight, if the wallet does not cover the stake, or if no
+    /// [table](Self::with_outcomes) has a settlement for it.
     #[inline(always)]
     pub fn settle_at_once(&mut self, order: &OrderAtClose) -> Option<SettledAtOnce> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
@@ -193,15 +184,16 @@ impl Simulator {
         Some(SettledAtOnce { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
-    /// When the earliest queued event is due.
     #[inline]
     pub fn next_due(&self) -> Option<Millis> {
         let due = self.under_way.next_due;
         (due != Millis::MAX).then_some(due)
     }
 
-    /// Takes the next event that is due at `now` or before, in canonical order: by instant; at one instant
-    /// settlements (by close time, then order number) before answers (by order number).
+    /// Returns the next event due at or before `now`, in canonical order.
+    ///
+    /// Events are sorted by time. At the same time, settlements (by close time, then order number)
+    /// precede answers (by order number).
     #[inline]
     pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
         let under_way = &mut self.under_way;
@@ -224,26 +216,28 @@ impl Simulator {
         Some(event)
     }
 
-    /// The wallet as of the last event popped: without the stakes of open trades.
+    /// Returns the balance after the last popped event, excluding the stakes of open trades.
     #[inline]
     pub fn balance(&self) -> Money {
         self.under_way.wallet.balance()
     }
 
-    /// The stakes that left the wallet and have not returned. Once all events are popped these are the stakes
-    /// of unsettled trades, so that `balance() + open_stakes()` is the balance with those returned.
+    /// Returns the stakes that left the wallet and have not returned.
+    ///
+    /// Once all events are popped, these are the stakes of unsettled trades: `balance() +
+    /// open_stakes()` is the balance with those returned.
     #[inline]
     pub fn open_stakes(&self) -> Money {
         self.under_way.wallet.staked()
     }
 
-    /// The price path of a symbol at a moment, read as an exit and without stress; a symbol that the venue does
-    /// not have is all gap.
+    /// Returns the price of a symbol, read as an exit and without stress.
+    ///
+    /// An unknown symbol is a gap.
     pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
         self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
 
-    /// Trades that this data never ends, in the order of their submission.
     pub fn unsettled(&self) -> &[UnsettledTrade] {
         &self.under_way.unsettled
     }
@@ -255,7 +249,6 @@ impl Simulator {
 }
 
 impl UnderWay {
-    /// Queues what becomes of an order. A part of each of its callers, which knows what that is.
     #[inline(always)]
     fn put(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         let Order { number, stake, .. } = *order;
@@ -275,7 +268,6 @@ impl UnderWay {
         answer
     }
 
-    /// The same of an order that does not settle: nearly every one does.
     #[cold]
     fn put_rarely(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         self.put(order, at, outcome)
@@ -287,8 +279,10 @@ impl UnderWay {
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
-    /// Whether the wallet will cover a stake at an arrival: settlements known by then have returned, and orders
-    /// accepted before have taken theirs.
+    /// Returns whether the wallet will cover a stake at an arrival.
+    ///
+    /// Settlements known by then have returned, and earlier accepted orders have taken their
+    /// stakes.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();

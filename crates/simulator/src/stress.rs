@@ -1,9 +1,11 @@
-//! Stress: how far a price is shifted against the trade.
+//! Stress: the shift of a price against the trade.
 
 use candlewick_sdk::{Candle, Interval, Millis};
 
-/// The shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)` of the candle that gives the
-/// price, where `L` is the order latency. A price moves by about the square root of the time that passes.
+/// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
+///
+/// `high` and `low` are those of the candle that gives the price, `L` is the order latency. A price
+/// moves roughly with the square root of the elapsed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stress {
     k: f64,
@@ -16,7 +18,6 @@ impl Stress {
         Self { k, root: (exposed / interval.length().get() as f64).sqrt() }
     }
 
-    /// By how much a price of this candle moves; 0 without stress.
     #[inline]
     pub(crate) fn shift(self, candle: &Candle) -> f64 {
         self.k * (candle.high() - candle.low()) * self.root

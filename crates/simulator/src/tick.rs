@@ -1,15 +1,13 @@
-//! A symbol's smallest price step.
+//! Tick size of a symbol: its smallest price step.
 
-/// A price step to which interpolated prices are rounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tick {
     size: f64,
-    /// How many steps make 1.0, where that is a whole number.
+    /// Number of steps in 1.0, `None` if it is not an integer.
     steps_per_one: Option<f64>,
 }
 
 impl Tick {
-    /// A step of `size`; `None` unless it is finite and above zero.
     pub(crate) fn new(size: f64) -> Option<Self> {
         if !(size.is_finite() && size > 0.0) {
             return None;
@@ -19,11 +17,11 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// The nearest multiple of the step; a price half-way goes up.
+    /// Rounds to the nearest multiple of the step, halves up.
     ///
-    /// Where a whole number of steps makes 1.0, the multiple is found by one division, so that it is the very
-    /// number that the price's decimal text parses to: 123,457 steps of 0.00001 are 1.23457, bit for bit, and
-    /// a draw against a candle's close is seen as one.
+    /// If 1.0 is an integer number of steps, the multiple is computed by one division. It is then
+    /// bit for bit the number that the price's decimal text parses to (123,457 steps of 0.00001 are
+    /// 1.23457), so that a draw against a candle's close is recognized.
     #[inline]
     pub(crate) fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

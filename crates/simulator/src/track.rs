@@ -1,42 +1,32 @@
-//! One series of candles, found by time: at once where none is missing, else by a search over its gaps.
+//! Candle lookup by time: direct in a gapless series, otherwise by a search over the gaps.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis};
 use std::ops::Range;
 
-/// Which candle a moment on a boundary belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// The candle that opens there.
     Opens,
-    /// The candle that ends there.
     Ends,
 }
 
-/// The candle slot that a moment falls into.
 pub(crate) enum Slot<'a> {
-    /// Its candle is there.
     Filled(&'a Candle),
-    /// Its candle is missing.
     Missing {
-        /// The last candle before the slot.
         last: &'a Candle,
-        /// How many candles in a row are missing, this slot's included.
+        /// Number of consecutive missing candles up to and including this slot.
         intervals: i64,
     },
-    /// It lies before the first candle.
     Before,
 }
 
-/// A series of candles, cut into runs in which no candle is missing: one run where none is missing at all.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     series: CandleSeries,
     interval: Millis,
-    /// Ascending, and never empty: a series is not.
+    /// Ascending and never empty, since a series is never empty.
     runs: Vec<Run>,
 }
 
-/// Candles that follow each other without a gap, up to the next run.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     opens: Millis,
@@ -51,7 +41,6 @@ impl Track {
         Self { series, interval, runs }
     }
 
-    /// The stretches of time that its candles cover, ascending.
     pub(crate) fn stretches(&self) -> impl Iterator<Item = Range<Millis>> + '_ {
         let candles = self.series.candles();
         let close_before = |index: usize| candles[index - 1].close_time(self.series.interval());
@@ -69,7 +58,6 @@ impl Track {
         self.series.end()
     }
 
-    /// The slot that `at` falls into; the boundary rule says which of two when `at` is between them.
     #[inline]
     pub(crate) fn slot_at(&self, at: Millis, boundary: Boundary) -> Slot<'_> {
         let inside = match boundary {
@@ -90,8 +78,10 @@ impl Track {
     }
 }
 
-/// Finds every candle that does not follow the one before it at once, by halves: a stretch whose ends are as far
-/// apart as its candles are many has no gap inside, so a series with few gaps is hardly looked at.
+/// Finds every gap by bisection.
+///
+/// A stretch whose length matches its number of candles has no gap inside, so a series with few
+/// gaps is barely read.
 fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;

@@ -1,8 +1,7 @@
-//! The venue's wallet.
+//! The wallet of the venue.
 
 use candlewick_sdk::Money;
 
-/// What is in the wallet, what is staked, and what accepted orders are about to take.
 #[derive(Clone, Debug)]
 pub(crate) struct Wallet {
     balance: Money,
@@ -15,39 +14,36 @@ impl Wallet {
         Self { balance, staked: Money::ZERO, promised: Money::ZERO }
     }
 
-    /// What is in it.
     pub(crate) fn balance(&self) -> Money {
         self.balance
     }
 
-    /// Stakes that left it and have not returned.
     pub(crate) fn staked(&self) -> Money {
         self.staked
     }
 
-    /// What is in it and not promised to an order on its way.
     pub(crate) fn free(&self) -> Money {
         self.balance - self.promised
     }
 
-    /// An order on its way will be accepted; its stake stays in the balance until then.
+    /// Reserves the stake of an accepted order in flight.
+    ///
+    /// It stays in the balance until the answer is due.
     pub(crate) fn promise(&mut self, stake: Money) {
         self.promised += stake;
     }
 
-    /// A promised stake leaves: its trade opens.
     pub(crate) fn take(&mut self, stake: Money) {
         self.promised -= stake;
         self.balance -= stake;
         self.staked += stake;
     }
 
-    /// A stake left and returned with its profit, and nothing came between.
+    /// Books a stake that left and returned with its profit, with no event in between.
     pub(crate) fn pass(&mut self, profit: Money) {
         self.balance += profit;
     }
 
-    /// A stake returns with its profit; for a loss the profit is minus the stake, and nothing returns.
     pub(crate) fn settle(&mut self, stake: Money, profit: Money) {
         self.staked -= stake;
         self.balance += stake + profit;

@@ -1,61 +1,66 @@
-//! One alpha for many bots and all their fresh starts.
+//! Alpha budget: one error rate for many bots and all their restarts.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Who spends how much of one alpha: each bot of a journal has a weight, and its edge is shown when its account reaches
-/// `1 / (alpha x weight)` ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)).
+/// Allocation of one alpha to the bots of a journal.
+///
+/// Each bot has a weight, and its edge is shown when its account reaches `1 / (alpha x weight)`
+/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)).
 ///
 /// # The rules
-/// An account's worth is the least it ever held with its open stakes lost, before a stake or at the change, and it begins with
-/// 1 ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)): losses are passed on, gains are not, and losses that
-/// were won back are losses.
-/// - The first run shares 1 evenly: one bot has all of it. Several have equal parts, and all their trades together, which
-///   are judged as well, have one more.
-/// - A bot that goes on keeps its weight. So does one that is left out for some runs and comes back as it was.
-/// - A bot that begins anew (with other parameters, say) has what its old account is worth of its weight.
-/// - A new bot takes the place of one that is absent, as if that had begun anew: of several the one that is worth most.
-///   Where nobody is absent, all `n` bots of the run give: with `k` new ones each keeps `n / (n + k)` of its weight, and
-///   the worth of the rest goes to the new ones, evenly.
-/// - All trades together are judged as long as no bot is new or begins anew.
+/// The worth of an account is its minimum with open stakes counted as lost, before a stake or at
+/// the change. It starts at 1
+/// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)). Losses are passed
+/// on, gains are not, and losses that were won back still count as losses.
+/// - The first run splits 1 evenly: a single bot gets everything. Several bots have equal parts, and one more part goes to
+///   all their trades together, which are judged as well.
+/// - A bot that continues keeps its weight. So does a bot that skips some runs and returns unchanged.
+/// - A bot that restarts (with other parameters, for example) has its old weight times the worth of its old account.
+/// - A new bot takes the place of an absent one, as if that had restarted; of several absent bots, the most valuable. If no
+///   bot is absent, all `n` bots of the run contribute: with `k` new bots, each keeps `n / (n + k)` of its weight, and the
+///   worth of the rest is split evenly among the new ones.
+/// - All trades together are judged as long as no bot is new or restarts.
 ///
-/// # Why at most alpha of all journals show an edge that is not there
-/// A trade has an edge when its mean return, given what was known at its open, is above 0: that is known at its open, and may
-/// depend on all that was before. *Edge shown* is false when no trade of the start that shows it has had one.
+/// # Why at most alpha of all journals show a false edge
+/// A trade has an edge if its mean return, given everything known at its open, is above 0. This is
+/// known at the open and may depend on the whole past. *Edge shown* is false if no trade of the
+/// start that shows it has had an edge.
 ///
-/// Let each start have a second account, which makes the same bets until the first trade that has an edge is decided, and none from
-/// that one on. Let `Z` be the sum of `weight x second account` over the starts that go on, open stakes lost. It begins at 1, and
-/// its trades add at most 0 to its mean: it is one portfolio of bets on trades without an edge, whose stakes were known at their opens.
-/// The rules above never add to it, whoever changes what and when: what is given is at most `weight x worth` of what was there, and
-/// the worth is at most the second account. Before a trade with an edge that is what the account itself holds; later it is no less than
-/// the account held just before the first such trade was staked on, since open stakes return 0 or more. What open trades bring back to
-/// an account after part of its weight was given is given up in the same proportion, and that is never below 0 either. A start none
-/// of whose trades has had an edge is shown only where `Z` has reached `1 / alpha`, since its two accounts are the same:
-/// Ville's inequality. Nothing is asked of the bots among each other: they may copy one another, overlap, have an edge that comes and
-/// goes, and be begun anew by somebody who looks at every trade.
+/// Give each start a second account that makes the same bets until the first trade with an edge is
+/// decided, and none from that trade on. Let `Z` be the sum of `weight x second account` over the
+/// continuing starts, open stakes counted as lost. It starts at 1, and its trades add at most 0 to
+/// its mean: it is one portfolio of bets on trades without an edge, with stakes known at their
+/// opens. The rules above never increase it, whatever changes at whatever time: a transfer is at
+/// most `weight x worth`, and the worth is at most the second account. Before a trade with an edge,
+/// the second account equals the account itself. Later it is at least the value of the account just
+/// before the first such trade was staked, since open stakes return 0 or more. If part of a weight
+/// was given away, later returns of open trades are given up in the same proportion, and these are
+/// never below 0 either. A start without any edge is shown only if `Z` has reached `1 / alpha`,
+/// since its two accounts are equal: Ville's inequality. Nothing is assumed about the relation
+/// between bots. They may copy one another, overlap, have an edge that comes and goes, and be
+/// restarted by an operator who watches every trade.
 ///
-/// Were the worth the least of 1 and what the account holds *now*, a bot could win back with an edge what it had lost without one, begin
-/// anew with a full account, and try again without an edge as often as it likes: the rate would have no bound.
+/// If the worth were the minimum of 1 and the *current* account, a bot could win back with an edge
+/// what it had lost without one, restart with a full account, and try again without an edge any
+/// number of times. The rate would have no bound.
 ///
-/// The rate is that of *any* false *edge shown* in all the time of a journal. It says nothing of *no edge*, whose
-/// error is that of each bot.
+/// The rate covers *any* false *edge shown* over the whole life of a journal. It does not cover *no
+/// edge*, whose error rate is per bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AlphaBudget {
     weights: BTreeMap<String, f64>,
     whole: f64,
 }
 
-/// A bot of a run that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetedBot<'a> {
-    /// Its name: bots of earlier runs are known by it.
     pub name: &'a str,
-    /// Whether it is another bot than the one that had this name before.
+    /// Whether it differs from the earlier bot of the same name.
     pub begins_anew: bool,
 }
 
 impl AlphaBudget {
-    /// Of these bots, which have traded in no run before.
     pub fn of_first_run<'a>(bots: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = bots.into_iter().collect();
         let part = Self::part_of_first_run(names.len());
@@ -63,24 +68,27 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// What each of so many bots has in a first run, and of several all their trades together as well.
+    /// Returns the share of each bot in a first run.
+    ///
+    /// With several bots, all their trades together have one more share.
     pub const fn part_of_first_run(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
 
-    /// What a bot may spend of alpha; nothing of one that is not known.
     pub fn weight(&self, bot: &str) -> Option<f64> {
         self.weights.get(bot).copied()
     }
 
-    /// The same of all trades of several bots together; 0 where these are not judged.
+    /// Returns the weight of all trades together, 0 if these are not judged.
     pub const fn whole(&self) -> f64 {
         self.whole
     }
 
-    /// A run of these bots begins. `worth` says the least that the account of a bot that is known ever held
-    /// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)), which counts as at most 1; a bot that is new or begins
-    /// anew begins with 1 again.
+    /// Starts a run of these bots.
+    ///
+    /// `worth` returns the minimum that a known bot's account ever had
+    /// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)), capped at 1. A
+    /// bot that is new or restarts starts at 1 again.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::of_first_run(bots.iter().map(|bot| bot.name));
@@ -114,7 +122,6 @@ impl AlphaBudget {
     }
 }
 
-/// Removes the place that is worth most, the first by name of several; what it is worth.
 fn take_best(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
     let mut best: Option<(&String, f64)> = None;
     for (name, (_, worth)) in &*absent {

@@ -1,16 +1,16 @@
-//! The probability of exactly `k` wins, without loss of digits.
+//! Binomial probability of exactly `k` wins, without loss of precision.
 //!
-//! `n! / (k! (n - k)!) p^k q^(n - k)` by logarithms of factorials loses ten digits at ten million trades, for they
-//! are the small difference of numbers near 10^8. Loader's form takes that difference apart by hand: the logarithm
-//! is a sum of Stirling errors (small) and deviances (exact near the mean, where it matters).
+//! `n! / (k! (n - k)!) p^k q^(n - k)` by log-factorials loses ten digits at ten million trades,
+//! because it is the small difference of numbers near 10^8. Loader's form computes the logarithm as
+//! a sum of Stirling errors (small) and deviances (exact near the mean, where it matters).
 //!
 //! Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
 
 use std::f64::consts::TAU;
 
-/// `P(X = k)` for `X` binomial over `n` trades of probability `p`, for `0 <= k <= n` and `0 < p < 1`.
+/// Returns `P(X = k)` for `X` binomial over `n` trades, for `0 <= k <= n` and `0 < p < 1`.
 ///
-/// The relative error stays below 1e-11 up to a thousand million trades, down to results of 1e-300.
+/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300.
 pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     let (wins, losses, trades) = (k as f64, (n - k) as f64, n as f64);
     if k == 0 {
@@ -29,7 +29,8 @@ pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     exponent.exp() * (trades / wins / (TAU * losses)).sqrt()
 }
 
-/// `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`: what Stirling's formula leaves out, for `n >= 1`.
+/// Returns the error of Stirling's formula: `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`, for `n
+/// >= 1`.
 fn stirling_error(n: u64) -> f64 {
     let x = n as f64;
     if n < 16 {
@@ -43,7 +44,7 @@ fn stirling_error(n: u64) -> f64 {
         / x
 }
 
-/// `x ln(x / mean) + mean - x`, given also the exact `excess = x - mean`.
+/// Computes `x ln(x / mean) + mean - x`, given also the exact `excess = x - mean`.
 fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
     if excess.abs() >= 0.1 * (x + mean) {
         return x * (x / mean).ln() - excess;

@@ -1,24 +1,23 @@
-//! Could luck alone have won this many?
+//! Exact binomial p-value of a number of wins.
 
 use crate::binomial_density::binomial_density;
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, WinRate};
 
-/// The exact one-sided binomial p-value `P(X >= won | decided, null)`: how probable at least so many wins are when
-/// each trade wins with probability `null`, the break-even rate for a bot without an edge.
+/// Returns the exact one-sided binomial p-value `P(X >= won | decided, null)`.
 ///
-/// `sum(C(n, i) p^i (1 - p)^(n - i), i = k..=n)`, summed from the end nearer to `k`, term by term, each from the
-/// one before: nothing cancels, so that the relative error is below 1e-11 in both tails. Below 1e-300 the figure
-/// fades into 0. It assumes independent trades with one payout; for several see
-/// [`crate::poisson_binomial_p_value`].
+/// This is the probability of at least as many wins if each trade wins with probability `null`: the
+/// break-even rate, for a bot without an edge. It assumes independent trades with one payout; for
+/// several payouts see [`crate::poisson_binomial_p_value`].
 ///
-/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated in the Case of
-/// the Binomial*, Biometrika 26 (1934), for the tail; the first term after Loader (2000). The regularised incomplete
-/// beta function equals the same tail, but `statrs` stops its continued fraction after 140 terms: at ten million
-/// trades it answers 0.37 where one half is right.
+/// `sum(C(n, i) p^i (1 - p)^(n - i), i = k..=n)` is summed from the end nearer to `k`, each term
+/// derived from the previous one. Nothing cancels, so the relative error is below 1e-11 in both
+/// tails. Below 1e-300 the result underflows to 0.
 ///
-/// # Errors
-/// [`StatisticsError::NotAProbability`] for `null` outside 0 to 1.
+/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated
+/// in the Case of the Binomial*, Biometrika 26 (1934), for the tail; the first term after Loader
+/// (2000). The regularised incomplete beta function equals the same tail, but `statrs` stops its
+/// continued fraction after 140 terms: at ten million trades it returns 0.37 instead of one half.
 pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("probability of a win", null)?;
     let (k, n) = (rate.won(), rate.decided());
@@ -33,23 +32,24 @@ pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError
     })
 }
 
-/// `P(X >= k)` for `k` above the mean, where every next term is smaller.
+/// Returns `P(X >= k)` for `k` above the mean, where each next term is smaller.
 fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
     let ratios = (k..n).map(|i| (n - i) as f64 / (i + 1) as f64 * odds);
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// `P(X <= k)` for `k` below the mean, where every term before is smaller.
+/// Returns `P(X <= k)` for `k` below the mean, where each previous term is smaller.
 fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = (1.0 - p) / p;
     let ratios = (1..=k).rev().map(|i| i as f64 / (n - i + 1) as f64 * odds);
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// `1 + r1 + r1 r2 + r1 r2 r3 + ...` for falling ratios below 1, until nothing is added any more.
+/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1.
 ///
-/// Some nine standard deviations of terms are enough: 14,000 of ten million trades.
+/// Stops when terms no longer change the sum. About nine standard deviations of terms suffice:
+/// 14,000 of ten million trades.
 fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for ratio in ratios {

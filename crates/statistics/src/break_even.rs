@@ -1,34 +1,29 @@
-//! The win rate at which a payout neither earns nor costs.
+//! Break-even win rates of payouts.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_payout;
 
-/// The stake of one trade and what a win of it pays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaidStake {
-    /// The stake, in any unit of money, above 0.
     pub stake: f64,
-    /// What a win earns per unit of stake: 0.8 for 80 %.
+    /// Profit of a win per unit of stake: 0.8 for 80 %.
     pub payout_fraction: f64,
 }
 
-/// The break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
+/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
 ///
-/// It solves `p b - (1 - p) = 0`, the expected return per unit of stake with draws left out.
-///
-/// # Errors
-/// [`StatisticsError::NotAPayout`] unless `b` is finite and above 0.
+/// It solves `p b - (1 - p) = 0`, the expected return per unit of stake without draws.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
 
-/// The parts of one in which the break-evens of trades are summed up: a power of two, so that each is exact.
+/// Fixed-point scale for summing break-even rates: a power of two, so that each is exact.
 const PARTS: f64 = (1_u64 << 60) as f64;
 
-/// The break-even win rate of trades with different payouts, each counted once: the mean of `1 / (1 + b)`.
+/// Mean break-even win rate of trades with different payouts: the mean of `1 / (1 + b)`.
 ///
-/// A win rate counts trades as well, whatever was staked on each, so it is compared with this one. The sum is of whole numbers, so it
-/// is the same in whatever order trades come.
+/// Each trade counts once, whatever its stake, as in a win rate; so compare a win rate with this.
+/// The sum is of integers and does not depend on the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,
@@ -36,40 +31,28 @@ pub struct MeanBreakEven {
 }
 
 impl MeanBreakEven {
-    /// Takes one more trade, which pays the fraction `b` where it is won.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotAPayout`] unless `b` is finite and above 0.
     pub fn add(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
         self.sum += (break_even(payout_fraction)? * PARTS) as u128;
         self.trades += 1;
         Ok(())
     }
 
-    /// Takes out a trade that was added, which is not decided after all.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotAPayout`] unless `b` is finite and above 0.
     pub fn remove(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
         self.sum = self.sum.saturating_sub((break_even(payout_fraction)? * PARTS) as u128);
         self.trades = self.trades.saturating_sub(1);
         Ok(())
     }
 
-    /// The mean; none without a trade.
     pub fn mean(self) -> Option<f64> {
         (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / PARTS)
     }
 }
 
-/// The break-even win rate of trades with different payouts by money: `sum(stake) / sum(stake (1 + b))`.
+/// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// It tells what the money needed. A win rate is compared with [`MeanBreakEven`], and a test against either would be wrong, since each
-/// trade has a break-even of its own: see [`crate::poisson_binomial_p_value`].
-///
-/// # Errors
-/// [`StatisticsError::NoTrades`] without trades, `NotAStake` and `NotAPayout` for numbers that are not finite and
-/// above 0.
+/// It tells what the money needed. Compare a win rate with [`MeanBreakEven`] instead. Do not test
+/// against either, since each trade has its own break-even: see
+/// [`crate::poisson_binomial_p_value`].
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);

@@ -1,20 +1,16 @@
-//! Where the true win rate may lie, at a coverage that is never less than promised.
+//! Clopper-Pearson interval of a win rate, whose coverage is never below the nominal one.
 
 use crate::{ConfidenceInterval, StatisticsError, WinRate, binomial_p_value};
 
-/// The two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %).
+/// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %).
 ///
-/// Its lower end is the rate at which so many wins or more have a probability of `(1 - confidence) / 2`, its upper
-/// end that of so many or fewer: no rate outside could have made such a count more often than that. It covers
-/// the true rate at least as often as promised, more often for few trades, where [`crate::wilson_interval`] covers
-/// it about as often as promised. It assumes independent trades.
+/// At the lower end, so many wins or more have a probability of `(1 - confidence) / 2`; at the
+/// upper end, so many or fewer. The coverage is at least `confidence`, and larger for few trades,
+/// where that of [`crate::wilson_interval`] is about nominal. It assumes independent trades.
 ///
-/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated in the Case of
-/// the Binomial*, Biometrika 26 (1934). The ends are found by halving on [`crate::binomial_p_value()`], to the last
-/// digits of a double.
-///
-/// # Errors
-/// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated
+/// in the Case of the Binomial*, Biometrika 26 (1934). The ends are found by bisection on
+/// [`crate::binomial_p_value()`], to full double precision.
 pub fn clopper_pearson_interval(
     rate: WinRate,
     confidence: f64,
@@ -30,7 +26,6 @@ pub fn clopper_pearson_interval(
     Ok(ConfidenceInterval { lower, upper })
 }
 
-/// The rate at which `rate.won()` wins or more have the probability `tail`.
 fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
     if rate.won() == 0 {
         return Ok(0.0);

@@ -1,60 +1,49 @@
-//! Do the directions matter, or would any have earned as much?
+//! Test of trade directions against the same directions at other times.
 
 use crate::StatisticsError;
 use crate::simulation::Dice;
 use crate::statistics_error::check_numbers;
 
-/// Which way a trade went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeSide {
-    /// Up.
     Buy,
-    /// Down.
     Sell,
 }
 
-/// A trade, and what it would have returned per unit of stake in either direction.
+/// A trade with its return per unit of stake in either direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectedTrade {
-    /// The direction it had.
     pub side: TradeSide,
-    /// Its return as a BUY.
     pub buy_return: f64,
-    /// Its return as a SELL.
     pub sell_return: f64,
 }
 
-/// What the same trades would have returned with other directions; each figure is a mean per trade.
+/// Mean returns per trade with the actual and with other directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBaseline {
-    /// With their own directions.
     pub actual: f64,
-    /// All as BUY.
     pub always_buy: f64,
-    /// All as SELL.
     pub always_sell: f64,
-    /// With shifted directions, on average.
     pub shifted: f64,
-    /// The probability of the actual mean or more with shifted directions. Nothing when more than 95 % go one way, or
-    /// no symbol has two trades: shifting changes next to nothing then.
+    /// Probability of the actual mean or more with shifted directions.
+    ///
+    /// `None` if more than 95 % of trades go one way or no symbol has two trades, because shifting
+    /// then changes almost nothing.
     pub p_value: Option<f64>,
 }
 
-/// The share of one direction above which shifting says nothing.
+/// Share of one direction above which shifting is meaningless.
 const MAX_ONE_SIDED: f64 = 0.95;
 
-/// Holds the directions of trades against the same directions at other times.
+/// Compares the directions of trades with the same directions at other times.
 ///
-/// Within each symbol the directions are shifted in a circle, by a number of trades drawn anew for each run: how
-/// many go up, and in what runs, stays as it was; when they do changes. `p = (1 + hits) / (1 + runs)`, a hit being a
-/// run whose mean is at least the actual one.
+/// Within each symbol, the directions are rotated by a random number of trades in each run. Their
+/// number and runs are preserved, only their timing changes. `p = (1 + hits) / (1 + runs)`, where a
+/// hit is a run with at least the actual mean.
 ///
-/// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical Applications in
-/// Genetics and Molecular Biology 9 (2010), for the count; shifts in the place of permutations keep what hangs
-/// together in time.
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] without a trade or a run, `NotANumberFor` for a return that is not finite.
+/// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical
+/// Applications in Genetics and Molecular Biology 9 (2010), for the count; rotations instead of
+/// permutations preserve serial dependence.
 pub fn direction_baseline(
     by_symbol: &[Vec<DirectedTrade>],
     runs: u32,
@@ -90,7 +79,6 @@ pub fn direction_baseline(
     })
 }
 
-/// The sum of a symbol's returns with its directions moved by 1 to all but one places.
 fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
     let shift = if trades.len() > 1 { 1 + dice.below(trades.len() - 1) } else { 0 };
     let (first, last) = trades.split_at(shift);

@@ -1,19 +1,17 @@
-//! Many variants were tried: which of them still count?
+//! Benjamini-Hochberg correction for many tested variants.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_probability;
 
-/// The p-values of Benjamini and Hochberg, in the order given: who takes those of at most `q` for discoveries errs in
-/// a share of at most `q` of them on average.
+/// Returns the adjusted p-values of Benjamini and Hochberg, in the given order.
 ///
-/// The `i`-th smallest of `m` becomes `min(1, p_(j) m / j for all j >= i)`. It holds for independent p-values and for
-/// those that rise and fall together, as variants of one strategy do.
+/// Selecting those of at most `q` gives a mean share of false discoveries of at most `q`. The
+/// `i`-th smallest of `m` becomes `min(1, p_(j) m / j for all j >= i)`. This holds for independent
+/// p-values and for positively dependent ones, such as those of variants of one strategy.
 ///
-/// Source: Y. Benjamini and Y. Hochberg, *Controlling the False Discovery Rate*, Journal of the Royal Statistical
-/// Society B 57 (1995); Y. Benjamini and D. Yekutieli, Annals of Statistics 29 (2001), for dependence.
-///
-/// # Errors
-/// [`StatisticsError::NotAProbability`] for a p-value outside 0 to 1. No p-values at all have none.
+/// Source: Y. Benjamini and Y. Hochberg, *Controlling the False Discovery Rate*, Journal of the
+/// Royal Statistical Society B 57 (1995); Y. Benjamini and D. Yekutieli, Annals of Statistics 29
+/// (2001), for dependence.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
     for p in p_values {
         check_probability("p-value", *p)?;

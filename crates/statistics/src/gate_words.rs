@@ -1,4 +1,4 @@
-//! A gate in words: what opens and closes it, and how far it is from that.
+//! Text descriptions of a gate: its rule, and the distance to opening or closing.
 
 use crate::{GateOpening, GateRule, GateStanding};
 use std::fmt;
@@ -98,8 +98,10 @@ impl GateStanding {
     }
 }
 
-/// What closes a gate, each with its count. A signal counts once it was let pass, whether a limit then refused it or not: the words
-/// say no more than that.
+/// Describes what closes a gate, with counts.
+///
+/// A signal counts once it passes the gate, even if a limit rejects it afterwards; the text must
+/// not claim more.
 fn passed(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
     [

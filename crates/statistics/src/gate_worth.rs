@@ -1,55 +1,50 @@
-//! What a gate before trades would have been worth: against all of them, and against chance.
+//! Value of a trade gate, compared with all trades and with chance.
 
 use crate::simulation::Dice;
 use crate::statistics_error::check_numbers;
 use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 
-/// A trade that a gate is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GatedTrade {
-    /// When it was decided, in any unit.
+    /// Decision time, in any unit.
     pub decided: i64,
-    /// When its result became known, in the same unit. What is known at the moment of a decision is known to it.
+    /// Time at which the result became known, in the same unit.
+    ///
+    /// A decision at that very time may use it.
     pub known: i64,
-    /// The day in which it was decided, by any number that no other day has: what a gate that resets daily goes by.
+    /// Day of the decision as any unique number, for gates that reset daily.
     pub day: i64,
-    /// What it returned per unit of stake: above 0 is a win, below 0 a loss, 0 neither.
+    /// Return per unit of stake: positive for a win, negative for a loss, 0 for neither.
     pub unit_return: f64,
 }
 
-/// What a gate would have been worth; each mean is a return per unit of stake and trade.
+/// Value of a gate; all means are returns per unit of stake and trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
-    /// Trades in all.
     pub trades: u64,
-    /// Those that the gate would have let be real.
     pub real: u64,
-    /// The mean of all trades.
     pub mean_of_all: f64,
-    /// The mean of the real ones; none without any.
     pub mean_of_real: Option<f64>,
-    /// Where the mean of as many trades lies that are picked at random, in 95 of 100 draws.
+    /// Central 95 % range of the mean of as many randomly picked trades.
     pub random_95: Option<[f64; 2]>,
-    /// The mean of each draw of as many trades, the least first.
     pub random_means: Vec<f64>,
-    /// The probability that as many trades picked at random do as well or better.
+    /// Probability that as many randomly picked trades do at least as well.
     pub p_random: Option<f64>,
-    /// The probability that this gate does as well or better on the same results in random order. On independent trades it is exact:
-    /// it falls to 0.05 or below in at most 5 of 100 runs.
+    /// Probability that this gate does at least as well on the same results in random order.
+    ///
+    /// Exact for independent trades: it is at most 0.05 in at most 5 of 100 runs.
     pub p_shuffled: Option<f64>,
 }
 
-/// Follows a gate over trades, and holds it against `draws` random gates that let as many trades be real, and against itself on
-/// `draws` random orders of the same results.
+/// Compares a gate with random gates and with itself on shuffled results.
 ///
-/// `p = (1 + hits) / (1 + draws)`. Where the gate lets no trade be real on a random order, that order counts as a hit.
+/// Each comparison takes `draws` draws. A random gate lets as many trades be real. `p = (1 + hits)
+/// / (1 + draws)`. A shuffle in which the gate lets no trade be real counts as a hit.
 ///
-/// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical Applications in Genetics and
-/// Molecular Biology 9 (2010). That the second p-value is needed: J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand
-/// Fallacy?*, Econometrica 86 (2018): among few independent trades those after losses win more often than all on average.
-///
-/// # Errors
-/// [`StatisticsError`] without a trade or a draw, for a return that is not finite, and for a rule as [`TradeGate::new`].
+/// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical
+/// Applications in Genetics and Molecular Biology 9 (2010). The second p-value is needed because of
+/// J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?*, Econometrica 86 (2018):
+/// among few independent trades, those after losses win more often on average.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,
@@ -99,10 +94,12 @@ pub fn gate_worth(
     Ok(worth)
 }
 
-/// What a gate is told, in its order: the trade's place, and whether its result is known now.
+/// Index of the trade, and whether its result becomes known in this step.
 type Step = (usize, bool);
 
-/// Decisions and results in the order of time; at one moment results come first, except that no trade ends before it is decided.
+/// Returns decisions and results in chronological order.
+///
+/// At the same time, results come first, except that no trade ends before its decision.
 fn order_of(trades: &[GatedTrade]) -> Vec<Step> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {
@@ -113,7 +110,6 @@ fn order_of(trades: &[GatedTrade]) -> Vec<Step> {
     steps.into_iter().map(|(_, is_decision, place)| (place, !is_decision)).collect()
 }
 
-/// The mean of the trades that a gate lets be real, and how many those are; none without any.
 fn real_mean(
     gate: &TradeGate,
     (trades, order): (&[GatedTrade], &[Step]),

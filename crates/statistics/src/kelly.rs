@@ -1,16 +1,15 @@
-//! The stake that grows an account fastest.
+//! Kelly fraction: the stake that maximizes the growth of an account.
 
 use crate::StatisticsError;
 use crate::statistics_error::{check_payout, check_probability};
 
-/// The Kelly fraction `f = max(0, (p (1 + b) - 1) / b)`: the share of the balance to stake on a trade that wins
-/// `b` per unit with probability `p` and loses the unit otherwise. 0 without an edge.
+/// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` of the balance.
 ///
-/// Source: J. L. Kelly, *A New Interpretation of Information Rate*, Bell System Technical Journal 35 (1956).
-/// It is the fraction for a known `p` and one trade at a time; put in a lower bound of `p`, never the estimate.
+/// The trade wins `b` per unit of stake with probability `p` and loses the stake otherwise.
 ///
-/// # Errors
-/// [`StatisticsError::NotAProbability`] for `p` outside 0 to 1, `NotAPayout` unless `b` is finite and above 0.
+/// Source: J. L. Kelly, *A New Interpretation of Information Rate*, Bell System Technical Journal
+/// 35 (1956). It applies to a known `p` and one trade at a time; pass a lower bound of `p`, never
+/// the estimate.
 pub fn kelly_fraction(win_probability: f64, payout_fraction: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("win probability", win_probability)?;
     let b = check_payout(payout_fraction)?;

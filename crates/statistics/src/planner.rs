@@ -1,4 +1,4 @@
-//! How many trades does it take?
+//! Number of trades needed to find an edge.
 
 use crate::statistics_error::{check_error_rate, check_payout, check_probability};
 use crate::{
@@ -7,10 +7,8 @@ use crate::{
 };
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The most trades that [`TradePlan::by_exact_binomial`] looks through.
 pub const MAX_PLANNED_TRADES: u64 = 200_000;
 
-/// An edge that is hoped for, and how surely it is to be found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradePlan {
     payout_fraction: f64,
@@ -21,12 +19,9 @@ pub struct TradePlan {
 }
 
 impl TradePlan {
-    /// An edge of `points` percentage points above the break-even of `payout_fraction`, to be found with
-    /// probability `power` by a one-sided test that errs with probability `alpha`.
+    /// Plans an edge of `points` percentage points above the break-even of `payout_fraction`.
     ///
-    /// # Errors
-    /// `NotAPayout`, `NotAnErrorRate` for `alpha` and `power` not between 0 and 1, `NotAProbability` when the win
-    /// rate is none, `NotAnEdge` unless `points` is above 0.
+    /// A one-sided test with error rate `alpha` finds it with probability `power`.
     pub fn new(payout_fraction: f64, points: f64, alpha: f64, power: f64) -> Result<Self, StatisticsError> {
         let null = 1.0 / (1.0 + check_payout(payout_fraction)?);
         let win_probability = check_probability("win rate", null + points / 100.0)?;
@@ -37,12 +32,13 @@ impl TradePlan {
         Ok(Self { payout_fraction, null, win_probability, alpha, power })
     }
 
-    /// The normal approximation with both variances,
-    /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, to the nearest trade: quick, and some percent
-    /// too few.
+    /// Returns the number of trades by the normal approximation with both variances.
     ///
-    /// Source: J. L. Fleiss, B. Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003),
-    /// section 2.5.
+    /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, to the nearest trade. Fast,
+    /// but some percent too low.
+    ///
+    /// Source: J. L. Fleiss, B. Levin and M. C. Paik, *Statistical Methods for Rates and
+    /// Proportions* (2003), section 2.5.
     pub fn by_normal(&self) -> u64 {
         let (p0, p1) = (self.null, self.win_probability);
         let z = |probability| Normal::standard().inverse_cdf(probability);
@@ -51,11 +47,10 @@ impl TradePlan {
         (spread / (p1 - p0)).powi(2).round().max(1.0) as u64
     }
 
-    /// The number of trades from which on the exact one-sided binomial test has the power, for every number of trades
-    /// above as well: the power falls a little wherever one more win is asked for.
+    /// Returns the number of trades by the exact one-sided binomial test.
     ///
-    /// # Errors
-    /// [`StatisticsError::TooManyTrades`] when it is more than [`MAX_PLANNED_TRADES`].
+    /// The test has the power for this and every larger number of trades. The power is not
+    /// monotonic: it drops slightly wherever one more win is required.
     pub fn by_exact_binomial(&self) -> Result<u64, StatisticsError> {
         // One win more or less is 1 / (p1 - p0) trades; the teeth of the saw are about two of those wide.
         let tooth = 1.0 / (self.win_probability - self.null);
@@ -77,7 +72,6 @@ impl TradePlan {
         Ok(1)
     }
 
-    /// The fewest wins, `from` or more, of so many trades that are significant; one more than all when none are.
     fn critical_wins(&self, trades: u64, from: u64) -> Result<u64, StatisticsError> {
         let is_significant = |won: u64| {
             WinRate::new(won, trades - won)
@@ -96,14 +90,12 @@ impl TradePlan {
         Ok(reached)
     }
 
-    /// When the verdict of [`crate::EdgeTest`] falls on trades that have the edge, looked at after every trade, by
-    /// trial: `paths` paths of at most `most_trades`, one after another. The errors that the verdict may make and the
-    /// edge that it looks for are those of `plan`, whatever the edge that is there.
+    /// Simulates when the verdict of [`crate::EdgeTest`] falls on trades with this edge.
     ///
-    /// [`VerdictRates::trades_to_show`] of the power answers how many trades it takes.
-    ///
-    /// # Errors
-    /// None that [`TradePlan::new`] has not reported.
+    /// The verdict is checked after every trade, on `paths` consecutive paths of at most
+    /// `most_trades` trades. Its error rates and the edge that it tests for are those of `plan`,
+    /// whatever the actual edge. [`VerdictRates::trades_to_show`] of the power is the number of
+    /// trades needed.
     pub fn by_verdict(
         &self,
         plan: EdgeTestPlan,
@@ -117,7 +109,6 @@ impl TradePlan {
         Ok(VerdictRates::simulate(plan, &stream, range))
     }
 
-    /// The win rate that the edge means, 0 to 1.
     pub const fn win_probability(&self) -> f64 {
         self.win_probability
     }

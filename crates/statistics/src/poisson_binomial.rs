@@ -1,24 +1,22 @@
-//! Could luck alone have won this many, when every trade has its own payout?
+//! Exact p-value of a number of wins if every trade has its own payout.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_probability;
 
-/// The most trades that [`poisson_binomial_p_value`] takes: its work grows with their square.
+/// Maximum number of trades of [`poisson_binomial_p_value`], whose time is quadratic.
 pub const MAX_MIXED_TRADES: usize = 10_000;
 
-/// The exact one-sided p-value `P(X >= won)` where trade `i` wins with probability `nulls[i]`, its own break-even:
-/// the upper tail of the Poisson-binomial distribution.
+/// Returns the exact one-sided p-value `P(X >= won)`.
 ///
-/// The recursion over trades `P_i(j) = p_i P_(i-1)(j - 1) + (1 - p_i) P_(i-1)(j)`, in which what reaches `won`
-/// stays there. Only positive numbers are added, so that small p-values keep their digits. With equal `nulls` it is
-/// [`crate::binomial_p_value()`]. It assumes independent trades.
+/// It is the upper tail of the Poisson-binomial distribution: trade `i` wins with probability
+/// `nulls[i]`, its own break-even. It assumes independent trades. With equal `nulls` it equals
+/// [`crate::binomial_p_value()`].
 ///
-/// Source: R. E. Barlow and K. D. Heidtmann, *Computing k-out-of-n System Reliability*, IEEE Transactions on
-/// Reliability 33 (1984).
+/// Recursion over trades: `P_i(j) = p_i P_(i-1)(j - 1) + (1 - p_i) P_(i-1)(j)`, where `won` is
+/// absorbing. Only positive numbers are added, so small p-values keep their precision.
 ///
-/// # Errors
-/// [`StatisticsError::NoTrades`] without trades, `TooManyTrades` above [`MAX_MIXED_TRADES`], `MoreWonThanTrades`,
-/// and `NotAProbability` for a null outside 0 to 1.
+/// Source: R. E. Barlow and K. D. Heidtmann, *Computing k-out-of-n System Reliability*, IEEE
+/// Transactions on Reliability 33 (1984).
 pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, StatisticsError> {
     let trades = nulls.len() as u64;
     if nulls.is_empty() {

@@ -1,6 +1,5 @@
-//! Reads the reference figures that the tests compare with; how they were made is written beside them.
+//! Test helpers for reference figures; their origin is documented next to the data files.
 
-/// The rows of a CSV file of numbers, below its header line.
 pub(crate) fn rows<const N: usize>(text: &str) -> Vec<[f64; N]> {
     let row = |line: &str| {
         let numbers: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
@@ -11,7 +10,6 @@ pub(crate) fn rows<const N: usize>(text: &str) -> Vec<[f64; N]> {
     rows
 }
 
-/// Holds `found` to within a relative error of `expected`.
 pub(crate) fn assert_close(found: f64, expected: f64, relative_error: f64, case: &str) {
     let error = (found - expected).abs();
     assert!(error <= relative_error * expected.abs(), "{case}: {found:e}, not {expected:e}");

@@ -1,24 +1,28 @@
-//! Whether wins and losses come in random order.
+//! Test for random order of wins and losses.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Below so many trades of the rarer outcome the normal approximation does not hold (Siegel, *Nonparametric Statistics*, 1956, ch. 4).
+/// Minimum number of wins and of losses for the normal approximation.
+///
+/// Source: Siegel, *Nonparametric Statistics*, 1956, ch. 4.
 const FEWEST_OF_EACH: u64 = 20;
 
-/// The runs of some sequences of wins and losses, beside those that a random order has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
-    /// Stretches of wins, or of losses, in a row.
     pub runs: u64,
-    /// How many there are on average where the order is random.
     pub expected: f64,
-    /// The probability of a number that differs as much or more, where the order is random. Two-sided.
+    /// Two-sided probability of a number of runs at least as far from the expected one.
+    ///
+    /// Assumes random order.
     pub p_value: f64,
 }
 
-/// The runs test of Wald and Wolfowitz (*Annals of Mathematical Statistics* 11, 1940), by its normal approximation, over several
-/// sequences together. `true` is a win. It holds for whatever win rate, as long as the trades of a sequence do not overlap.
-/// Nothing with fewer than 20 wins or 20 losses in all.
+/// Runs the Wald-Wolfowitz test over several sequences together.
+///
+/// It uses the normal approximation. `true` is a win. It is valid for any win rate if the trades of
+/// a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
+///
+/// Source: *Annals of Mathematical Statistics* 11, 1940.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];

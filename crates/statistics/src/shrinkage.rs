@@ -1,21 +1,16 @@
-//! Means of small groups, drawn towards the mean of all.
+//! Shrinkage of group means towards the overall mean.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The results of one group of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupMoments {
-    /// How many.
     pub count: u64,
-    /// Their sum.
     pub sum: f64,
-    /// The sum of their squares.
     pub sum_of_squares: f64,
 }
 
 impl GroupMoments {
-    /// Adds a result.
     pub fn add(&mut self, result: f64) {
         self.count += 1;
         self.sum += result;
@@ -27,20 +22,17 @@ impl GroupMoments {
     }
 }
 
-/// Each group's mean, drawn towards the mean of all results by as much as chance explains of their difference; nothing
-/// for an empty group.
+/// Shrinks each group mean towards the overall mean, `None` for an empty group.
 ///
-/// With `s2` the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the mean of all and
-/// `Q = sum w (m_i - m)^2`, the variance between groups is
-/// `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`, and a mean becomes `m + (m_i - m) t2 / (t2 + s2 / n)`. A group
-/// of few results moves far, one of many hardly, and when chance explains all differences every group has the mean
-/// of all.
+/// The shift is the part of the difference that chance explains. With `s2` the variance within
+/// groups (pooled, `N - k`), `w = n / s2`, `m` the overall mean and `Q = sum w (m_i - m)^2`, the
+/// variance between groups is `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`, and a mean
+/// becomes `m + (m_i - m) t2 / (t2 + s2 / n)`. Small groups move far, large ones hardly. If chance
+/// explains all differences, every group gets the overall mean.
 ///
-/// Source: R. DerSimonian and N. Laird, *Meta-Analysis in Clinical Trials*, Controlled Clinical Trials 7 (1986), for `t2`;
-/// C. N. Morris, *Parametric Empirical Bayes Inference*, Journal of the American Statistical Association 78 (1983).
-///
-/// # Errors
-/// [`StatisticsError::NotANumberFor`] for a sum that is not finite.
+/// Source: R. DerSimonian and N. Laird, *Meta-Analysis in Clinical Trials*, Controlled Clinical
+/// Trials 7 (1986), for `t2`; C. N. Morris, *Parametric Empirical Bayes Inference*, Journal of the
+/// American Statistical Association 78 (1983).
 pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>>, StatisticsError> {
     let sums: Vec<f64> = groups.iter().flat_map(|group| [group.sum, group.sum_of_squares]).collect();
     check_numbers("sums of groups", &sums, 0)?;

@@ -1,29 +1,27 @@
-//! The sequential probability ratio test: quick, and right for independent trades only.
+//! Sequential probability ratio test: fast, but valid for independent trades only.
 
 use crate::statistics_error::check_payout;
 use crate::{EdgeTestPlan, StatisticsError};
 
-/// What a sequential probability ratio test says so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprtAnswer {
-    /// The edge is the better explanation, by the odds that were asked for.
     Edge,
-    /// No edge is the better explanation, by the odds that were asked for.
     NoEdge,
-    /// Neither yet.
     Undecided,
 }
 
-/// Wald's test of the break-even rate of each trade against a rate with the plan's edge.
+/// Wald's test of each trade's break-even rate against a rate with the plan's edge.
 ///
-/// After a win the logarithm of the likelihood ratio grows by `ln(p1 / p0)`, after a loss by
-/// `ln((1 - p1) / (1 - p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`; the answer is an edge at
-/// `ln((1 - beta) / alpha)` and none at `ln(beta / (1 - alpha))`, and it latches. Draws are left out.
+/// After a win the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 -
+/// p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. It answers *edge* at `ln((1 -
+/// beta) / alpha)` and *no edge* at `ln(beta / (1 - alpha))`, and latches. Draws are excluded.
 ///
-/// It assumes independent trades: three bots that take the same trade are counted as three independent ones, and a nominal
-/// error of 5 % was measured as 26 % (see [`crate::EdgeTest`]). It is shown beside the verdict and never decides.
+/// It assumes independent trades: three bots with the same trade count as three independent trades,
+/// and a nominal error rate of 5 % was measured as 26 % (see [`crate::EdgeTest`]). It is shown next
+/// to the verdict and never decides.
 ///
-/// Source: A. Wald, *Sequential Tests of Statistical Hypotheses*, Annals of Mathematical Statistics 16 (1945).
+/// Source: A. Wald, *Sequential Tests of Statistical Hypotheses*, Annals of Mathematical Statistics
+/// 16 (1945).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sprt {
     plan: EdgeTestPlan,
@@ -32,36 +30,24 @@ pub struct Sprt {
 }
 
 impl Sprt {
-    /// No trade seen.
     pub const fn new(plan: EdgeTestPlan) -> Self {
         Self { plan, log_ratio: 0.0, answer: SprtAnswer::Undecided }
     }
 
-    /// A trade at `payout_fraction` was won.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotAPayout`] unless the payout is finite and above 0, `NotAnEdge` when no win rate has
-    /// the plan's edge at this payout.
     pub fn on_won(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
         let (null, alternative) = self.rates(payout_fraction)?;
         Ok(self.add((alternative / null).ln()))
     }
 
-    /// A trade at `payout_fraction` was lost.
-    ///
-    /// # Errors
-    /// As for [`Sprt::on_won`].
     pub fn on_lost(&mut self, payout_fraction: f64) -> Result<SprtAnswer, StatisticsError> {
         let (null, alternative) = self.rates(payout_fraction)?;
         Ok(self.add(((1.0 - alternative) / (1.0 - null)).ln()))
     }
 
-    /// What it says so far.
     pub const fn answer(&self) -> SprtAnswer {
         self.answer
     }
 
-    /// The logarithm of the likelihood ratio, 0 at the start.
     pub const fn log_ratio(&self) -> f64 {
         self.log_ratio
     }

@@ -1,108 +1,38 @@
-//! Why a figure cannot be given.
+//! Errors of the statistics functions.
 
-/// What is wrong with the numbers that a figure was asked for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticsError {
-    /// There is nothing to count yet: show no figure.
+    /// No trades yet; display no figure.
     #[error("there are no trades to judge yet")]
     NoTrades,
-    /// The counts contradict each other.
     #[error("{won} won is more than {trades} trades")]
-    MoreWonThanTrades {
-        /// Trades won.
-        won: u64,
-        /// Trades in all.
-        trades: u64,
-    },
-    /// The method is not meant for so many: take a sample, or another method.
+    MoreWonThanTrades { won: u64, trades: u64 },
     #[error("{trades} trades are too many for this figure: at most {most}")]
-    TooManyTrades {
-        /// Trades in all.
-        trades: u64,
-        /// The bound of the method.
-        most: u64,
-    },
-    /// A number that has to be a probability is not.
+    TooManyTrades { trades: u64, most: u64 },
     #[error("{what} {value} is not a probability from 0 to 1")]
-    NotAProbability {
-        /// Which number.
-        what: &'static str,
-        /// What it was.
-        value: f64,
-    },
-    /// A confidence of exactly 0 or 1, or outside: there is no such finite interval.
+    NotAProbability { what: &'static str, value: f64 },
     #[error("confidence {value} is not between 0 and 1: use 0.95, for example")]
-    NotAConfidence {
-        /// What it was.
-        value: f64,
-    },
-    /// A payout fraction is not a finite number above 0.
+    NotAConfidence { value: f64 },
     #[error("payout fraction {value} is not above 0: 80 percent is 0.8")]
-    NotAPayout {
-        /// What it was.
-        value: f64,
-    },
-    /// An error rate of exactly 0 or 1, or outside: no finite number of trades keeps it, or none is needed.
+    NotAPayout { value: f64 },
     #[error("error rate {value} is not between 0 and 1: use 0.05, for example")]
-    NotAnErrorRate {
-        /// What it was.
-        value: f64,
-    },
-    /// The edge to look for is not a return per unit of stake above 0 and up to 1.
+    NotAnErrorRate { value: f64 },
     #[error("edge {value} is not a return per unit of stake above 0 and up to 1: use 0.04, for example")]
-    NotAnEdge {
-        /// What it was.
-        value: f64,
-    },
-    /// A stake is not a finite number above 0.
+    NotAnEdge { value: f64 },
     #[error("stake {value} is not above 0")]
-    NotAStake {
-        /// What it was.
-        value: f64,
-    },
-    /// A ladder without levels, or with more than can be climbed.
+    NotAStake { value: f64 },
     #[error("a ladder of {levels} levels cannot be judged: use 1 to 64")]
-    NotALadder {
-        /// How many it has.
-        levels: u32,
-    },
-    /// The figure needs more numbers than there are.
+    NotALadder { levels: u32 },
     #[error("{what}: {found} are too few, at least {needed} are needed")]
-    TooFew {
-        /// What there is too little of.
-        what: &'static str,
-        /// How many there are.
-        found: usize,
-        /// The fewest that the figure is made of.
-        needed: usize,
-    },
-    /// A number is not finite, or outside what it may be.
+    TooFew { what: &'static str, found: usize, needed: usize },
     #[error("{what} {value} means nothing here")]
-    NotANumberFor {
-        /// Which number.
-        what: &'static str,
-        /// What it was.
-        value: f64,
-    },
-    /// Lists that have to be as long as each other are not.
+    NotANumberFor { what: &'static str, value: f64 },
     #[error("{what}: {found} values where {expected} are needed")]
-    UnequalLengths {
-        /// Which list.
-        what: &'static str,
-        /// Its length.
-        found: usize,
-        /// The length of the others.
-        expected: usize,
-    },
-    /// An amount of money is larger than any that the figure is exact for.
+    UnequalLengths { what: &'static str, found: usize, expected: usize },
     #[error("money or payout is too large for this figure: at most {most} of the smallest unit")]
-    TooMuchMoney {
-        /// The bound.
-        most: u64,
-    },
+    TooMuchMoney { most: u64 },
 }
 
-/// Lets a probability through and names what is none; NaN is none.
 pub(crate) fn check_probability(what: &'static str, value: f64) -> Result<f64, StatisticsError> {
     if (0.0..=1.0).contains(&value) {
         Ok(value)
@@ -111,7 +41,6 @@ pub(crate) fn check_probability(what: &'static str, value: f64) -> Result<f64, S
     }
 }
 
-/// Lets finite numbers through, when there are enough of them.
 pub(crate) fn check_numbers(
     what: &'static str,
     values: &[f64],
@@ -126,17 +55,14 @@ pub(crate) fn check_numbers(
     }
 }
 
-/// Lets an error rate through: between 0 and 1, both excluded.
 pub(crate) fn check_error_rate(value: f64) -> Result<f64, StatisticsError> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err(StatisticsError::NotAnErrorRate { value }) }
 }
 
-/// Lets a confidence through: between 0 and 1, both excluded.
 pub(crate) fn check_confidence(value: f64) -> Result<f64, StatisticsError> {
     if value > 0.0 && value < 1.0 { Ok(value) } else { Err(StatisticsError::NotAConfidence { value }) }
 }
 
-/// Lets a payout fraction through: finite and above 0.
 pub(crate) fn check_payout(value: f64) -> Result<f64, StatisticsError> {
     if value.is_finite() && value > 0.0 { Ok(value) } else { Err(StatisticsError::NotAPayout { value }) }
 }

@@ -1,52 +1,50 @@
-//! A gate before a bot's trades: while it is closed trades are virtual, and what they come to opens it.
+//! Trade gate: while it is closed, trades are virtual, and their results can open it.
 
 use crate::statistics_error::check_probability;
 use crate::{EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, TradeOutcome, Verdict};
 use std::collections::VecDeque;
 
-/// Ended trades that are remembered where the opening asks for none.
 const USUALLY_REMEMBERED: usize = 20;
 
-/// What opens a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
-    /// So many virtual losses in a row, counted from the moment the gate closed. It stays open until a closing condition comes.
+    /// Consecutive virtual losses since the gate closed.
+    ///
+    /// It stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// The last `over` decided trades, virtual and real, won at least this share. It closes when they no longer do.
+    /// Minimum win rate of the last `over` decided trades, virtual and real.
+    ///
+    /// The gate closes when the rate drops below it.
     WinRate {
-        /// The share, from 0 to 1.
         rate: f64,
-        /// How many trades it is taken over; fewer leave the gate closed.
+        /// Size of the window in trades; the gate stays closed until there are as many.
         over: u32,
     },
-    /// All trades, virtual and real, have shown an edge. It stays open until a closing condition comes.
+    /// An edge shown by all trades, virtual and real.
+    ///
+    /// The gate stays open until a closing condition applies.
     VerdictShown {
-        /// What is asked of them.
         test: EdgeTestPlan,
-        /// What a win is taken to pay, a fraction of the stake.
+        /// Assumed payout of a win, as a fraction of the stake.
         payout: f64,
     },
 }
 
-/// What opens a gate and what closes it again. A condition of 0 is off.
+/// Opening and closing conditions of a gate; 0 disables a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateRule {
-    /// What opens it.
     pub opening: GateOpening,
-    /// It closes after so many real losses in a row.
     pub close_after_losses: u32,
-    /// It closes after so many real trades, counted as they are decided.
+    /// Number of real trades that close the gate, counted as they are decided.
     pub close_after_trades: u32,
-    /// It closes after so many real wins.
     pub close_after_wins: u32,
-    /// With each day it closes and counts anew: trades of the day before say nothing any more.
+    /// Whether the gate closes and starts over each day, ignoring trades of previous days.
     pub resets_daily: bool,
-    /// It opens at most so often a day, where it resets daily.
+    /// Maximum number of openings per day; requires `resets_daily`.
     pub openings: u32,
 }
 
 impl GateRule {
-    /// What opens it, with nothing that closes it.
     pub const fn opening(opening: GateOpening) -> Self {
         let (close_after_losses, close_after_trades, close_after_wins) = (0, 0, 0);
         let (resets_daily, openings) = (false, 0);
@@ -54,96 +52,79 @@ impl GateRule {
     }
 }
 
-/// A trade as a gate decided it: whether it is real, and what the gate has to know again when it ends.
 #[derive(Clone, Debug)]
 pub struct GateDecision {
     is_real: bool,
-    /// In which span between two moves of the gate it was decided.
     span: u64,
     day: Option<i64>,
     stake: Option<NotionalStake>,
 }
 
-/// A gate as it stands. It begins closed.
+/// A trade gate, initially closed.
 ///
-/// It is told each trade as it is decided and as its result becomes known, in that order in time, so that no decision rests on a
-/// result that was not known by then. What opens or closes it by counting are trades that were decided since it last moved: one that
-/// was decided before says nothing of the time since. A draw or a cancellation counts for nothing.
+/// Report each trade when it is decided and when its result becomes known, in chronological order,
+/// so that no decision uses a result that was not known at the time. Only trades decided since the
+/// gate last opened or closed count towards the next change by count; an older one says nothing
+/// about the time since. Draws and cancelled trades do not count.
 #[derive(Clone, Debug)]
 pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
-    /// The present day, and how often it opened in it.
     day: Option<i64>,
     opened: u32,
-    /// Counts its moves.
+    /// Number of the current span; opening and closing start a new one.
     span: u64,
-    /// Losses in a row of the trades of this span: virtual ones while it is closed, real ones while it is open.
+    /// Consecutive losses in this span: virtual while closed, real while open.
     losses: u32,
-    /// Real trades and wins of this span.
     trades: u32,
     wins: u32,
-    /// Of the last ended trades, which were won.
     recent: VecDeque<bool>,
     test: Option<EdgeTest>,
 }
 
-/// How a gate stands, and how far it is from opening or closing. Written out it says so: `closed: 1 of 2 virtual losses in a row`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateStanding {
     pub(crate) rule: GateRule,
     pub(crate) is_open: bool,
-    /// How often it opened in its day.
     pub(crate) opened: u32,
-    /// In a row, virtual ones while it is closed.
     pub(crate) losses: u32,
-    /// Real ones since it opened.
     pub(crate) trades: u32,
     pub(crate) wins: u32,
-    /// Ended trades that are remembered, and those of them that were won.
     pub(crate) known: u32,
     pub(crate) won: u32,
-    /// The account that bets on an edge, and what it is to reach.
+    /// Value of the edge account, and its goal.
     pub(crate) evidence: [f64; 2],
 }
 
 impl GateStanding {
-    /// What opens and closes it.
     pub const fn rule(&self) -> &GateRule {
         &self.rule
     }
 
-    /// Whether the next trade would be real.
     pub const fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Virtual losses in a row that count towards its opening; none while it is open.
+    /// Returns the consecutive virtual losses that count towards opening, 0 while open.
     pub const fn virtual_losses(&self) -> u32 {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// The share that was won of the last trades that were won or lost: so many as the opening asks for, else twenty. None before the
-    /// first.
+    /// Returns the win rate of the last decided trades, `None` before the first.
+    ///
+    /// The window is that of the opening condition, otherwise 20 trades.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
 }
 
 impl GateDecision {
-    /// Whether the trade is real.
     pub const fn is_real(&self) -> bool {
         self.is_real
     }
 }
 
 impl TradeGate {
-    /// A gate that is closed.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotANumberFor`] for a gate that opens after 0 losses, over 0 trades, or after losses and that nothing would
-    /// ever close, for openings a day of one that does not reset daily, and for a payout that is none;
-    /// [`StatisticsError::NotAProbability`] for a win rate that is none.
     pub fn new(rule: GateRule) -> Result<Self, StatisticsError> {
         let never = |what| Err(StatisticsError::NotANumberFor { what, value: 0.0 });
         let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
@@ -173,8 +154,9 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// The day of what it is told from now on, by any number that no other day has. To be said before the decisions of a day;
-    /// whether it is said again, or at the day's first moment, makes no difference to them.
+    /// Sets the day of all later reports, as any unique number.
+    ///
+    /// Call it before the first decision of a day. Repeated calls are no-ops.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -187,12 +169,10 @@ impl TradeGate {
         }
     }
 
-    /// Whether the next trade would be real.
     pub const fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// How it stands, to be told.
     pub fn standing(&self) -> GateStanding {
         let Self { rule, is_open, opened, losses, trades, wins, .. } = *self;
         let known = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
@@ -201,7 +181,6 @@ impl TradeGate {
         GateStanding { rule, is_open, opened, losses, trades, wins, known, won, evidence }
     }
 
-    /// A trade is decided.
     pub fn on_decided(&mut self) -> GateDecision {
         let stake = match (&mut self.test, self.rule.opening) {
             (Some(test), GateOpening::VerdictShown { payout, .. }) => test.on_open(payout).ok(),
@@ -215,7 +194,6 @@ impl TradeGate {
         decision
     }
 
-    /// How a trade ended became known.
     pub fn on_ended(&mut self, trade: GateDecision, outcome: TradeOutcome) {
         if let (Some(test), Some(stake)) = (&mut self.test, trade.stake) {
             test.on_settled(stake, outcome);
@@ -249,7 +227,6 @@ impl TradeGate {
         }
     }
 
-    /// Whether it has openings left in its day.
     const fn may_open(&self) -> bool {
         self.rule.openings == 0 || self.opened < self.rule.openings
     }

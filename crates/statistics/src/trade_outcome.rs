@@ -1,20 +1,17 @@
-//! How a trade ended, as far as statistics care.
+//! Trade outcomes as seen by statistics.
 
-/// How a trade ended. Whoever counts draws as losses says [`TradeOutcome::Lost`].
+/// Outcome of a trade. Pass [`TradeOutcome::Lost`] if draws count as losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeOutcome {
-    /// The stake came back with the payout.
     Won,
-    /// The stake is gone.
     Lost,
-    /// The stake came back: a return of 0, and a trade all the same.
+    /// The stake came back: a trade with a return of 0.
     Draw,
-    /// The stake came back and nothing was risked: no evidence of anything.
+    /// The stake came back and was never at risk: no evidence.
     Cancelled,
 }
 
 impl TradeOutcome {
-    /// The return per unit of stake: the payout fraction, -1, or 0.
     pub const fn to_return(self, payout_fraction: f64) -> f64 {
         match self {
             Self::Won => payout_fraction,

@@ -1,28 +1,24 @@
-//! Where the true win rate may lie.
+//! Wilson score interval of a win rate.
 
 use crate::{StatisticsError, WinRate};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// A confidence interval of a probability: `0 <= lower <= upper <= 1`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConfidenceInterval {
-    /// The lower end.
     pub lower: f64,
-    /// The upper end.
     pub upper: f64,
 }
 
-/// The two-sided Wilson score interval at `confidence` (0.95 for 95 %), without continuity correction.
+/// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %).
 ///
-/// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are the roots of
-/// `(k / n - p)^2 = z^2 p (1 - p) / n`, that is
-/// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`.
+/// It has no continuity correction and assumes independent trades.
 ///
-/// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*, Journal of the
-/// American Statistical Association 22 (1927). It assumes independent trades.
+/// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are the
+/// roots of `(k / n - p)^2 = z^2 p (1 - p) / n`, that is `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2
+/// / 4)) / (n + z^2)`.
 ///
-/// # Errors
-/// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+/// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*,
+/// Journal of the American Statistical Association 22 (1927).
 pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
     let quantile = f64::midpoint(1.0, confidence);
     // A quantile that rounds to 1 has an infinite z, and so has no interval.

@@ -1,11 +1,11 @@
-//! How many of the decided trades were won.
+//! Win rate of decided trades.
 
 use crate::StatisticsError;
 
-/// The most decided trades that are counted; the figures are exact up to here.
+/// Maximum number of decided trades; all results are exact up to here.
 pub const MAX_TRADES: u64 = 1_000_000_000;
 
-/// Won among decided trades: at least one trade is decided, and no more are won than decided.
+/// Wins among decided trades; at least one trade is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinRate {
     won: u64,
@@ -13,10 +13,7 @@ pub struct WinRate {
 }
 
 impl WinRate {
-    /// From the counts; draws and cancelled trades belong to neither.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NoTrades`] when both are 0, `TooManyTrades` above [`MAX_TRADES`] in all.
+    /// Creates a win rate from counts; draws and cancelled trades belong to neither.
     pub fn new(won: u64, lost: u64) -> Result<Self, StatisticsError> {
         match won.saturating_add(lost) {
             0 => Err(StatisticsError::NoTrades),
@@ -25,17 +22,14 @@ impl WinRate {
         }
     }
 
-    /// Trades won.
     pub const fn won(self) -> u64 {
         self.won
     }
 
-    /// Trades won or lost.
     pub const fn decided(self) -> u64 {
         self.won + self.lost
     }
 
-    /// `won / (won + lost)`, 0 to 1.
     pub fn to_fraction(self) -> f64 {
         self.won as f64 / self.decided() as f64
     }

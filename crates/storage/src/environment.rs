@@ -1,4 +1,4 @@
-//! The server and the credentials of the environment, and how long is waited for it.
+//! Server, credentials and timeouts of object storage, from the environment.
 
 use crate::{ObjectUrl, StorageError};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
@@ -6,26 +6,23 @@ use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long one request may take, its body included: none carries more than [`crate::storage::AT_ONCE`].
+/// Timeout of one request with its body, which is at most [`crate::storage::AT_ONCE`].
 const REQUEST: Duration = Duration::from_mins(1);
-/// How often a request is repeated, and for how long at most.
+/// Maximum number of retries of a request, and their maximum total duration.
 const RETRIES: usize = 24;
 const RETRYING: Duration = Duration::from_secs(90);
-/// The endpoints by which a server other than Amazon's is named, in the order in which they count.
+/// Variables that name a server other than Amazon's, in order of precedence.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-/// What no message may hold.
+/// Variables whose values must never appear in a message.
 const SECRETS: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
 
-/// What the environment says, by the names of its variables.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     variables: Vec<(String, String)>,
 }
 
 impl Environment {
-    /// Of this process.
     pub(crate) fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -34,7 +31,6 @@ impl Environment {
         Self { variables: std::env::vars_os().filter_map(text).filter(ours).collect() }
     }
 
-    /// These alone.
     #[cfg(test)]
     pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -45,16 +41,11 @@ impl Environment {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
-    /// A text without the credentials.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
         let secrets = SECRETS.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 
-    /// The bucket of an address, on the server that is named.
-    ///
-    /// # Errors
-    /// An endpoint that is none, or that sends credentials over a network unencrypted without that being asked for.
     pub(crate) fn bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
         let endpoint = ENDPOINTS.iter().find_map(|name| Some((*name, self.value(name)?)));
         let mut options = ClientOptions::new().with_timeout(REQUEST).with_connect_timeout(CONNECT);
@@ -85,7 +76,9 @@ impl Environment {
     }
 }
 
-/// Whether an endpoint is without encryption, which it may be on this machine, or where it is said to be meant.
+/// Returns whether an endpoint is unencrypted.
+///
+/// That requires a local server or explicit permission.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     let (scheme, rest) = endpoint.split_once("://").ok_or("it begins with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();

@@ -1,82 +1,33 @@
-//! What goes wrong with object storage.
+//! Object storage errors.
 
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// What goes wrong with object storage. No message holds a credential.
+/// Errors of object storage. Messages never contain credentials.
 #[derive(Debug, Error)]
 pub enum StorageError {
-    /// An address that is none.
     #[error("{url}: {problem}")]
-    InvalidUrl {
-        /// As it was given.
-        url: String,
-        /// Why.
-        problem: String,
-    },
-    /// What the environment says of the server does not do.
+    InvalidUrl { url: String, problem: String },
     #[error("{variable}: {problem}")]
-    InvalidSetting {
-        /// Which variable.
-        variable: &'static str,
-        /// Why.
-        problem: String,
-    },
-    /// The server does not let these credentials do it.
+    InvalidSetting { variable: &'static str, problem: String },
     #[error("{url}: the storage refuses it: {problem}")]
-    Refused {
-        /// What was asked for.
-        url: String,
-        /// In the server's words.
-        problem: String,
-    },
-    /// There is no such bucket.
+    Refused { url: String, problem: String },
     #[error("{url}: there is no such bucket")]
-    NoBucket {
-        /// What was asked for.
-        url: String,
-    },
-    /// No answer within the deadline, however often it was tried.
+    NoBucket { url: String },
     #[error("{url}: the storage cannot be reached: {problem}")]
-    Unreachable {
-        /// What was asked for.
-        url: String,
-        /// What the last attempt came to.
-        problem: String,
-    },
-    /// There is no such object.
+    Unreachable { url: String, problem: String },
     #[error("{url}: there is no such object")]
-    Missing {
-        /// What was asked for.
-        url: String,
-    },
-    /// It changed while it was read.
+    Missing { url: String },
     #[error("{url}: it changed while it was read")]
-    Changed {
-        /// What was asked for.
-        url: String,
-    },
-    /// Any other answer.
+    Changed { url: String },
     #[error("{url}: {problem}")]
-    Failed {
-        /// What was asked for.
-        url: String,
-        /// What was answered.
-        problem: String,
-    },
-    /// The disk of this machine.
+    Failed { url: String, problem: String },
     #[error("{}: cannot be written", path.display())]
-    Disk {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Disk { path: PathBuf, source: io::Error },
 }
 
 impl StorageError {
-    /// What can be done about it, where that is known.
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Refused { .. } => Some(

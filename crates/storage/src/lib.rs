@@ -1,8 +1,9 @@
-//! Files on object storage: read, and put whole or not at all.
+//! Object storage client with atomic uploads.
 //!
-//! An [`ObjectUrl`] is an address, a [`Storage`] what answers for the bucket or the disk that it lies on. Calls block, each within a
-//! deadline that follows from the size of what is moved; what is lost on the way is asked for again, a bounded number of times. Credentials come
-//! from the environment alone (`AWS_ACCESS_KEY_ID` and the like) and stand in no message.
+//! An [`ObjectUrl`] is an address, a [`Storage`] the client for its bucket or disk. Calls block,
+//! with a deadline that depends on the transferred size. Lost transfers are retried a bounded
+//! number of times. Credentials come only from the environment (`AWS_ACCESS_KEY_ID` etc.) and never
+//! appear in a message.
 
 mod environment;
 mod error;

@@ -1,4 +1,4 @@
-//! A bucket or a disk, and what is read from and put into it.
+//! Reads from and writes to a bucket or a disk.
 
 use crate::environment::Environment;
 use crate::{ObjectUrl, Scheme, StorageError};
@@ -17,33 +17,34 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// The most that one request carries: of more, each part is asked for by itself, so that what is lost with a connection is little.
+/// Maximum size of one request.
+///
+/// Larger objects are transferred in parts, so that a lost connection costs little.
 pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
-/// How long all of a call may take, repetitions included, and how much more for each [`AT_ONCE`].
+/// Deadline of a whole call including retries, and the extension per [`AT_ONCE`] of data.
 const CALL: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
-/// The pauses before what was lost with a connection is done again; the library that asks repeats single requests by itself.
+/// Delays before retrying after a lost connection.
+///
+/// The S3 library additionally retries single requests.
 const PAUSES_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
-/// A bucket or a disk. It can be used from any thread, also from inside of a runtime.
+/// A bucket or a disk, usable from any thread, even inside an async runtime.
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
     environment: Environment,
-    /// Where connections live; it is only ever left by [`Drop`].
+    /// Runtime of the connections, `None` only during [`Drop`].
     runtime: Option<Runtime>,
 }
 
-/// An object as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its bytes.
     pub size: u64,
-    /// What names its content: another content has another one.
     pub version: Version,
 }
 
-/// What names the content of an object.
+/// Identifier of an object's content, which changes with the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     tag: Option<String>,
@@ -51,14 +52,11 @@ pub struct Version {
     modified_ms: i64,
 }
 
-/// What became of an object that was to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It is there now.
     Put,
-    /// The same bytes were there already.
     Same,
-    /// Somebody else put other bytes meanwhile, which are left as they are.
+    /// Another writer stored different bytes first; they are left untouched.
     Others,
 }
 
@@ -71,7 +69,6 @@ impl Version {
         }
     }
 
-    /// As one text: it is the same as long as the content is.
     pub fn text(&self) -> String {
         let Self { tag, number, modified_ms } = self;
         // A tag is of the content; where there is none, the time has to do.
@@ -81,10 +78,6 @@ impl Version {
 }
 
 impl Storage {
-    /// What answers for an address, by the environment of this process. Nothing is asked yet.
-    ///
-    /// # Errors
-    /// An endpoint of the environment that is none.
     pub fn of(url: &ObjectUrl) -> Result<Self, StorageError> {
         let environment = Environment::of_process();
         let store: Arc<dyn ObjectStore> = match url.scheme() {
@@ -104,10 +97,6 @@ impl Storage {
         Ok(Self { store, environment, runtime: Some(runtime) })
     }
 
-    /// What is known of an object; nothing where there is none.
-    ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
         self.wait((url, 0), async {
             match self.store.head(&key_of(url)?).await {
@@ -118,10 +107,6 @@ impl Storage {
         })
     }
 
-    /// All of an object, as it is in this version.
-    ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached; the object changed since.
     pub fn read(&self, url: &ObjectUrl, object: &Object) -> Result<Vec<u8>, StorageError> {
         let mut bytes = Vec::with_capacity(usize::try_from(object.size).unwrap_or_default());
         self.each_part(url, object, |part| {
@@ -131,10 +116,7 @@ impl Storage {
         Ok(bytes)
     }
 
-    /// Brings an object, as it is in this version, into a file, which is there whole or not at all.
-    ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached; the object changed since; the disk does not do.
+    /// Downloads this version of an object to a file, atomically.
     pub fn bring(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
         let disk = |source| StorageError::Disk { path: path.to_owned(), source };
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
@@ -150,7 +132,6 @@ impl Storage {
         brought
     }
 
-    /// Hands on an object part by part. A connection that is lost costs one part.
     fn each_part(
         &self,
         url: &ObjectUrl,
@@ -180,7 +161,6 @@ impl Storage {
         Ok(())
     }
 
-    /// One part, however often a connection is lost; the deadline of the call ends it.
     async fn part(&self, key: &Key, options: GetOptions) -> Result<Bytes, Error> {
         let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
         loop {
@@ -195,18 +175,14 @@ impl Storage {
         }
     }
 
-    /// Puts an object, over another one; it is there whole or not at all.
-    ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
+    /// Uploads an object atomically, replacing an existing one.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
         self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
     }
 
-    /// Puts an object where there was none, or in the place of what was there before; whoever was faster is not overwritten.
+    /// Uploads an object only if it does not exist or is still `before`.
     ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
+    /// An object from a faster writer is never overwritten.
     pub fn keep(
         &self,
         url: &ObjectUrl,
@@ -273,7 +249,9 @@ impl Storage {
         self.store.put_opts(key, PutPayload::from_bytes(bytes), options).await.map(drop)
     }
 
-    /// One large object: it is there once its last part is. Parts know no conditions, so it is looked before.
+    /// Uploads a large object, which appears only with its last part.
+    ///
+    /// Multipart uploads do not support conditions, so the condition is checked beforehand.
     async fn put_in_parts(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
         let there = match self.store.head(key).await {
             Ok(meta) => Some(meta),
@@ -300,7 +278,7 @@ impl Storage {
         upload.finish().await.map(drop)
     }
 
-    /// Waits for the storage, on a thread of its own, so that the caller may be inside of a runtime.
+    /// Blocks on a separate thread, so that the caller may be inside an async runtime.
     fn wait<T: Send>(
         &self,
         (url, size): (&ObjectUrl, u64),
@@ -320,7 +298,6 @@ impl Storage {
         }
     }
 
-    /// In our words, without a credential.
     fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
         let url = url.to_string();
         let problem = self.environment.without_secrets(&shortened(&chain(error)));
@@ -356,7 +333,6 @@ fn key_of(url: &ObjectUrl) -> Result<Key, StorageError> {
         .map_err(|error| StorageError::InvalidUrl { url: url.to_string(), problem: error.to_string() })
 }
 
-/// An error with what caused it, once each.
 fn chain(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -370,7 +346,6 @@ fn chain(error: &Error) -> String {
     text
 }
 
-/// Servers answer with documents: their code and message, else the beginning.
 fn shortened(text: &str) -> String {
     let part = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
@@ -383,7 +358,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Whether no whole answer came, or only that the server cannot answer now.
+/// Returns whether the response was incomplete, or the server is temporarily unavailable.
 fn is_of_network(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(one) = cause {

@@ -1,32 +1,24 @@
-//! Where an object lies: `s3://BUCKET/KEY`, or `file:///FOLDER/FILE` for a folder that is treated as object storage is.
+//! Object addresses: `s3://BUCKET/KEY`, or `file:///FOLDER/FILE` for a local folder.
 
 use crate::StorageError;
 use std::fmt;
 
-/// Which kind of storage an address is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// S3, or a server that speaks its protocol.
     S3,
-    /// A folder of this machine.
     File,
 }
 
-/// An object or a folder of objects, by its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectUrl {
     scheme: Scheme,
-    /// Of S3; nothing of a folder.
+    /// S3 bucket, empty for a local folder.
     bucket: String,
-    /// What follows the bucket, or the path of the file, without `/` at either end.
+    /// Key within the bucket, or path of the file, without `/` at either end.
     key: String,
 }
 
 impl ObjectUrl {
-    /// Reads an address.
-    ///
-    /// # Errors
-    /// [`StorageError::InvalidUrl`]: another kind of storage, no bucket, a part of a path that means another folder, what a key does not hold.
     pub fn parse(text: &str) -> Result<Self, StorageError> {
         let invalid =
             |problem: &str| StorageError::InvalidUrl { url: text.to_owned(), problem: problem.to_owned() };
@@ -66,27 +58,22 @@ impl ObjectUrl {
         }
     }
 
-    /// Which kind of storage it is of.
     pub const fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Of S3; empty of a folder.
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
 
-    /// What follows the bucket, or the path of the file, without `/` at either end.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// What stands behind the last `/`.
     pub fn name(&self) -> &str {
         self.key.rsplit('/').next().unwrap_or_default()
     }
 
-    /// An object in it, where it is a folder.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
         let key = if self.key.is_empty() { name.to_owned() } else { format!("{}/{name}", self.key) };

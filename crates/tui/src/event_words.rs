@@ -1,11 +1,10 @@
-//! What happened, in a line of the log.
+//! Log lines for events and actions.
 
 use crate::view::Facts;
 use crate::words::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
 use candlewick_sdk::{Millis, Money, price_text, visible};
 
-/// How a line of the log looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -15,13 +14,12 @@ pub(crate) enum Tone {
     Note,
 }
 
-/// A line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine {
-    /// Venue time; none of a line that says its own.
+    /// Venue time, `None` if the text contains a time.
     pub(crate) at: Option<Millis>,
     pub(crate) tone: Tone,
-    /// Visible throughout.
+    /// Sanitized text without control characters.
     pub(crate) text: String,
 }
 
@@ -31,7 +29,6 @@ impl LogLine {
     }
 }
 
-/// The line of an event; candles, prices and balances have none.
 pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Option<LogLine> {
     let scale = facts.scale;
     let (tone, text) = match &event.kind {
@@ -104,7 +101,6 @@ pub(crate) fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Fact
     Some(LogLine::new(event.at, tone, &text))
 }
 
-/// The line of an action; that a day begins has none.
 pub(crate) fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLine> {
     let bot = |place: usize| facts.bots.get(place).map_or("", |bot| bot.name.as_str());
     match action {

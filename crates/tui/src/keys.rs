@@ -1,53 +1,40 @@
-//! What a key does: another pane, a question, an order.
+//! Key bindings: panes, confirmations and orders to the run.
 
 use crate::view::View;
 use candlewick_runtime::control::Phase;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// What is ordered of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// No new trades.
     Halt,
-    /// New trades again.
     Resume,
-    /// No new trades, wait for those that are open, end; a second time: end now.
+    /// Wait for open trades without new ones, then end; a second one ends immediately.
     Quit,
-    /// The same, as Ctrl-C does.
+    /// Like `Quit`, from Ctrl-C.
     Interrupt,
-    /// The picture is drawn anew.
     Redraw,
 }
 
-/// A part of the view that fills it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pane {
-    /// A little of everything.
     #[default]
     Run,
-    /// Open and settled trades.
     Trades,
-    /// Bots and verdicts.
     Bots,
-    /// Limits, refusals, requests, doubts.
     Limits,
-    /// What happened.
     Log,
 }
 
-/// What the person looks at, and was asked.
 #[derive(Debug, Default)]
 pub struct Ui {
     pub(crate) pane: Pane,
     pub(crate) question: Option<Question>,
     pub(crate) has_help: bool,
-    /// Lines that the pane is scrolled by: rows down, or lines back in the log.
+    /// Scroll offset: rows down, or lines back in the log.
     pub(crate) scroll: usize,
-    /// What came of the last order.
     pub(crate) answer: Option<String>,
 }
 
-/// What has to be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
     Quit,
@@ -57,7 +44,6 @@ pub(crate) enum Question {
 }
 
 impl Pane {
-    /// All of them, in their order.
     pub const ALL: [Self; 5] = [Self::Run, Self::Trades, Self::Bots, Self::Limits, Self::Log];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -102,12 +88,10 @@ impl Question {
 }
 
 impl Ui {
-    /// What came of an order.
     pub fn say(&mut self, answer: impl Into<String>) {
         self.answer = Some(candlewick_sdk::visible(&answer.into()).into_owned());
     }
 
-    /// Takes a key; what it orders of the run.
     pub fn on_key(&mut self, key: KeyEvent, view: &View) -> Option<Order> {
         if key.kind == KeyEventKind::Release {
             return None;

@@ -1,8 +1,8 @@
-//! A live run on a whole terminal: what it does, holds and refuses, and the keys that halt, resume and end it.
+//! Full-screen view of a live run, with keys to halt, resume and quit.
 //!
-//! [`View`] is what is known of the run: a function of the notices that it was handed, and nothing else. [`draw()`] makes a
-//! picture of it, [`Ui::on_key`] says what a key orders; neither does any I/O. [`show()`] is the thread around them, behind the
-//! run's bounded channel: a terminal that stands still holds up nothing but itself.
+//! [`View`] is the state, derived only from received notices. [`draw()`] renders it, [`Ui::on_key`]
+//! maps keys to orders; neither does I/O. [`show()`] runs them on a thread behind the run's bounded
+//! channel: a blocked terminal never blocks the run.
 
 mod draw;
 mod event_words;

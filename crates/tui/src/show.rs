@@ -1,4 +1,4 @@
-//! The thread that draws and listens to keys, behind the run's bounded channel.
+//! Thread that draws the view and reads keys, behind the run's bounded channel.
 
 use crate::draw::draw;
 use crate::keys::{Order, Ui};
@@ -15,35 +15,26 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
-/// How long a key, or news of the run, may have to wait for the picture.
+/// Maximum delay until a key or an update is processed and drawn.
 const FRAME: Duration = Duration::from_millis(100);
-/// Notices that are taken before a picture is drawn.
 const AT_ONCE: usize = 4_096;
 
-/// What the view may ask of the run, and what it is told besides notices.
 pub struct Seat {
-    /// The way of orders.
     pub orders: Sender<ControlRequest>,
-    /// The way of stops.
     pub stop: Sender<Stop>,
-    /// Venue time.
     pub now: Box<dyn Fn() -> Millis + Send>,
-    /// Lines of the program's log.
     pub log: Receiver<String>,
-    /// Whether there are colours.
     pub has_colours: bool,
 }
 
-/// An order that is not answered yet.
 struct Asked {
     what: &'static str,
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
-/// Shows a run from its first notice to its last.
+/// Shows a run until its last notice.
 ///
-/// # Errors
-/// The terminal cannot be used; the run goes on.
+/// The run continues if the terminal cannot be used.
 pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that cannot begin leaves the terminal alone.
@@ -76,7 +67,6 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
     Ok(())
 }
 
-/// Hands an order to the run, which never waits for this; what will be answered.
 fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<Asked> {
     let (what, control) = match order {
         Order::Halt => ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() }),

@@ -1,4 +1,4 @@
-//! The terminal as it was, and as the view needs it.
+//! Setup and restoration of the terminal.
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -11,19 +11,14 @@ use std::io::{self, IsTerminal, Stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the terminal is the view's at present.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The whole terminal, until this is dropped.
+/// The full-screen terminal, restored on drop.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-/// Whether a view can be shown.
-///
-/// # Errors
-/// Why not, in words.
 pub fn is_possible() -> Result<(), &'static str> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         return Err("standard input and output are not both a terminal");
@@ -55,7 +50,6 @@ impl Screen {
         screen
     }
 
-    /// Whether nobody has given it back meanwhile.
     pub(crate) fn is_ours() -> bool {
         IS_OURS.load(Ordering::SeqCst)
     }
@@ -71,7 +65,7 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back as it was, once.
+/// Restores the terminal; a no-op if that was done before.
 fn restore() {
     if IS_OURS.swap(false, Ordering::SeqCst) {
         // The keys first: that needs nobody who reads.
@@ -80,7 +74,7 @@ fn restore() {
     }
 }
 
-/// Gives the keys back for a terminal that stands still, where no picture can be taken away any more.
+/// Restores only the keyboard mode, for a blocked terminal that can no longer be drawn to.
 pub fn leave() {
     if Screen::is_ours() {
         let _ = disable_raw_mode();

@@ -1,4 +1,4 @@
-//! What is known of a run: a function of the notices that were received.
+//! State of the view, derived only from the received notices.
 
 use crate::event_words::{LogLine, Tone, action_line, event_line};
 use candlewick_engine::{Event, EventKind};
@@ -7,61 +7,43 @@ use candlewick_runtime::{Notice, Overview, Received, Stop};
 use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, visible};
 use std::collections::VecDeque;
 
-/// Lines of the log that are kept.
 const LOG_LINES: usize = 500;
-/// Points of the equity curve that are kept; beyond that it becomes coarser.
+/// Maximum number of points of the equity curve, which is thinned beyond that.
 const POINTS: usize = 2_048;
 
-/// What does not change while a run lasts.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Who accepts the trades.
     pub venue: String,
-    /// Whose money it is.
     pub wallet: String,
-    /// Where it is recorded.
     pub journal: String,
-    /// What the bots need of the venue's requests.
     pub requests: String,
-    /// How many decimals its money has.
     pub scale: MoneyScale,
-    /// The bots, in their order.
     pub bots: Vec<BotFacts>,
-    /// The symbols, by first appearance among the bots.
     pub symbols: Vec<Symbol>,
-    /// The series, by first appearance among the bots.
     pub series: Vec<Series>,
 }
 
-/// A bot.
 #[derive(Clone, Debug, Default)]
 pub struct BotFacts {
-    /// Its name.
     pub name: String,
-    /// What it trades, by which strategy, for how long and with what stake.
+    /// Summary of series, strategy, expiry and stake.
     pub about: String,
 }
 
-/// The picture's content.
 #[derive(Debug)]
 pub struct View {
     pub(crate) facts: Facts,
     pub(crate) overview: Option<Overview>,
-    /// Equity after each change, the oldest first.
     pub(crate) equity: Vec<Money>,
     pub(crate) prices: Vec<(Symbol, f64)>,
     pub(crate) log: VecDeque<LogLine>,
-    /// What a person must see, the latest.
     pub(crate) alarm: Option<(Millis, String)>,
     pub(crate) stopping: Option<String>,
-    /// Notices that were dropped.
     pub(crate) missed: u64,
-    /// When anything last happened.
     pub(crate) latest: Millis,
 }
 
 impl View {
-    /// Of a run that has not begun.
     pub fn new(facts: Facts) -> Self {
         let clean = |text: String| visible(&text).into_owned();
         let facts = Facts {
@@ -87,7 +69,6 @@ impl View {
         }
     }
 
-    /// Takes what the run says.
     pub fn on_notice(&mut self, received: Received) {
         self.missed += received.missed;
         match received.notice {
@@ -146,7 +127,9 @@ impl View {
         }
     }
 
-    /// Takes a line of the program's log. What time it was elsewhere is left out: it stands among venue times.
+    /// Adds a line of the program's log.
+    ///
+    /// Its wall-clock time is removed, because other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
@@ -156,12 +139,10 @@ impl View {
         self.add_line(LogLine { at: None, tone, text: visible(line.trim_end()).into_owned() });
     }
 
-    /// How many trades are not over.
     pub fn unsettled(&self) -> usize {
         self.overview.as_ref().map_or(0, |overview| overview.unsettled.len())
     }
 
-    /// What the run does with signals; none before it is known.
     pub fn phase(&self) -> Option<Phase> {
         self.overview.as_ref().map(|overview| overview.state.phase)
     }
@@ -220,7 +201,6 @@ impl View {
     }
 }
 
-/// Whether a text is the moment that a line of the log begins with.
 fn is_time(text: &str) -> bool {
     text.contains('T') && text.chars().all(|letter| letter.is_ascii_digit() || "-:.T".contains(letter))
 }

@@ -1,20 +1,20 @@
-//! Times, amounts and rates as they are shown.
+//! Formatting of times, amounts and rates.
 
 use candlewick_runtime::control::Phase;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use chrono::DateTime;
 
-/// `12:03:22`, UTC.
+/// Formats as `12:03:22`, UTC.
 pub(crate) fn clock_time(at: Millis) -> String {
     DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%H:%M:%S").to_string()
 }
 
-/// `01-05 12:03:22`, UTC.
+/// Formats as `01-05 12:03:22`, UTC.
 pub(crate) fn date_time(at: Millis) -> String {
     DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S").to_string()
 }
 
-/// How long until a moment: `0:38`, `12:05`, `1:02:03`; never less than nothing.
+/// Formats the remaining time as `0:38`, `12:05` or `1:02:03`, at least zero.
 pub(crate) fn countdown(until: Millis, now: Millis) -> String {
     // A second that has begun counts.
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
@@ -22,7 +22,7 @@ pub(crate) fn countdown(until: Millis, now: Millis) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// How long ago: `3 s`, `4 min`, `2 h`.
+/// Formats the elapsed time as `3 s`, `4 min` or `2 h`.
 pub(crate) fn age(of: Millis, now: Millis) -> String {
     let seconds = (now - of).get().max(0) / 1_000;
     match seconds {
@@ -32,7 +32,6 @@ pub(crate) fn age(of: Millis, now: Millis) -> String {
     }
 }
 
-/// An amount with its sign.
 pub(crate) fn signed(scale: MoneyScale, money: Money) -> String {
     let sign = if money.is_positive() { "+" } else { "" };
     format!("{sign}{}", scale.format(money))
@@ -51,7 +50,6 @@ pub(crate) const fn phase_words(phase: Phase) -> &'static str {
     }
 }
 
-/// What is used of a limit, as a bar of so many columns.
 pub(crate) fn bar(share: f64, columns: usize) -> String {
     let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
     format!("{}{}", "█".repeat(full), "░".repeat(columns - full))

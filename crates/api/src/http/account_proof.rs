@@ -1,5 +1,7 @@
-//! On which account short orders are opened. The short body cannot say it and its acknowledgement does not, so the venue's own
-//! record of the first trade proves it before there is a second.
+//! Proof of the account that short orders trade on.
+//!
+//! Neither the short request body nor its acknowledgement names the account. No second order is
+//! sent until the venue's record of the first trade has shown it.
 
 use crate::model::TradeRecord;
 use crate::report::account_of;
@@ -7,34 +9,34 @@ use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::Millis;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of the account.
 #[derive(Debug, Default)]
 pub(super) struct AccountProof(Mutex<Known>);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Known {
-    /// Nothing: one order may be sent.
     #[default]
     Nothing,
-    /// This order was sent, and its trade is to prove it; the id is that of the acknowledgement, if one has come.
-    Sent { at: Millis, order: Box<OpenOrder>, id: Option<String> },
-    /// It is play money.
+    /// Order whose trade will prove the account; `id` is `None` until acknowledged.
+    Sent {
+        at: Millis,
+        order: Box<OpenOrder>,
+        id: Option<String>,
+    },
     Demo,
-    /// It is real money: the trade with this id shows it.
-    Real { id: String },
+    Real {
+        id: String,
+    },
 }
 
-/// A venue's record of a request may be so much older than the request by our clock.
+/// Tolerated lead of our clock over the venue's request time.
 const CLOCK_DIFFERENCE: Millis = Millis::from_seconds(10);
 
-/// A trade that was not in a whole list so long after its order was sent was never opened.
+/// Time after which a complete list without the trade proves it never opened.
+///
+/// Counted from sending the order.
 const MAX_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
-    /// This order is about to be sent at `now`.
-    ///
-    /// # Errors
-    /// Why it may not be.
     pub(super) fn admit(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
         let mut known = self.known();
         match &*known {
@@ -56,7 +58,6 @@ impl AccountProof {
         }
     }
 
-    /// The order was not sent, or rejected: it proves nothing.
     pub(super) fn withdraw(&self) {
         let mut known = self.known();
         if let Known::Sent { id: None, .. } = *known {
@@ -64,7 +65,6 @@ impl AccountProof {
         }
     }
 
-    /// All trades were listed, beginning at this moment: an order of which nothing showed proves nothing.
     pub(super) fn listed_all(&self, began: Millis) {
         let mut known = self.known();
         if matches!(&*known, Known::Sent { at, id: None, .. } if began - *at > MAX_LAG) {
@@ -72,7 +72,6 @@ impl AccountProof {
         }
     }
 
-    /// The order is this trade.
     pub(super) fn accepted(&self, record: &TradeRecord) {
         if let Known::Sent { id, .. } = &mut *self.known() {
             id.get_or_insert_with(|| record.id.clone());
@@ -80,7 +79,6 @@ impl AccountProof {
         self.look_at(record);
     }
 
-    /// Whether the record of this trade is awaited.
     pub(super) fn awaits(&self, wanted: &str) -> bool {
         match &*self.known() {
             Known::Sent { id: Some(id), .. } => id == wanted,
@@ -89,7 +87,6 @@ impl AccountProof {
         }
     }
 
-    /// A record of the venue's: it may be that of the trade that proves it.
     pub(super) fn look_at(&self, record: &TradeRecord) {
         let mut known = self.known();
         let Known::Sent { at, order, id } = &*known else { return };

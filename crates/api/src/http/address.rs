@@ -1,23 +1,19 @@
-//! Base URLs: checked once, then joined with path segments that are percent-encoded.
+//! Base URLs, validated once and joined with percent-encoded path segments.
 
 use candlewick_broker::BrokerError;
 use url::{Host, Url};
 
-/// A base URL, with its path prefix.
 #[derive(Clone, Debug)]
 pub(super) struct Address(Url);
 
-/// What requests to an address contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
-    /// A credential: it must not travel in the clear.
+    /// A credential, which must not be sent unencrypted.
     Credential,
-    /// Nothing secret.
     Nothing,
 }
 
 impl Address {
-    /// Checks the base URL in `broker.<key>`.
     pub(super) fn new(
         key: &str,
         text: &str,
@@ -57,9 +53,9 @@ impl Address {
         Ok(address)
     }
 
-    /// The URL below this one whose path ends in these segments.
+    /// Appends path segments to the base URL.
     ///
-    /// A segment that is empty or would climb (`.`, `..`) names nothing at the venue.
+    /// Rejects empty segments and those that would change the path (`.`, `..`).
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
@@ -74,7 +70,6 @@ impl Address {
         Ok(url)
     }
 
-    /// Whether both are of the same machine and port.
     pub(super) fn is_same_host(&self, other: &Self) -> bool {
         self.0.host() == other.0.host() && self.0.port_or_known_default() == other.0.port_or_known_default()
     }
@@ -89,8 +84,9 @@ impl Address {
     }
 }
 
-/// Appends a byte of a path segment (RFC 3986, `pchar`). Nothing is left to be dropped: a URL parser passes over tabs and
-/// line ends, and a name without them is another name.
+/// Appends a byte of a path segment (RFC 3986, `pchar`).
+///
+/// Tabs and line ends are encoded too: a URL parser would drop them, which yields a different name.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));

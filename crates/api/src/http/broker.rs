@@ -1,4 +1,4 @@
-//! The broker over HTTP: the port [`Broker`], answered by the trading token API.
+//! [`Broker`] over HTTP, backed by the trading token API.
 
 use super::HttpBroker;
 use super::endpoint::TRADE;
@@ -98,13 +98,14 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// The user that the token belongs to: the list is restricted to it, and its rows are full then.
+    /// Returns the id of the token's user.
+    ///
+    /// Only a list restricted to it has complete rows.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.ask_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
     }
 
-    /// Identity of a wallet; what echoes the token is hidden.
     fn name_of(&self, wallet: Wallet) -> WalletName {
         WalletName {
             id: self.credentials.hide_in(&wallet.id),
@@ -119,12 +120,11 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the report of a record; another owner than the user of the credentials is named.
     pub(super) fn report_of(&self, record: TradeRecord) -> TradeReport {
         report_of(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }
 
-    /// All pages of the list, as far as they can be had. A page that fails leaves the listing incomplete.
+    /// Reads all pages of the list. A failed page makes the listing incomplete.
     async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
         let mut pages = Pages::of_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {
@@ -140,7 +140,6 @@ impl HttpBroker {
         (pages.finish(), stopped)
     }
 
-    /// The full projection of a trade, from the page that has it.
     async fn find_in_list(&self, id: &str) -> Result<Reply<TradeReport>, BrokerError> {
         let mut pages = Pages::of_user(self.user_id().await?, &self.settings);
         while let Some(query) = pages.query().cloned() {
@@ -159,7 +158,6 @@ impl HttpBroker {
     }
 }
 
-/// Whether a trade is over, and what it brought is not said.
 fn lacks_ending(report: &TradeReport) -> bool {
     match report.progress {
         Progress::OverUnreported => true,
@@ -168,7 +166,6 @@ fn lacks_ending(report: &TradeReport) -> bool {
     }
 }
 
-/// Whether something of what was ordered is not said.
 fn lacks_terms(report: &TradeReport) -> bool {
     let TradeReport { symbol, direction, amount, close_type, expiration_type, account, .. } = report;
     symbol.is_none()
@@ -179,7 +176,6 @@ fn lacks_terms(report: &TradeReport) -> bool {
         || account.is_none()
 }
 
-/// The sum of the wallets of a type; `None` without one.
 fn sum_of(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
     let mut matching = wallets.iter().filter(|wallet| wallet.wallet_type == *wallet_type).peekable();
     matching.peek()?;

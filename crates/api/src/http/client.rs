@@ -1,11 +1,10 @@
-//! The two HTTP clients: one that reads, and one that opens.
+//! The two HTTP clients: one for reads, one for opens.
 //!
-//! Neither follows redirects (a credential must not travel to another host) nor takes a proxy from the
-//! environment. The opening client must let at most one request reach the venue, so whatever could send it
-//! again is off: redirects, the client's retry of protocol refusals, HTTP/2 with its refused streams, and
-//! connection reuse. The last matters because the HTTP library sends a request again, silently, when a *reused*
-//! connection turns out to be closed before the request was seen to start. On a connection of its own the
-//! request has one chance: the price is a handshake per open.
+//! Neither follows redirects (a credential must not reach another host) nor uses a proxy from the
+//! environment. An open must reach the venue at most once, so its client disables everything that
+//! could resend a request: redirects, protocol retries, HTTP/2 with its refused streams, and
+//! connection reuse (the library silently resends when a *reused* connection turns out closed).
+//! Each open costs a handshake.
 
 use super::address::{Address, Payload};
 use crate::Settings;
@@ -15,27 +14,23 @@ use reqwest::header::{
 };
 use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
 
-/// For requests that may be repeated.
 pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
     build(bounded(settings)?.pool_max_idle_per_host(settings.max_connections))
 }
 
-/// For requests that must not.
 pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError> {
     build(bounded(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
 }
 
-/// The same, trusting no certificate: what the settings are worth, whatever this machine has.
 pub(super) fn client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
     build(bounded(settings)?.tls_certs_only([]))
 }
 
-/// The address of the proxy, if one is set.
 pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
-/// Chooses whose cryptography the process speaks TLS with, before any client is made.
+/// Installs the process-wide TLS crypto provider; call it before building a client.
 pub fn prepare_tls() {
     // Refused where the process has chosen one: that one is as good.
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -57,7 +52,6 @@ fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
     Ok(builder.proxy(proxy))
 }
 
-/// Whether nothing is reached through TLS.
 fn is_plain(settings: &Settings) -> bool {
     let Settings { base_url, price_url, proxy, .. } = settings;
     let is_plain =
@@ -73,7 +67,6 @@ fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
     })
 }
 
-/// The headers of `[broker.headers]`, without those that are ours to set.
 pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &settings.headers {

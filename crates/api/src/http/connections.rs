@@ -1,5 +1,4 @@
-//! How many requests are under way at once: each has a connection, and a server takes only so many. Reading requests and opens have
-//! places of their own, so that no open waits for what is only read.
+//! Limit on concurrent requests, with separate slots so that an open never waits for a read.
 
 use candlewick_broker::Priority;
 use std::collections::BTreeMap;
@@ -8,15 +7,12 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// The places for connections to the venue.
 #[derive(Debug)]
 pub(super) struct Connections {
     reading: Arc<Places>,
     opening: Arc<Places>,
 }
 
-/// So many places, and who waits for one. Of those that wait the one of the highest priority is next, and of equals the one that
-/// has waited the longest.
 #[derive(Debug)]
 struct Places {
     state: Mutex<State>,
@@ -29,28 +25,23 @@ struct State {
     count: u64,
 }
 
-/// A place. Dropped, it is handed to whoever is next.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Arc<Places>,
 }
 
-/// No place became free in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoneFree;
 
 impl Connections {
-    /// So many places for reading requests, and as many for opens.
     pub(super) fn new(most: usize) -> Self {
         Self { reading: Places::new(most), opening: Places::new(most) }
     }
 
-    /// A place for a reading request.
     pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Result<Place, NoneFree> {
         self.reading.wait(priority, longest).await
     }
 
-    /// A place for an open: in the order in which they come.
     pub(super) async fn to_open(&self, longest: Duration) -> Result<Place, NoneFree> {
         self.opening.wait(Priority::Trades, longest).await
     }
@@ -101,7 +92,6 @@ impl Drop for Place {
     }
 }
 
-/// Whoever waits; dropped, it waits no more.
 struct Waiter<'a> {
     places: &'a Places,
     key: (Priority, u64),

@@ -1,4 +1,4 @@
-//! The requests of the two APIs that the client makes (contract 4.1 and 4.2), answered in the venue's own terms.
+//! Requests to the two APIs (contract 4.1 and 4.2), answered with the venue's own models.
 
 use super::exchange::Answer;
 use super::{Api, HttpBroker};
@@ -12,12 +12,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use url::Url;
 
-/// `POST` to the open path.
 pub(super) const OPEN: &str = "POST open";
-/// The trade by its id.
 pub(super) const TRADE: &str = "GET /token/trades/{id}";
 
-/// Returns the endpoint of a path of the trading API, as the contract names it.
 pub(super) fn endpoint_of(path: &str) -> &'static str {
     match path.rsplit_once("/token/").map_or("", |(_, rest)| rest) {
         "wallets" => "GET /token/wallets",
@@ -57,7 +54,7 @@ impl HttpBroker {
         self.read_as(Api::Trading, url).await
     }
 
-    /// The user's identifier is as it came: the list is asked for by it, so it is hidden only where it is shown.
+    /// Requests the user. The id is not redacted, because the list is requested by it.
     pub(super) async fn ask_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let answer = self.read(Api::Trading, url).await?;

@@ -1,4 +1,4 @@
-//! One request and its answer, within a deadline and a size.
+//! A single HTTP exchange, limited in time and size.
 
 use super::keys::Keys;
 use super::transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
@@ -9,27 +9,24 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Request, StatusCode};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What came back.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    /// The `Date` header.
     pub(super) date: Option<Millis>,
-    /// The `Retry-After` header.
     pub(super) retry_after: Option<Duration>,
-    /// Without the credentials.
     pub(super) body: Body,
-    /// As it came, where it had a credential in it: for what is sent back to the venue and never shown.
+    /// Unredacted body, if it contained a credential.
+    ///
+    /// Only for sending back to the venue, never for display.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
 }
 
-/// How much of a body is shown in a message, in bytes.
+/// Maximum length of a body excerpt in messages, in bytes.
 const HEAD_LENGTH: usize = 200;
 
 impl Answer {
-    /// Without credentials that the venue echoes: from here on there is none in it.
     pub(super) fn without(self, credentials: &Keys) -> Self {
         let (body, raw_body) = self.body.without(credentials);
         Self { body, raw_body, ..self }
@@ -37,7 +34,6 @@ impl Answer {
 }
 
 impl Body {
-    /// The same without credentials, and the bytes before if they held one.
     fn without(self, credentials: &Keys) -> (Self, Option<Vec<u8>>) {
         let bytes = match &self {
             Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
@@ -50,7 +46,6 @@ impl Body {
         }
     }
 
-    /// What there is of it.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
@@ -58,14 +53,12 @@ impl Body {
         }
     }
 
-    /// Its beginning, in one line.
     pub(super) fn head(&self) -> String {
         let bytes = self.bytes();
         one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_LENGTH)]))
     }
 }
 
-/// Sends a request and reads the answer. The request carries its own deadline.
 pub(super) async fn exchange(
     transport: &dyn Transport,
     (purpose, request): (Purpose, Request),
@@ -85,7 +78,6 @@ fn moment_in(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
     i64::try_from(moment.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok().map(Millis::new)
 }
 
-/// `Retry-After` as a number of seconds, or as a date counted from the venue's now.
 fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
     let milliseconds = match text.trim().parse::<u64>() {

@@ -1,5 +1,4 @@
-//! The credentials of a client while it runs: a token that the venue refuses is read anew, so that a new one is used without
-//! a restart.
+//! Credentials of a running client. A refused token is read again, so a new one needs no restart.
 
 use crate::credentials::{Credentials, Secret, TokenSource};
 use crate::echo::hide;
@@ -8,20 +7,20 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Tokens that are no longer used and still hidden, should the venue echo one.
+/// Maximum number of replaced tokens that are still redacted.
 const MAX_FORMER: usize = 16;
-/// How long reading a token may take: its file may lie on a disk that does not answer.
+/// Timeout for reading a token, as its file may be on a disk that does not respond.
 const MAX_READING: Duration = Duration::from_secs(2);
 
-/// A word of an extra header has at least so many letters to be a secret: fewer are found by chance.
+/// Minimum length of a secret in an extra header; shorter words match by chance.
 const MIN_SECRET: usize = 8;
-/// One of a header whose name speaks of none is taken for a secret from so many letters on, with digits among them.
+/// Minimum length of a secret if the header name does not suggest one.
+///
+/// The text must also contain digits.
 const MIN_UNNAMED: usize = 16;
-/// Of which a header speaks that carries a secret.
 const SECRET_NAMES: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
 
-/// The parts of an extra header that nobody may see, such as the letters after `Bearer`.
 fn secrets_in(name: &str, value: &str) -> Vec<Secret> {
     let name = name.to_ascii_lowercase();
     let is_named = SECRET_NAMES.iter().any(|word| name.contains(word));
@@ -36,10 +35,8 @@ fn secrets_in(name: &str, value: &str) -> Vec<Secret> {
     words.filter(is_secret).filter_map(|word| Secret::new(word).ok()).collect()
 }
 
-/// The credentials, and whether the venue accepts the token.
 pub(super) struct Keys {
     held: RwLock<Held>,
-    /// What else is sent and shown to nobody.
     other: Vec<Secret>,
     source: Option<TokenSource>,
     state: Arc<TokenState>,
@@ -48,23 +45,21 @@ pub(super) struct Keys {
 struct Held {
     current: Credentials,
     former: Vec<Secret>,
-    /// Tokens of other users, which are never used.
     strange: Vec<Secret>,
-    /// How often the token was replaced.
     generation: u64,
     refused: Option<Refused>,
-    /// Endpoint whose answer refused the token for reading.
     refused_by: Option<&'static str>,
-    /// Endpoints that refused the token while another accepted it, and whether that was reported.
+    /// Endpoints that refused a token accepted elsewhere.
+    ///
+    /// The flag tells whether this was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
-/// What the token was refused for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It reads nothing: one that reads again is accepted again.
+    /// Cannot read. Cleared by the next successful read.
     Reading,
-    /// It opens nothing, and may still read: only another token ends that, or a person.
+    /// Cannot open, but may still read. Cleared only by another token or manually.
     Opening,
 }
 
@@ -82,12 +77,10 @@ impl Keys {
         Self { held: RwLock::new(held), other: Vec::new(), source: None, state: Arc::default() }
     }
 
-    /// Hides what extra headers carry, too.
     pub(super) fn hiding(self, headers: &BTreeMap<String, String>) -> Self {
         Self { other: headers.iter().flat_map(|(name, value)| secrets_in(name, value)).collect(), ..self }
     }
 
-    /// Where a refused token is read anew.
     pub(super) fn set_source(&mut self, source: TokenSource) {
         self.source = Some(source);
     }
@@ -100,14 +93,14 @@ impl Keys {
         self.held().current.clone()
     }
 
-    /// Which token is used, counted from the first.
     pub(super) fn generation(&self) -> u64 {
         self.held().generation
     }
 
-    /// Records that an endpoint answered a reading request that was made with the token of this generation.
+    /// Records that an endpoint accepted a read with the token of `generation`.
     ///
-    /// An endpoint that refuses the token while others accept it has to accept it itself.
+    /// If an endpoint refuses a token that others accept, only its own acceptance clears the
+    /// refusal.
     pub(super) fn accepted(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.held();
@@ -135,7 +128,7 @@ impl Keys {
         self.state.accept();
     }
 
-    /// Records that an endpoint refused the token of this generation. Returns whether another token is used by now.
+    /// Records a refusal and returns whether the token was replaced in the meantime.
     pub(super) fn refuse(&self, generation: u64, what: Refused, endpoint: &'static str, text: &str) -> bool {
         let mut held = self.held_mut();
         if held.generation != generation {
@@ -155,27 +148,28 @@ impl Keys {
         false
     }
 
-    /// Records that an endpoint refuses a token that another endpoint has just accepted: the token is in order.
     pub(super) fn reject_at(&self, endpoint: &'static str, text: &str) {
         if self.held_mut().rejecting.insert(endpoint, true) != Some(true) {
             tracing::warn!("{}; trades are read from the list", describe_rejection(endpoint, text));
         }
     }
 
-    /// Returns whether an endpoint is known to refuse a token that others accept.
     pub(super) fn is_rejected_at(&self, endpoint: &'static str) -> bool {
         self.held().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Which token opens nothing, and what the venue says of it; none where it is not that, or a person has said since that it is
-    /// in order.
+    /// Returns generation and message of a token refused for opening.
+    ///
+    /// `None` if it was not, or if the operator has cleared the refusal.
     pub(super) fn refused_for_opening(&self) -> Option<(u64, String)> {
         let held = self.held();
         let text = self.state.refused().filter(|_| held.refused == Some(Refused::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Reads the token again; none where there is no other that may be tried. It is hidden from then on.
+    /// Reads the token again; `None` if there is no untried token.
+    ///
+    /// The result is redacted from then on.
     pub(super) async fn read_anew(&self) -> Option<Secret> {
         let source = self.source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
@@ -188,7 +182,6 @@ impl Keys {
         Some(token)
     }
 
-    /// Uses another token instead of that of this generation, unless that was replaced meanwhile.
     pub(super) fn replace(&self, generation: u64, token: Secret) {
         let mut held = self.held_mut();
         if held.generation != generation {
@@ -204,12 +197,10 @@ impl Keys {
         tracing::warn!("the venue refused the token, and another was read from its file");
     }
 
-    /// A token that is another user's is not tried again.
     pub(super) fn pass_over(&self, token: Secret) {
         keep(&mut self.held_mut().strange, token);
     }
 
-    /// The text without any credential, should the venue have echoed one.
     pub(super) fn hide_in(&self, text: &str) -> String {
         // What is cut out are letters of ASCII, so the rest is text as before.
         self.hide_in_bytes(text.as_bytes())
@@ -217,7 +208,6 @@ impl Keys {
             .unwrap_or_else(|| text.to_owned())
     }
 
-    /// The same for what need not be text; `None` where there is nothing to hide.
     pub(super) fn hide_in_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let held = self.held();
         let current = [&held.current.api_token, &held.current.api_key].into_iter().flatten();
@@ -239,7 +229,6 @@ fn describe_rejection(endpoint: &str, text: &str) -> String {
     format!("the venue rejects the token for {endpoint} only: {text}")
 }
 
-/// Keeps a token, and only so many.
 fn keep(tokens: &mut Vec<Secret>, token: Secret) {
     if tokens.iter().any(|known| known.is(&token)) {
         return;

@@ -1,5 +1,4 @@
-//! Keeps requests to a rate, makes those first that are worth most, and leaves a host in peace that asks for it. Wall
-//! time: a venue's limit does not know of virtual clocks.
+//! Rate limiting with priorities and per-host pauses, in wall time: venues know no virtual clock.
 
 use candlewick_broker::Priority;
 use std::collections::BTreeMap;
@@ -8,65 +7,49 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// At most so many requests per second, with a burst of one second's worth.
+/// A request rate with a burst of one second's worth.
 ///
-/// An open is worth nothing late, so it does not queue behind reading requests: it waits for earlier opens only, and the
-/// reading requests that follow make up for it. Of the reading requests that wait, the one of the highest priority is
-/// next, and of equals the one that has waited longest.
+/// Opens are worthless when late, so they wait only for earlier opens; the following reads make up
+/// for it. Reads are served by priority, then by waiting time.
 #[derive(Debug)]
 pub(super) struct RateLimit {
-    /// Time between requests; zero means no limit.
     spacing: Duration,
-    /// How far ahead of an even pace a burst may run.
     tolerance: Duration,
     state: Mutex<State>,
-    /// A request that waited has given up: those behind it move up.
     moved_up: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// When the next request is due at an even pace.
     any: Option<Instant>,
-    /// When the next open is, as far as opens alone are concerned.
     open: Option<Instant>,
-    /// Until when each host wants no requests.
     quiet: [Option<Instant>; 2],
-    /// The reading requests that wait, in their order.
     waiting: BTreeMap<Place, Host>,
     count: u64,
 }
 
-/// The place of a reading request among those that wait.
 type Place = (Priority, u64);
 
-/// Which host a request is for: the two APIs may have one or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
     First,
     Second,
 }
 
-/// What wants a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// A reading request.
     Read(Priority),
-    /// An open.
     Open,
 }
 
-/// The wait that a request's turn would take is longer than the caller can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TooLong {
-    /// The rate leaves no turn before that.
     Rate(Duration),
-    /// The host wants no requests before that.
     Quiet(Duration),
 }
 
 impl RateLimit {
-    /// `per_second` is 0 (no limit) or from 0.001 to 10,000, as the settings were checked.
+    /// `per_second` is 0 (unlimited) or in [0.001, 10,000], checked by the settings.
     pub(super) fn new(per_second: f64) -> Self {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
@@ -75,7 +58,7 @@ impl RateLimit {
         Self { spacing, tolerance, state: Mutex::default(), moved_up: Notify::new() }
     }
 
-    /// No request leaves for this host for so long. A longer time that was asked for before stands.
+    /// Pauses requests to a host. Never shortens an earlier pause.
     pub(super) fn keep_quiet(&self, host: Host, pause: Duration) {
         let until = Instant::now() + pause;
         let mut state = self.state();
@@ -83,7 +66,6 @@ impl RateLimit {
         *quiet = Some(quiet.map_or(until, |known| known.max(until)));
     }
 
-    /// Waits for a request's turn, or gives the turn up as soon as it is further off than `longest`.
     pub(super) async fn wait(&self, host: Host, turn: Turn, longest: Duration) -> Result<(), TooLong> {
         match turn {
             Turn::Open => self.wait_to_open(host, longest).await,
@@ -91,7 +73,6 @@ impl RateLimit {
         }
     }
 
-    /// How many reading requests wait for their turn, by priority.
     pub(super) fn waiting(&self) -> BTreeMap<Priority, usize> {
         let mut waiting = BTreeMap::new();
         for (priority, _) in self.state().waiting.keys() {
@@ -155,7 +136,6 @@ impl RateLimit {
         }
     }
 
-    /// Takes the turn of a request that waits, if it has come.
     fn take(&self, place: Place, host: Host, now: Instant) -> Taken {
         let mut state = self.state();
         if let Some(until) = state.quiet_until(host, now) {
@@ -181,14 +161,12 @@ impl RateLimit {
     }
 }
 
-/// A request whose turn it would be, were there not others that have not taken theirs yet, looks again after this.
+/// Recheck delay of a due read while reads ahead of it have not taken their turn.
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// Whether a request had its turn, or when it is worth looking again.
 enum Taken {
     Now,
     At(Instant),
-    /// The host wants no requests.
     Quiet(Instant),
 }
 
@@ -198,7 +176,6 @@ impl State {
     }
 }
 
-/// A reading request that waits; dropped, it gives its place up.
 struct Waiter<'a> {
     limit: &'a RateLimit,
     place: Place,

@@ -1,4 +1,4 @@
-//! The market over HTTP: the port [`MarketData`], answered by the symbol price API.
+//! [`MarketData`] over HTTP, backed by the symbol price API.
 
 use super::HttpBroker;
 #[cfg(feature = "stream")]
@@ -15,7 +15,7 @@ use candlewick_sdk::{Millis, Ohlcv, Symbol};
 #[cfg(feature = "stream")]
 use std::sync::Arc;
 
-/// Candles asked for at once (contract 8: the default of `limit`).
+/// Maximum candles per request (contract 8: the default of `limit`).
 const MAX_AT_ONCE: u64 = 1_000;
 
 #[async_trait]
@@ -69,7 +69,6 @@ impl MarketData for HttpBroker {
 }
 
 impl HttpBroker {
-    /// The candles that one request brings, and what is left to be asked for where a full page may have been cut.
     async fn ask_window(
         &self,
         window: &CandleQuery,
@@ -82,8 +81,7 @@ impl HttpBroker {
         Ok((reply.map(|_| page), rest))
     }
 
-    /// A window as a request has it. Whether the venue includes the ends of a window or leaves them out, these give
-    /// the same candles.
+    /// Builds a request that works with inclusive and exclusive window ends.
     fn question(&self, query: &CandleQuery) -> model::CandleQuery {
         let is_whole = query.end.is_aligned_to(query.interval.length());
         model::CandleQuery {
@@ -98,7 +96,6 @@ impl HttpBroker {
     }
 }
 
-/// Whether two names are of one pair, which may be written with other signs between its halves.
 pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     let letters = |name: &str| -> String {
         name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
@@ -106,10 +103,6 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// What the rows of one answer hold of a window.
-///
-/// # Errors
-/// [`BrokerError::Malformed`] if they are candles of another interval.
 fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Result<Candles, BrokerError> {
     let row = |row: &model::CandleRow| CandleRow {
         time: row.time,
@@ -132,8 +125,9 @@ fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Result<Candles
     Ok(candles)
 }
 
-/// A limit leaves the oldest or the newest candles of a window: before the first and after the last that came there may
-/// be more, as far as they had closed at `now`.
+/// Returns the parts of a window that a limited page may have cut off.
+///
+/// A limit may drop the oldest or the newest candles. Candles not closed at `now` are not missing.
 fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The venue over HTTP.
+//! HTTP client of the venue.
 
 // Making a request.
 mod address;
@@ -46,7 +46,9 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use transport::Network;
 
-/// The two HTTP APIs behind the ports [`MarketData`](candlewick_broker::MarketData) and
+/// The two HTTP APIs of the venue.
+///
+/// Implements [`MarketData`](candlewick_broker::MarketData) and
 /// [`Broker`](candlewick_broker::Broker).
 pub struct HttpBroker {
     settings: Settings,
@@ -54,11 +56,9 @@ pub struct HttpBroker {
     clock: Arc<dyn Clock>,
     unrecognised: Arc<UnrecognisedData>,
     asset_types: BTreeMap<Symbol, String>,
-    /// The user that the token belongs to, once it is known.
     user_id: OnceCell<String>,
     rate_limit: RateLimit,
     connections: Connections,
-    /// On which account short orders are opened.
     account_proof: AccountProof,
     trading: Address,
     prices: Address,
@@ -68,25 +68,22 @@ pub struct HttpBroker {
     stream: stream::PriceStream,
 }
 
-/// The asset type of a symbol of which nothing is said.
 const USUAL_ASSET_TYPE: &str = "crypto";
 
-/// Which of the two APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Api {
-    /// The trading token API.
     Trading,
-    /// The symbol price API.
     Prices,
 }
 
 impl HttpBroker {
-    /// A client of the venue that the settings describe. `clock` gives the venue's time, for `x-timestamp` and
-    /// for measuring skew. No request is made yet.
+    /// Creates a client without making a request.
+    ///
+    /// `clock` supplies the venue's time for `x-timestamp` and for measuring skew.
     ///
     /// # Errors
-    /// [`BrokerError::Settings`] names the setting that cannot be used, such as an `http://` address of another
-    /// machine when a credential would travel to it.
+    /// [`BrokerError::Settings`] names an unusable setting, such as an `http://` address of another
+    /// machine that would receive a credential.
     pub fn new(
         settings: Settings,
         credentials: Credentials,
@@ -97,11 +94,9 @@ impl HttpBroker {
         Self::over(network, settings, credentials, clock)
     }
 
-    /// Holds settings to all that [`HttpBroker::new`] asks of them, and nothing to this machine: its root certificates may
-    /// be missing.
+    /// Validates settings like [`HttpBroker::new`].
     ///
-    /// # Errors
-    /// As [`HttpBroker::new`].
+    /// Does not require root certificates on this machine.
     pub fn check(
         settings: Settings,
         credentials: Credentials,
@@ -112,10 +107,6 @@ impl HttpBroker {
         Self::over(network, settings, credentials, clock).map(|_| ())
     }
 
-    /// The same client with something else than the network to send its requests, such as a model of one.
-    ///
-    /// # Errors
-    /// As [`HttpBroker::new`].
     pub fn over(
         transport: Arc<dyn Transport>,
         settings: Settings,
@@ -149,15 +140,12 @@ impl HttpBroker {
         })
     }
 
-    /// The venue's asset types of symbols, such as `forex`: candles are asked for by them. A symbol that is not named is
-    /// `crypto`.
     #[must_use]
     pub fn with_asset_types(mut self, asset_types: BTreeMap<Symbol, String>) -> Self {
         self.asset_types = asset_types;
         self
     }
 
-    /// Requests that wait for their turn, by what they are worth.
     pub fn waiting_requests(&self) -> Vec<(&'static str, usize)> {
         let waiting = self.rate_limit.waiting();
         let names = [
@@ -169,27 +157,25 @@ impl HttpBroker {
         names.map(|(priority, name)| (name, waiting.get(&priority).copied().unwrap_or_default())).to_vec()
     }
 
-    /// Where the token is read anew when the venue refuses it.
     #[must_use]
     pub fn with_token_source(mut self, source: TokenSource) -> Self {
         self.credentials.set_source(source);
         self
     }
 
-    /// Whether the venue accepts the token.
     pub fn token_state(&self) -> Arc<TokenState> {
         self.credentials.state()
     }
 
-    /// Shows every exchange with the trading API to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn HttpObserver>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// Sends a request and reads its answer. What the answer asks for, that no request come for a while, holds for every
-    /// later one to its host, within the limit that is set.
+    /// Sends a request and reads the answer.
+    ///
+    /// A pause requested by the answer applies to all later requests to the host.
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, NoAnswer> {
         let answer = self.observed_exchange(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
@@ -198,7 +184,6 @@ impl HttpBroker {
         Ok(answer)
     }
 
-    /// The same, and shows both to the observer.
     async fn observed_exchange(
         &self,
         api: Api,
@@ -235,7 +220,6 @@ impl HttpBroker {
         answer
     }
 
-    /// What the venue sent that this client does not know.
     pub fn unrecognised(&self) -> Arc<UnrecognisedData> {
         Arc::clone(&self.unrecognised)
     }
@@ -251,7 +235,6 @@ impl HttpBroker {
         }
     }
 
-    /// Both APIs may be one host's.
     fn host(&self, api: Api) -> Host {
         match api {
             Api::Prices if !self.prices.is_same_host(&self.trading) => Host::Second,
@@ -259,8 +242,10 @@ impl HttpBroker {
         }
     }
 
-    /// The headers that an API asks for (contract 5): its credential, and a fresh timestamp on every trading
-    /// request, also where the contract leaves open whether it is needed (`observed: headers and hosts`).
+    /// Builds the headers of an API (contract 5): credential and timestamp.
+    ///
+    /// Every trading request carries a fresh timestamp, even where the contract leaves open whether
+    /// it is needed (`observed: headers and hosts`).
     fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
         self.headers_with(api, self.credentials.current())
     }
@@ -294,7 +279,6 @@ impl fmt::Debug for HttpBroker {
     }
 }
 
-/// Method, path and query.
 fn words_of(request: &Request) -> String {
     let url = request.url();
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -306,7 +290,6 @@ fn body_of(request: &Request) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The `x-timestamp` value.
 fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {
     let iso8601 = || DateTime::<Utc>::from_timestamp_millis(now.get());
     match format {

@@ -1,4 +1,4 @@
-//! Opening a trade: at most one request, and the truth about what is known of it (`domain 5`).
+//! Opening of a trade: at most one request, and an honest outcome (`domain 5`).
 
 use super::connections::Place;
 use super::endpoint::OPEN;
@@ -19,22 +19,24 @@ use reqwest::{Method, Request, StatusCode};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much later than it may an open may have its turn, because the machine is busy.
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// Why an open brought no trade, or none that is known of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unopened {
-    /// The venue said no, with this HTTP status.
-    Rejected { status: u16, rejection: Rejection },
-    /// The request did not leave.
-    NotSent { reason: String },
-    /// The venue may have the request.
-    Unknown { reason: String },
+    Rejected {
+        status: u16,
+        rejection: Rejection,
+    },
+    NotSent {
+        reason: String,
+    },
+    /// The venue may have received the request.
+    Unknown {
+        reason: String,
+    },
 }
 
 impl HttpBroker {
-    /// Opens a trade by at most one request.
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         match self.send_open(order, leave_by).await {
             Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.report_of(record)))),
@@ -44,7 +46,6 @@ impl HttpBroker {
         }
     }
 
-    /// Sends the one request of an order, if it can leave in time.
     pub(super) async fn send_open(
         &self,
         order: &OpenOrder,
@@ -95,8 +96,9 @@ impl HttpBroker {
         }
     }
 
-    /// Makes the request when its turn has come and a connection is free for it. Whatever fails in here fails before anything
-    /// left.
+    /// Builds the request once a turn and a connection are available.
+    ///
+    /// An error means that nothing was sent.
     async fn open_request(&self, order: &OpenOrder, leave_by: Millis) -> Result<(Request, Place), Unopened> {
         let not_sent = |reason: String| Unopened::NotSent { reason };
         let segments = self.settings.open_path.split('/').skip(1);
@@ -139,7 +141,9 @@ impl HttpBroker {
         Ok((request, place))
     }
 
-    /// How long is left until a moment; on a virtual clock, which does not run with the rate limit's, without end.
+    /// Returns the time until `leave_by`.
+    ///
+    /// Unlimited on a virtual clock, because the rate limit runs in real time.
     fn left_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -147,8 +151,11 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// 200 that parses: a trade. 400, 401, 403, 404, 422: no trade. Everything else: nobody knows
-    /// (`domain 5.2`).
+    /// Classifies an answer (`domain 5.2`).
+    ///
+    /// - 200 that parses: a trade
+    /// - 400, 401, 403, 404, 422: no trade
+    /// - everything else: unknown
     fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, Unopened> {
         let status = answer.status.as_u16();
         match answer.status {
@@ -212,12 +219,10 @@ pub(super) mod tests {
         }
     }
 
-    /// Long enough for every answer that comes, however busy the machine is.
     fn patient() -> Settings {
         Settings { timeout_ms: 60_000, retry_pause_ms: 1, ..Settings::default() }
     }
 
-    /// Keeps what it sees.
     #[derive(Default)]
     struct Seen(std::sync::Mutex<Vec<crate::Exchange>>);
 

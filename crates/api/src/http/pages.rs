@@ -1,71 +1,60 @@
-//! The venue's trade list, put together from pages that may shuffle, repeat and shift (`observed: results`).
+//! The trade list, merged from pages that may shuffle, repeat and shift (`observed: results`).
 //!
-//! When is a listing complete? It must have been read to its end without a row that could not be read, and
-//! - one page alone is complete, unless it says itself that the list is longer;
-//! - of several pages, one of `total` and `count` is the length of the list: the one that says on the first page
-//!   that there is more than that page holds. It must be the same on every page, and as many different trades
-//!   must have been seen. Then none is missing, in whatever order they came and however pages overlap: a list that
-//!   keeps its length lost no trade and gained none, and every trade that it has was seen;
-//! - where neither is, no row may have come twice: rows that move between pages while they are read make one
-//!   appear twice for each that is missed.
+//! A listing is complete if it was read to the end, every row was readable, and either
+//! - its only page does not claim a longer list, or
+//! - its length (`total` or `count`, whichever exceeds page one) is constant and as many
+//!   trades were seen, or
+//! - it has no length and no row came twice: a row that moves between pages repeats one and hides
+//!   another.
 //!
-//! When does nothing new stand on the pages that are left? Pages were seen in no order, so neither the times of a page nor
-//! a trade that is known say anything of the next one; nor does an earlier listing, since no venue promises that what was
-//! listed stays. Only the length does: a list of which as many different trades were seen as it has is read no further.
-//! What is kept of a list, and read of it, is bounded all the same.
+//! Pages are unordered and earlier listings prove nothing, so only the length can end reading
+//! early. The stored size is bounded.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
 use candlewick_broker::{BrokerError, TradeReport};
 use std::collections::BTreeMap;
 
-/// Trades asked for at once (`observed: results`).
+/// Trades per page (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
-/// Pages read at most, half a million trades; an account with more has no complete listing.
+/// Maximum number of pages, half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
-/// A list that goes on and on without a trade that was not seen before is not read to its end.
+/// Maximum consecutive pages without a new trade, against an endless list.
 const MAX_BARREN: u64 = 20;
 
-/// The rows of the pages that were read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
-    /// Whether a trade that is not among them was not in the list.
     pub(super) is_complete: bool,
-    /// Each trade once, by identifier.
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// Which figure of a page is the length of the list (contract 2.5 does not say).
+/// The page field that holds the list length (contract 2.5 does not say which).
 #[derive(Clone, Copy, Debug)]
 enum LengthField {
     Total,
     Count,
 }
 
-/// Reads the list page by page: ask for [`Pages::query`], hand the page in, until there is no query.
 #[derive(Debug)]
 pub(super) struct Pages {
     next: Option<TradeQuery>,
-    /// How many were read.
     read: u64,
     bounds: Bounds,
-    /// Bytes that were read.
     bytes: usize,
-    /// Why no more is read, although there is more.
     stopped: Option<String>,
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
-    /// Pages in a row without a new trade.
     barren: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Each trade once, as they came, and where each stands: so a long list is never held twice.
+    /// Distinct trades in order of arrival.
+    ///
+    /// Indexed by `places`, so that a long list is in memory only once.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }
 
-/// How much of a list is read.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     pages: u64,
@@ -83,7 +72,6 @@ impl LengthField {
 }
 
 impl Pages {
-    /// Begins to list the trades of a user.
     pub(super) fn of_user(user_id: String, settings: &Settings) -> Self {
         let (rows, bytes) = (settings.list_rows_limit, settings.list_bytes_limit);
         Self::with_bounds(user_id, PAGE_SIZE, Bounds { pages: MAX_PAGES, rows, bytes })
@@ -107,12 +95,10 @@ impl Pages {
         }
     }
 
-    /// The page to ask for next; none at the end of the list, or where it gets too long.
     pub(super) fn query(&self) -> Option<&TradeQuery> {
         self.next.as_ref()
     }
 
-    /// Takes the page that was asked for; `read` makes a report of each of its rows.
     pub(super) fn take(&mut self, page: TradePage, read: impl Fn(TradeRecord) -> TradeReport) {
         let Some(query) = self.next.take() else { return };
         self.read += 1;
@@ -143,7 +129,6 @@ impl Pages {
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
     }
 
-    /// The later of two reports of a trade counts.
     fn put(&mut self, trade: TradeReport) {
         if let Some(place) = self.places.get(&trade.id) {
             self.trades[*place] = trade;
@@ -154,7 +139,6 @@ impl Pages {
         }
     }
 
-    /// Whether as many different trades were seen as the list has had on every page.
     fn has_seen_all(&self) -> bool {
         let distinct = self.trades.len() as u64;
         self.length.is_some_and(|(_, length)| self.keeps_length && distinct == length)
@@ -175,12 +159,10 @@ impl Pages {
         }
     }
 
-    /// Why the list was not read to its end, where it is too long for that.
     pub(super) fn stopped(&self) -> Option<BrokerError> {
         self.stopped.clone().map(|text| BrokerError::LimitReached { text })
     }
 
-    /// What was read; not complete when pages were left out or could not be had.
     pub(super) fn finish(mut self) -> Rows {
         self.places.clear();
         self.trades.sort_unstable_by(|one, other| one.id.cmp(&other.id));

@@ -1,4 +1,4 @@
-//! Reading requests: repeated on trouble that may pass, within a number and a deadline.
+//! Read requests with retries on transient errors, limited in number and time.
 
 use super::endpoint::{TRADE, endpoint_of};
 use super::exchange::Answer;
@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use url::Url;
 
 impl HttpBroker {
-    /// The URL of a reading request.
     pub(super) fn url<'s>(
         &self,
         api: Api,
@@ -29,7 +28,9 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Gets an answer of 200 with a whole body. With a token that is refused once more, where another is found by then.
+    /// Reads an answer of status 200.
+    ///
+    /// Retries once with a new token if the current one is refused.
     pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_repeatedly(api, url.clone()).await;
@@ -52,7 +53,6 @@ impl HttpBroker {
         read
     }
 
-    /// Gets it by as many requests as the settings allow.
     async fn read_repeatedly(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.settings.read_deadline_ms);
         let pauses = ExponentialBuilder::default()
@@ -103,7 +103,6 @@ impl HttpBroker {
         }
     }
 
-    /// What to do about an answer to a reading request, by its status.
     pub(super) fn check_status(&self, api: Api, answer: Answer, path: &str) -> Result<Answer, BrokerError> {
         let status = answer.status;
         if status == StatusCode::OK {
@@ -149,7 +148,6 @@ impl HttpBroker {
         })
     }
 
-    /// How long the venue wants no requests, within the limit that is set.
     fn pause_asked_for(&self, error: &BrokerError) -> Duration {
         match error {
             BrokerError::RateLimited { retry_after: Some(pause), .. } => {
@@ -159,7 +157,6 @@ impl HttpBroker {
         }
     }
 
-    /// Reads the JSON of an answer.
     pub(super) fn parse<T>(
         &self,
         answer: &Answer,
@@ -177,8 +174,6 @@ impl HttpBroker {
 }
 
 impl Answer {
-    /// Returns what a refusal for the time of a request needs: how far the venue's clock is from this machine's. Empty for other
-    /// refusals.
     pub(super) fn clock_hint(&self, text: &str) -> String {
         let is_about_time = text.to_ascii_lowercase().contains("timestamp");
         let Some(date) = self.date.filter(|_| is_about_time) else { return String::new() };
@@ -191,18 +186,15 @@ impl Answer {
         }
     }
 
-    /// A value with this answer's moments.
     pub(super) const fn reply<T>(&self, value: T) -> Reply<T> {
         Reply { value, date: self.date, sent: self.sent, received: self.received }
     }
 }
 
-/// Describes a status of success that is not the contract's.
 pub(super) fn unexpected(status: StatusCode) -> String {
     format!("HTTP {} where 200 is expected", status.as_u16())
 }
 
-/// The venue's words after its status; without words they are the status.
 pub(super) fn numbered(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }

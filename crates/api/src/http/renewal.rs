@@ -1,4 +1,4 @@
-//! A token that the venue refuses gives way to another one, if that is the same user's: the trades of this one are followed.
+//! Replacement of a refused token, only by one of the same user, whose trades are followed.
 
 use super::endpoint::OPEN;
 use super::keys::Refused;
@@ -11,7 +11,6 @@ use reqwest::{Method, Request};
 const ANOTHER_USERS: &str = "; the one in its file now is another user's, and is not used";
 
 impl HttpBroker {
-    /// The venue refused the token of this generation. Answers whether another is used by now, or from now on.
     pub(super) async fn token_refused(
         &self,
         generation: u64,
@@ -40,7 +39,9 @@ impl HttpBroker {
         }
     }
 
-    /// A token that opens nothing may read all the same, and then nothing that is read finds the next one in its file.
+    /// Looks for a new token after one was refused for opening.
+    ///
+    /// Such a token may still read, so no failed read would trigger the lookup.
     pub(super) async fn look_for_next_token(&self) {
         let Some((generation, _)) = self.credentials.refused_for_opening() else { return };
         let Some(token) = self.credentials.read_anew().await else { return };
@@ -60,14 +61,15 @@ impl HttpBroker {
         }
     }
 
-    /// Whether a token is of the user whose trades are listed; any is where none was listed yet.
+    /// Returns whether a token belongs to the user of the listed trades.
+    ///
+    /// True for any token before the first listing.
     async fn is_our_users(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
         Ok(self.ask_user_with(credentials).await? == *user_id)
     }
 
-    /// Returns whether the venue accepts the token at another endpoint than the one that has just refused it.
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
         let is_refused = self.credentials.state().refused().is_some();
         if !is_refused && self.credentials.is_rejected_at(endpoint) {
@@ -76,7 +78,6 @@ impl HttpBroker {
         !is_refused && self.ask_user_with(self.credentials.current()).await.is_ok()
     }
 
-    /// Asks once whose credentials these are.
     async fn ask_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.hide_in(&text) };

@@ -1,4 +1,4 @@
-//! A venue for tests: a raw socket that plays its acts, and remembers every request that reached it.
+//! Scripted venue for tests: a raw socket that plays acts and records every request.
 
 use super::HttpBroker;
 use crate::{Credentials, Secret, Settings};
@@ -10,35 +10,23 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
-/// What to do with a request that was read in full.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
-    /// Send these bytes and keep the connection.
     Reply(String),
-    /// Send these bytes, whatever they promise, and close the connection.
     ReplyThenClose(String),
-    /// Answer without an end.
     Flood,
-    /// Break the connection (RST).
     Reset,
-    /// Close the connection (FIN).
     Close,
-    /// Keep the connection and say nothing.
     Hang,
 }
 
-/// A request that arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Received {
-    /// First line.
     pub(super) line: String,
-    /// All of the head.
     pub(super) head: String,
-    /// The body.
     pub(super) body: String,
 }
 
-/// The scripted venue: one act per request, the last one for all that follow.
 pub(super) struct Script {
     address: SocketAddr,
     log: Arc<Log>,
@@ -52,7 +40,6 @@ struct Log {
     connections: AtomicUsize,
 }
 
-/// An HTTP answer with a length. `status` may go on with header lines.
 pub(super) fn answer(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
@@ -72,7 +59,6 @@ impl Script {
         Self { address, log, server: server.abort_handle() }
     }
 
-    /// A client of this venue. An address in `settings` that is not the default is kept.
     pub(super) fn broker(&self, settings: Settings) -> HttpBroker {
         let credentials =
             Credentials { api_token: Secret::new("tok-123").ok(), api_key: Secret::new("key-456").ok() };

@@ -1,5 +1,4 @@
-//! What sends a request to the venue and returns its answer: the network, or whatever stands in for it where there is
-//! none. Everything else about a request is the client's: when it may leave, and what its answer means.
+//! Transport of requests, the network or a stand-in. The client decides when to send.
 
 use super::client;
 use crate::Settings;
@@ -13,14 +12,13 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use url::Url;
 
-/// How long the port of a connection that timed out is probed.
 const MAX_PROBE: Duration = Duration::from_millis(500);
 
-/// Sends requests.
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Sends one request, which says itself how long it may take, and reads its answer as far as that is within the
-    /// limit. A request that opens a trade is sent at most once, whatever happens.
+    /// Sends a request with its own timeout and reads the answer up to the size limit.
+    ///
+    /// A request that opens a trade must be sent at most once.
     async fn send(
         &self,
         purpose: Purpose,
@@ -29,51 +27,38 @@ pub trait Transport: Send + Sync {
     ) -> Result<RawAnswer, NoAnswer>;
 }
 
-/// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It changes nothing and may be repeated.
     Read,
-    /// It opens a trade.
     Open,
 }
 
-/// An answer as it came.
 #[derive(Debug)]
 pub struct RawAnswer {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// What of its body could be read.
     pub body: Body,
 }
 
-/// What of a body could be read.
 #[derive(Debug)]
 pub enum Body {
-    /// All of it.
     Whole(Vec<u8>),
-    /// More than the limit: this is its beginning.
     TooLong(Vec<u8>),
-    /// The connection ended first, for this reason.
     Cut(String),
 }
 
-/// Why nothing came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// There was no connection, so nothing left.
+    /// No connection was made, so nothing was sent.
     NotConnected(String),
-    /// Anything later: the venue may have the request.
+    /// The connection failed later, so the venue may have received the request.
     Lost(String),
 }
 
-/// The network.
 pub(super) struct Network {
     reading_client: Client,
     opening_client: Client,
-    /// Whether no proxy stands between: only then may a port be probed.
+    /// Whether no proxy is used; only then may a port be probed.
     is_direct: bool,
 }
 
@@ -84,7 +69,6 @@ impl Network {
         Ok(Self { reading_client, opening_client, is_direct: settings.proxy.is_none() })
     }
 
-    /// One that trusts no certificate.
     pub(super) fn without_certificates(settings: &Settings) -> Result<Self, BrokerError> {
         let client = client::client_without_certificates(settings)?;
         let is_direct = settings.proxy.is_none();
@@ -119,7 +103,6 @@ impl Transport for Network {
     }
 }
 
-/// Adds a hint if a port takes connections and does not speak TLS.
 async fn with_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
     // How rustls names an answer that is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
@@ -128,7 +111,6 @@ async fn with_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
     format!("{text}{hint}")
 }
 
-/// Returns whether a connection to the host is made at once. Nothing is sent on it.
 async fn takes_connections(url: &Url) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -150,7 +132,6 @@ async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
     }
 }
 
-/// An error with its causes.
 fn describe(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

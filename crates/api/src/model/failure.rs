@@ -1,26 +1,26 @@
-//! Bodies of answers that are not 200 (contract 5, `observed: opening a trade`).
+//! Bodies of answers other than 200 (contract 5, `observed: opening a trade`).
 
 use super::fields::Field;
 use candlewick_sdk::Millis;
 use serde_json::Value;
 
-/// What can be learned from the body of a failed request, whatever its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FailureBody {
-    /// The venue's words, in one line; `HTTP <status>` when it has none.
+    /// The venue's message in one line; `HTTP <status>` if it has none.
     pub(crate) text: String,
-    /// What `error` says, in the body or in its `data`: the name of the status, or a code.
+    /// Value of `error` in the body or its `data`: a status name or a code.
     pub(crate) code: Option<String>,
-    /// The venue's time of the failure.
     pub(crate) venue_time: Option<Millis>,
 }
 
-/// How much of the venue's words is kept, in bytes.
+/// Maximum length of the message, in bytes.
 const TEXT_LENGTH: usize = 300;
 
 impl FailureBody {
-    /// Reads a body by the rule of the clients seen: `data.message`, else `message`, else `error`, else the
-    /// status; `data` may be a text, `message` an object or an array.
+    /// Reads a body as existing clients do.
+    ///
+    /// The order is `data.message`, `message`, `error`, then the status. `data` may be a string,
+    /// `message` an object or an array.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);
@@ -36,7 +36,6 @@ impl FailureBody {
     }
 }
 
-/// The words in a message of any shape; `None` when there are none.
 fn words(message: &Value) -> Option<String> {
     let text = match message {
         Value::String(text) => text.clone(),
@@ -52,7 +51,6 @@ fn words(message: &Value) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Cuts a text to a bounded line without control characters.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<_> =
         text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();

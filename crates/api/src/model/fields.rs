@@ -1,4 +1,4 @@
-//! Reads one JSON object field by field, and counts what is left over.
+//! Reading of JSON objects field by field, counting unknown fields.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
@@ -7,48 +7,36 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// A record that can be read from a JSON object.
 pub(crate) trait Record: Sized {
-    /// Its name in drift counts and messages.
     const NAME: &'static str;
 
-    /// Takes the fields that it knows.
     fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable>;
 }
 
-/// Why some JSON is not the record that was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
-    /// The JSON is of another kind.
     #[error("{record} is not {expected}")]
     Kind { record: &'static str, expected: &'static str },
-    /// A field without which the record means nothing.
     #[error("{record} has no readable \"{field}\"")]
     Field { record: &'static str, field: &'static str },
-    /// Two rows have the same identifier.
     #[error("{record} {id} is listed twice")]
     Duplicate { record: &'static str, id: String },
 }
 
-/// A type that a field may have.
 pub(crate) trait Field: Sized {
-    /// Reads it, or `None` when the content is of another type.
     fn from_value(value: &Value) -> Option<Self>;
 
-    /// The text of a value that is not known.
     fn unknown(&self) -> Option<&str> {
         None
     }
 }
 
-/// The fields of one object that nobody has taken yet.
 pub(crate) struct Fields<'a> {
     record: &'static str,
     object: Map<String, Value>,
     drift: &'a UnrecognisedData,
 }
 
-/// Reads one record.
 pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<R, Unreadable> {
     let Value::Object(object) = value else {
         return Err(Unreadable::Kind { record: R::NAME, expected: "an object" });
@@ -61,12 +49,10 @@ pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> 
     Ok(record)
 }
 
-/// Reads an array of records of which none may be missing.
 pub(crate) fn read_all<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, Unreadable> {
     rows_of::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
 }
 
-/// Reads an array of records: those that can be read, and how many could not.
 pub(crate) fn read_list<R: Record>(
     value: Value,
     drift: &UnrecognisedData,
@@ -95,7 +81,6 @@ fn rows_of<R: Record>(value: Value) -> Result<Vec<Value>, Unreadable> {
 }
 
 impl Fields<'_> {
-    /// Takes a field that may be absent, null or unreadable.
     pub(crate) fn optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
         let value = self.object.remove(field).filter(|value| !value.is_null())?;
         let Some(read) = T::from_value(&value) else {
@@ -108,7 +93,6 @@ impl Fields<'_> {
         Some(read)
     }
 
-    /// Takes a field without which the record means nothing.
     pub(crate) fn required<T: Field>(&mut self, field: &'static str) -> Result<T, Unreadable> {
         if self.object.get(field).is_none_or(Value::is_null) {
             self.drift.count_unreadable(self.record, field);
@@ -116,13 +100,12 @@ impl Fields<'_> {
         self.optional(field).ok_or(Unreadable::Field { record: self.record, field })
     }
 
-    /// Counts a required field whose value is out of range.
     pub(crate) fn unreadable<T>(&self, field: &'static str) -> Result<T, Unreadable> {
         self.drift.count_unreadable(self.record, field);
         Err(Unreadable::Field { record: self.record, field })
     }
 
-    /// Takes a time of a trade, where 0 stands for "not known yet" as well. One outside of [`TIMES`] is malformed.
+    /// Takes a time of a trade. 0 means unknown; a time outside [`TIMES`] is malformed.
     pub(crate) fn moment(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !TIMES.contains(&moment) {
@@ -132,7 +115,7 @@ impl Fields<'_> {
         Some(moment)
     }
 
-    /// Takes a price where 0 stands for "not known yet" (contract 2.3: zeros in the open response).
+    /// Takes a price. 0 means unknown (contract 2.3: zeros in the open response).
     pub(crate) fn beyond_zero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.optional(field)?;
         if value < T::default() {
@@ -141,7 +124,6 @@ impl Fields<'_> {
         (value > T::default()).then_some(value)
     }
 
-    /// Takes a nested object.
     pub(crate) fn nested<R: Record>(&mut self, field: &'static str) -> Option<R> {
         let value = self.object.remove(field).filter(|value| !value.is_null())?;
         let read = read_record(value, self.drift);
@@ -151,7 +133,6 @@ impl Fields<'_> {
         read.ok()
     }
 
-    /// Takes a nested array of objects, empty when it is absent, and the number of unreadable ones.
     pub(crate) fn list<R: Record>(&mut self, field: &'static str) -> (Vec<R>, usize) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else {
             return (Vec::new(), 0);
@@ -163,18 +144,18 @@ impl Fields<'_> {
         read.unwrap_or_else(|_| (Vec::new(), 1))
     }
 
-    /// Takes a field as it is.
     pub(crate) fn raw(&mut self, field: &'static str) -> Option<Value> {
         self.object.remove(field)
     }
 
-    /// Where drift of nested parts is counted.
     pub(crate) const fn drift(&self) -> &UnrecognisedData {
         self.drift
     }
 }
 
-/// The text of a number or a string: "numbers may arrive as strings" (`observed: prices and candles`).
+/// Returns the text of a number or string.
+///
+/// Venues may send numbers as strings (`observed: prices and candles`).
 fn number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -222,7 +203,7 @@ impl Field for Decimal {
     }
 }
 
-/// Start of the year 2000, and of 2100: no trade is of an earlier or later time.
+/// Plausible trade times: the years 2000 to 2099.
 const TIMES: Range<Millis> = Millis::new(946_684_800_000)..Millis::new(4_102_444_800_000);
 
 impl Field for Millis {

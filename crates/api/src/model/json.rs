@@ -1,15 +1,11 @@
-//! JSON in which no object has a key twice.
+//! JSON parsing that rejects duplicate keys.
 //!
-//! A lenient parser takes the last of two equal keys, so a reply with two balances would pass for either.
+//! A lenient parser keeps the last one, so a reply with two balances would be accepted with either.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// Parses a whole body.
-///
-/// # Errors
-/// The body is not JSON, or an object has a key twice.
 pub(crate) fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }

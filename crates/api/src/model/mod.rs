@@ -1,7 +1,8 @@
-//! What the two APIs send and receive, field by field (contract 2 and 5).
+//! Requests and answers of the two APIs, field by field (contract 2 and 5).
 //!
-//! Reading is tolerant: numbers may arrive as strings, unknown fields and values are counted and passed over, a
-//! field of the wrong type is counted and taken as absent unless the record means nothing without it.
+//! Parsing is tolerant: numbers may be strings, unknown fields and values are counted and ignored.
+//! A field of the wrong type is counted and treated as absent, unless the record is meaningless
+//! without it.
 
 #![cfg_attr(
     not(test),

@@ -1,16 +1,14 @@
-//! One page of the trade list (contract 2.5).
+//! A page of the trade list (contract 2.5).
 
 use super::fields::{Fields, Record, Unreadable, read_list};
 use super::trade::TradeRecord;
 
-/// Which page of the trade list to ask for (contract 4.1, endpoint 2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TradeQuery {
-    /// From 1.
+    /// 1-based page number.
     pub(crate) page: u64,
-    /// Rows per page.
     pub(crate) page_size: u64,
-    /// Restricts the list to one trader, and makes its rows full projections.
+    /// Restricts the list to one user; only then are its rows full projections.
     pub(crate) user_id: Option<String>,
 }
 
@@ -20,36 +18,29 @@ impl Default for TradeQuery {
     }
 }
 
-/// The pagination envelope as it was received.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradePage {
-    /// This page, from 1.
     pub(crate) current_page: Option<u64>,
-    /// Rows per page.
     pub(crate) per_page: Option<u64>,
-    /// The last page.
     pub(crate) last_page: Option<u64>,
-    /// The page after this one.
     pub(crate) next_page: Option<u64>,
-    /// The page before this one.
     pub(crate) prev_page: Option<u64>,
-    /// Number of pages.
     pub(crate) pages: Option<u64>,
-    /// All rows, or this page's: not said (contract 2.5).
+    /// Number of rows in the list or on this page; the contract does not say (2.5).
     pub(crate) total: Option<u64>,
-    /// See `total`.
     pub(crate) count: Option<u64>,
-    /// The rows, in no certain order (`observed: results`).
+    /// Rows in no particular order (`observed: results`).
     pub(crate) data: Vec<TradeRecord>,
-    /// Rows that could not be read: a listing that has any is not complete.
+    /// Number of unreadable rows. A listing with any is incomplete.
     pub(crate) unreadable: usize,
-    /// How long its answer was.
     pub(crate) bytes: usize,
 }
 
 impl TradePage {
-    /// The query for the page after this one, or `None` at the end of the list: at a short page, or where
-    /// neither `nextPage` nor `lastPage` promises more (`observed: results`).
+    /// Returns the query for the next page, `None` at the end of the list.
+    ///
+    /// The list ends at a short page, or when neither `nextPage` nor `lastPage` promises more
+    /// (`observed: results`).
     pub(crate) fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {

@@ -3,32 +3,22 @@
 use super::fields::{Fields, Record, Unreadable};
 use candlewick_sdk::{Interval, Millis, Symbol};
 
-/// A price record: by what is seen, a bar of one second (`observed: prices and candles`).
+/// A price record; in practice a one-second bar (`observed: prices and candles`).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PriceRecord {
-    /// Record identifier.
     pub(crate) id: Option<String>,
-    /// Slot name.
     pub(crate) slot: Option<String>,
-    /// Trading pair.
     pub(crate) pair: Option<String>,
-    /// Asset type, for example crypto.
     pub(crate) asset_type: Option<String>,
     /// Open time.
     pub(crate) time: Millis,
     /// 0 if unavailable.
     pub(crate) volume: f64,
-    /// First price.
     pub(crate) open_price: f64,
-    /// Last price.
     pub(crate) close_price: f64,
-    /// Highest price.
     pub(crate) high_price: f64,
-    /// Lowest price.
     pub(crate) low_price: f64,
-    /// When the record was made.
     pub(crate) created_at: Option<Millis>,
-    /// When the record was last changed.
     pub(crate) updated_at: Option<Millis>,
 }
 
@@ -53,55 +43,42 @@ impl Record for PriceRecord {
     }
 }
 
-/// Which latest price to ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitTime {
-    /// The latest there is.
     Latest,
-    /// The latest at or before this moment.
     At(Millis),
 }
 
-/// The answer to a question for the latest price (contract 4.2, endpoint 6).
+/// Answer to a request for the latest price (contract 4.2, endpoint 6).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LastPrice {
-    /// The record.
     Record(PriceRecord),
-    /// The limit lies in the venue's future: it answered with the plain text `OK`.
+    /// The requested time is in the venue's future.
+    ///
+    /// The venue answered with the plain text `OK`.
     Future,
 }
 
-/// Which candles to ask for (contract 4.2, endpoint 8). The slot comes from the settings.
+/// Query for candles (contract 4.2, endpoint 8). The slot comes from the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CandleQuery {
-    /// Trading pair.
     pub(crate) symbol: Symbol,
-    /// Asset type, for example crypto.
     pub(crate) asset_type: String,
-    /// Length of the candles.
     pub(crate) interval: Interval,
-    /// Records to skip.
     pub(crate) skip: u64,
-    /// At most so many records; the venue's default is 1000.
     pub(crate) limit: u64,
-    /// First moment.
     pub(crate) start_time: Millis,
-    /// Last moment; whether it is included is not known (`observed: prices and candles`).
+    /// Last moment; unknown whether inclusive (`observed: prices and candles`).
     pub(crate) end_time: Millis,
 }
 
-/// An aggregated candle as the venue sends it: nothing about it has been checked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CandleRow {
     /// 0 if unavailable.
     pub(crate) volume: f64,
-    /// First price.
     pub(crate) open_price: f64,
-    /// Last price.
     pub(crate) close_price: f64,
-    /// Highest price.
     pub(crate) high_price: f64,
-    /// Lowest price.
     pub(crate) low_price: f64,
     /// Open time (`observed: prices and candles`).
     pub(crate) time: Millis,
@@ -122,12 +99,10 @@ impl Record for CandleRow {
     }
 }
 
-/// The rows of one answer, in no certain order, the forming candle perhaps among them.
+/// Rows of an answer in no particular order; may include the forming candle.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CandleRows {
-    /// Those that could be read.
     pub(crate) rows: Vec<CandleRow>,
-    /// How many could not.
     pub(crate) unreadable: usize,
 }
 

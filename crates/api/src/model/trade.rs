@@ -1,4 +1,4 @@
-//! A trade as the venue reports it, whichever projection it used (contract 2.3 and 2.4).
+//! A trade as reported by the venue, in any projection (contract 2.3 and 2.4).
 
 use super::fields::{Fields, Record, Unreadable};
 use super::value::{Tolerant, TradeResult, TradeStatus};
@@ -6,100 +6,70 @@ use super::wallet::WalletEntry;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome};
 use rust_decimal::Decimal;
 
-/// Any of the venue's trade records: the short, list item and full projections, the acknowledgement and the
-/// `open-async` reply. Only the identifier is certain; what a projection leaves out is `None`.
+/// Any trade record of the venue, in any projection.
 ///
-/// Times and prices of 0 stand for "not known yet" (contract 2.3) and are `None` here.
+/// Short, list item and full projection, acknowledgement and `open-async` reply. Only the id is
+/// certain; fields missing from a projection are `None`. Times and prices of 0 mean "not yet known"
+/// (contract 2.3) and become `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
-    /// Trade identifier (`id`, or `tradeId` in the acknowledgement).
+    /// Trade id (`id`, or `tradeId` in the acknowledgement).
     pub(crate) id: String,
-    /// Owner identifier.
     pub(crate) user_id: Option<String>,
-    /// Tenant identifier.
     pub(crate) tenant_id: Option<String>,
-    /// Affiliate identifier.
     pub(crate) affiliate_id: Option<String>,
-    /// Identifier of an outside system.
     pub(crate) extra_id: Option<String>,
-    /// Where it stands.
     pub(crate) status: Option<TradeStatus>,
-    /// What came of it.
     pub(crate) result: Option<TradeResult>,
-    /// Trading pair.
     pub(crate) symbol: Option<String>,
-    /// Price slot.
     pub(crate) symbol_slot_name: Option<String>,
-    /// Up or down.
     pub(crate) direction: Option<Tolerant<Direction>>,
-    /// What the duration is counted from.
     pub(crate) expiration_type: Option<Tolerant<ExpirationType>>,
-    /// Duration code.
     pub(crate) close_type: Option<Tolerant<CloseType>>,
-    /// Stake.
     pub(crate) amount: Option<Decimal>,
-    /// Percent of the stake that a win earns.
+    /// Profit of a win in percent of the stake.
     pub(crate) payout: Option<Decimal>,
-    /// Net profit; 0 while the trade runs.
+    /// Net profit; 0 while the trade is open.
     pub(crate) pnl: Option<Decimal>,
-    /// When the request arrived at the venue.
     pub(crate) request_time: Option<Millis>,
-    /// When the trade opened.
     pub(crate) open_time: Option<Millis>,
-    /// Price at the open.
     pub(crate) open_price: Option<f64>,
-    /// Time of the open price's record.
     pub(crate) open_price_time: Option<Millis>,
-    /// When the trade closes.
     pub(crate) close_time: Option<Millis>,
-    /// Price at the close.
     pub(crate) close_price: Option<f64>,
-    /// Time of the close price's record.
     pub(crate) close_price_time: Option<Millis>,
-    /// How often the venue tried to close it.
     pub(crate) attempts_to_close: Option<u64>,
-    /// Whether play money is at stake.
     pub(crate) is_demo: Option<bool>,
-    /// Whether the account is an influencer's.
     pub(crate) is_influencer: Option<bool>,
-    /// Whether the venue's own bot opened it.
     pub(crate) from_bot: Option<bool>,
-    /// Whether an API token opened it.
     pub(crate) from_api_token: Option<bool>,
-    /// Whether it copies another trade.
     pub(crate) from_copy: Option<bool>,
-    /// Whether it was synchronised to a bot (list items only).
     pub(crate) bot_synced: Option<bool>,
-    /// The wallets that paid the stake.
     pub(crate) wallets: Vec<WalletEntry>,
-    /// Number of wallets that cannot be read.
     pub(crate) unreadable_wallets: usize,
-    /// The trade's share of all wallets, in percent.
     pub(crate) total_wallets_balance_percent: Option<Decimal>,
-    /// Rate of the commission for copying.
     pub(crate) copy_commission_rate: Option<Decimal>,
-    /// Commission for copying.
     pub(crate) copy_commission_amount: Option<Decimal>,
-    /// The tenant's fee.
     pub(crate) tenant_fee_amount: Option<Decimal>,
-    /// Whether the venue took the trade back (`observed: values`).
+    /// Whether the venue reverted the trade (`observed: values`).
     pub(crate) reverted: Option<bool>,
-    /// When the record was made.
     pub(crate) created_at: Option<Millis>,
-    /// When the record was last changed.
     pub(crate) updated_at: Option<Millis>,
 }
 
 impl TradeRecord {
-    /// Whether nothing follows any more, by result or by status (`observed: values`). A value that is not
-    /// known is never final.
+    /// Returns whether the trade is final by result or status (`observed: values`).
+    ///
+    /// An unrecognized value is never final.
     pub(crate) fn is_final(&self) -> bool {
         self.result.as_ref().is_some_and(TradeResult::is_final)
             || self.status.as_ref().is_some_and(TradeStatus::is_final)
     }
 
-    /// How the trade ended. `None` while it runs, and also for one that is final by its status alone: the
-    /// short projection says that it is over, not how.
+    /// Returns the outcome, `None` while the trade is open.
+    ///
+    /// Also `None` if only the status is final: the short projection says that a trade is over, but
+    /// not its outcome.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))

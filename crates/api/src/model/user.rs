@@ -1,86 +1,52 @@
-//! The profile of the authenticated user (contract 2.6).
+//! Profile of the authenticated user (contract 2.6).
 
 use super::fields::{Fields, Record, Unreadable};
 use candlewick_sdk::Millis;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-/// A user. Only the identifier is needed for trading; the rest is as the venue says it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct User {
-    /// User identifier.
     pub(crate) id: String,
-    /// Tenant identifier.
     pub(crate) tenant_id: Option<String>,
-    /// Level of identity check.
     pub(crate) kyc_level_id: Option<String>,
-    /// Second factor.
     pub(crate) two_factor_id: Option<String>,
-    /// E-mail address.
     pub(crate) email: Option<String>,
-    /// Affiliate identifier.
     pub(crate) affiliate_id: Option<String>,
-    /// Full name.
     pub(crate) name: Option<String>,
-    /// Public name.
     pub(crate) nickname: Option<String>,
-    /// Whether the account is an influencer's.
     pub(crate) influencer: Option<bool>,
-    /// Whether the account is a bot's.
     pub(crate) bot: Option<bool>,
-    /// Whether others see the profile.
     pub(crate) public_profile: Option<bool>,
-    /// Whether the password has the newer form.
     pub(crate) password_v2: Option<bool>,
-    /// Two-letter country code.
     pub(crate) country: Option<String>,
-    /// Language code.
     pub(crate) language: Option<String>,
-    /// Whether the account may be used.
     pub(crate) active: Option<bool>,
-    /// Whether it was barred.
     pub(crate) banned: Option<bool>,
-    /// Whether it was deleted.
     pub(crate) deleted: Option<bool>,
-    /// Whether the e-mail address was confirmed.
     pub(crate) email_verified: Option<bool>,
-    /// Whether the account comes from an older system.
     pub(crate) legacy: Option<bool>,
-    /// Digits of the telephone country code.
     pub(crate) phone_country_code: Option<String>,
-    /// Digits of the telephone number.
     pub(crate) phone: Option<String>,
-    /// Limits of the account.
     pub(crate) params: Option<UserParams>,
-    /// What copying the account costs and allows.
     pub(crate) copy_trade_params: Option<CopyTradeParams>,
-    /// When the user last came.
     pub(crate) last_login_at: Option<Millis>,
-    /// Elements of a shape that is not given.
+    /// Elements of undocumented shape.
     pub(crate) flags: Vec<Value>,
-    /// When the record was made.
     pub(crate) created_at: Option<Millis>,
-    /// When the record was last changed.
     pub(crate) updated_at: Option<Millis>,
 }
 
-/// Limits of an account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct UserParams {
-    /// Largest withdrawal.
     pub(crate) max_withdrawal_amount: Option<Decimal>,
-    /// Whether the tenant's limits are set aside.
     pub(crate) ignore_tenant_user_limitation: Option<bool>,
 }
 
-/// What copying an account costs and allows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CopyTradeParams {
-    /// Rate of the commission.
     pub(crate) copy_commission_rate: Option<Decimal>,
-    /// Largest stake of a follower.
     pub(crate) max_follower_amount_per_trade: Option<Decimal>,
-    /// Whether followers need no approval.
     pub(crate) auto_approve_copy_followers: Option<bool>,
 }
 

@@ -1,11 +1,10 @@
-//! Values from short lists that may grow (`observed: values`).
+//! Enumerated values of the venue that may gain new members (`observed: values`).
 
 use super::fields::Field;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Outcome};
 use serde_json::Value;
 use std::fmt;
 
-/// An enum of the texts that are known, and `Unknown` with whatever else arrives.
 macro_rules! venue_values {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -105,7 +104,7 @@ venue_values! {
 }
 
 impl WalletType {
-    /// Venues write the types of wallets in different cases.
+    /// Parses case-insensitively, as venues disagree on the case of wallet types.
     fn parse(text: &str) -> Self {
         match Self::from(text.to_ascii_uppercase().as_str()) {
             Self::Unknown(_) => Self::Unknown(text.to_owned()),
@@ -119,7 +118,6 @@ impl TradeStatus {
         Self::from(text)
     }
 
-    /// Whether nothing follows any more.
     pub(crate) const fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Cancelled)
     }
@@ -130,12 +128,10 @@ impl TradeResult {
         Self::from(text)
     }
 
-    /// Whether nothing follows any more.
     pub(crate) const fn is_final(&self) -> bool {
         self.outcome().is_some()
     }
 
-    /// The outcome, once there is one.
     pub(crate) const fn outcome(&self) -> Option<Outcome> {
         match self {
             Self::Won => Some(Outcome::Won),
@@ -158,17 +154,13 @@ impl From<Outcome> for TradeResult {
     }
 }
 
-/// A value of our own vocabulary as the venue sent it, or a text that is not in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tolerant<T> {
-    /// One that we know.
     Known(T),
-    /// Anything else, as it came.
     Unknown(String),
 }
 
 impl<T> Tolerant<T> {
-    /// The value, when it is one that we know.
     pub(crate) const fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),

@@ -1,26 +1,20 @@
-//! Wallets, alone and inside a trade (contract 2.1 and 2.2).
+//! Wallets on their own and within a trade (contract 2.1 and 2.2).
 
 use super::fields::{Fields, Record, Unreadable};
 use super::value::WalletType;
 use candlewick_sdk::Millis;
 use rust_decimal::Decimal;
 
-/// Larger amounts than this are unreadable, so that no sum of wallets overflows.
+/// Maximum readable amount, so that sums of wallets cannot overflow.
 const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
 
-/// A wallet of the authenticated user (contract 2.1).
 #[derive(Clone, Debug, PartialEq)]
 #[allow(clippy::struct_field_names)] // `type` is a keyword
 pub(crate) struct Wallet {
-    /// Wallet identifier.
     pub(crate) id: String,
-    /// Owner identifier.
     pub(crate) user_id: Option<String>,
-    /// What it holds.
     pub(crate) wallet_type: WalletType,
-    /// What is in it.
     pub(crate) balance: Decimal,
-    /// When it was made.
     pub(crate) created_at: Option<Millis>,
     /// Currency; not in the contract.
     pub(crate) currency: Option<String>,
@@ -41,20 +35,16 @@ impl Record for Wallet {
     }
 }
 
-/// A wallet's part in a trade (contract 2.2).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WalletEntry {
-    /// Wallet identifier.
     pub(crate) id: String,
-    /// What it holds.
     pub(crate) wallet_type: WalletType,
-    /// What it contributed to the stake.
     pub(crate) amount: Decimal,
-    /// Its share of the trade, in percent.
+    /// The wallet's share of the trade, in percent.
     pub(crate) trade_percent: Decimal,
-    /// The trade's share of it, in percent.
+    /// The trade's share of the wallet, in percent.
     pub(crate) balance_percent: Decimal,
-    /// What was in it before the stake was taken (`observed: money`).
+    /// Balance before the stake was deducted (`observed: money`).
     pub(crate) balance: Decimal,
 }
 
@@ -73,7 +63,6 @@ impl Record for WalletEntry {
     }
 }
 
-/// Takes an amount of money that can be summed.
 fn amount(fields: &mut Fields<'_>, field: &'static str) -> Result<Decimal, Unreadable> {
     let amount: Decimal = fields.required(field)?;
     if amount.abs() <= MAX_AMOUNT { Ok(amount) } else { fields.unreadable(field) }

@@ -1,21 +1,17 @@
-//! What a run holds beyond the candles that it is given.
+//! Memory of a run beyond its input candles.
 
 use candlewick_backtest::bench::Stage;
 use candlewick_sdk::testkit::Allocations;
 use serde::Serialize;
 
-/// Bytes that a run took from the allocator; room that it never touched counts as well.
+/// Allocated bytes of a run, including memory that was never touched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Held {
-    /// At most, of all moments at which the run was looked at.
     pub most_bytes: u64,
-    /// The trade book's part, which grows with the trades.
     pub book_bytes: u64,
-    /// What is left without the book, for each bot.
     pub bytes_per_bot: f64,
 }
 
-/// Looks at what the thread holds while a run reports where it has come to.
 pub(super) struct Holding {
     before: i64,
     most: i64,
@@ -24,17 +20,14 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// Just before a run: all that is held now is not the run's.
     pub(super) fn start() -> Self {
         Self::from(Allocations::of_this_thread().bytes)
     }
 
-    /// The run has come so far.
     pub(super) fn see(&mut self, stage: Stage) {
         self.see_bytes(stage, Allocations::of_this_thread().bytes);
     }
 
-    /// What the run of so many bots held; nothing where the program does not count.
     pub(super) fn of_bots(&self, bots: usize) -> Option<Held> {
         Allocations::are_counted().then(|| self.held(bots))
     }

@@ -1,4 +1,4 @@
-//! What a backtest costs on this machine, as multiples of loops written by hand for the same trades.
+//! Benchmark of backtests, relative to hand-written loops that make the same trades.
 
 mod memory;
 mod process;

@@ -1,4 +1,4 @@
-//! The whole program over candles that it has in its cache, beside a process that runs the loop by hand over the same.
+//! Benchmark of the whole program on cached candles against a process with a hand-written loop.
 
 use crate::error::AppError;
 use candlewick_backtest::bench::run_single_by_hand;
@@ -12,7 +12,6 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use wait4::Wait4;
 
-/// The bot of the work, as a person would configure it.
 const CONFIGURATION: &str = r#"
 [risk]
 daily_loss_limit = 1000.0
@@ -31,31 +30,22 @@ const FILE: &str = "BTCUSDT_1m.csv";
 const MINUTES_A_DAY: usize = 24 * 60;
 const MIB: f64 = 1_048_576.0;
 
-/// A run of the program and of the bare loop, from start to exit.
 #[derive(Clone, Debug, Serialize)]
 pub struct WholeProcess {
-    /// Over how many candles.
     pub candles: usize,
-    /// What the whole program took.
     pub backtest: Cost,
-    /// What the bare loop took.
     pub by_hand: Cost,
 }
 
-/// What a process took, of several runs.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Cost {
     pub median_ms: f64,
     pub minimum_ms: f64,
-    /// The most memory that a run held, the pages of the mapped candles included.
+    /// Peak memory, including the pages of mapped candles.
     pub peak_mib: f64,
 }
 
 impl WholeProcess {
-    /// So many rounds over about so many candles: whole days.
-    ///
-    /// # Errors
-    /// The program cannot be started again, or does not end well.
     pub fn measure(candles: usize, rounds: usize, on_round: &mut dyn FnMut()) -> Result<Self, AppError> {
         let folder = tempfile::tempdir().map_err(unexpected)?;
         let program = Program { path: std::env::current_exe().map_err(unexpected)?, folder: folder.path() };
@@ -96,7 +86,6 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Runs itself with these arguments: how long it took, and how much memory it held at most.
     fn run(&self, arguments: &[&str]) -> Result<(Duration, u64), AppError> {
         let mut command = Command::new(&self.path);
         for (name, _) in std::env::vars_os() {
@@ -117,10 +106,6 @@ impl Program<'_> {
     }
 }
 
-/// Runs the loop by hand over a file that is in the cache, and nothing else: how many trades that made.
-///
-/// # Errors
-/// The file cannot be read.
 pub fn floor_of_file(path: &Path, cache: Option<&FileCache>) -> Result<u64, AppError> {
     let source = CandleFile::from_path(path)?;
     let read = match cache {
@@ -130,7 +115,7 @@ pub fn floor_of_file(path: &Path, cache: Option<&FileCache>) -> Result<u64, AppE
     Ok(run_single_by_hand(read.candles().candles()).trades)
 }
 
-/// The cache trusts only a file that has come to rest.
+/// Backdates a file, as the cache trusts only files that no longer change.
 fn let_rest(path: &Path) -> io::Result<()> {
     let file = File::options().append(true).open(path)?;
     let written = file.metadata()?.modified()?;

@@ -1,23 +1,18 @@
-//! The processor that figures were measured on, as far as the system says.
+//! Description of the processor behind the benchmark figures.
 
 use serde::Serialize;
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// A processor. What the system does not say is empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Processor {
-    /// Its name, as the system has it, or its architecture.
     pub model: String,
-    /// The widest vectors that it computes with: `AVX-512`, `AVX2`, or nothing.
     pub vectors: Option<&'static str>,
-    /// Sizes of the caches of its first core, such as `L1d 32K`, the nearest first.
     pub caches: Vec<String>,
 }
 
 impl Processor {
-    /// This machine's, by the files in which Linux describes it.
     pub fn of_this_machine() -> Self {
         let described = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let caches = caches_below(Path::new("/sys/devices/system/cpu/cpu0/cache"));
@@ -38,7 +33,6 @@ impl Processor {
     }
 }
 
-/// One folder for each cache, numbered from the nearest on.
 fn caches_below(folder: &Path) -> Vec<String> {
     let read = |index: usize, file: &str| {
         let text = fs::read_to_string(folder.join(format!("index{index}")).join(file)).ok()?;
@@ -56,7 +50,6 @@ fn caches_below(folder: &Path) -> Vec<String> {
     caches.collect()
 }
 
-/// In one line.
 impl fmt::Display for Processor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.model)?;

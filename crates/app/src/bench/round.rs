@@ -1,4 +1,4 @@
-//! A work and its floor in turn, so that whatever slows the machine slows both.
+//! Alternating runs of a workload and its baseline, so that noise of the machine affects both.
 
 use super::memory::{Held, Holding};
 use candlewick_backtest::BacktestError;
@@ -8,42 +8,30 @@ use candlewick_history::HistoryError;
 use serde::Serialize;
 use std::hint::black_box;
 
-/// A work beside its floor. Times are nanoseconds for each candle that a bot decides on.
+/// A workload and its baseline, in nanoseconds per decision.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// What was done.
     pub work: String,
-    /// How many bots did it.
     pub bots: usize,
-    /// Candles times the bots that decide on them.
+    /// Number of candles times the bots that decide on them.
     pub decisions: usize,
-    /// Trades that were made.
     pub trades: u64,
-    /// Signals that the backtest refused, each recorded and hashed.
     pub refused: u64,
-    /// What the backtest took.
     pub backtest_ns: Spread,
-    /// What the loop by hand took.
     pub by_hand_ns: Spread,
-    /// Median by median.
     pub ratio: f64,
-    /// Minimum by minimum.
     pub ratio_of_minima: f64,
-    /// What the backtest held beyond its candles; nothing where the program does not count.
+    /// Memory beyond the candles, `None` if the program does not count allocations.
     pub memory: Option<Held>,
 }
 
-/// Times of several rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Spread {
-    /// The middle one.
     pub median: f64,
-    /// The least.
     pub minimum: f64,
 }
 
 impl Spread {
-    /// Of at least one time.
     fn of(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
         let minimum = times.first().copied().unwrap_or(f64::NAN);
@@ -51,24 +39,17 @@ impl Spread {
     }
 }
 
-/// Why there is no figure.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
-    /// So many candles cannot be made.
     #[error(transparent)]
     Make(#[from] HistoryError),
-    /// The work cannot run.
     #[error(transparent)]
     Run(#[from] BacktestError),
-    /// A comparison of unequal work would say nothing.
+    /// The two made different trades, so comparing them is meaningless.
     #[error("the backtest and the loop by hand do not make the same trades")]
     Unequal,
 }
 
-/// So many rounds of a work over so many candles. `on_round` is called after each round.
-///
-/// # Errors
-/// The candles cannot be made, or the two do not make the same trades.
 pub fn measure(
     kind: WorkKind,
     candles: usize,

@@ -1,4 +1,4 @@
-//! What to say of candles that the catalog does not hold, or the configured files.
+//! Errors and hints about candles missing from the catalog or the configured files.
 
 use super::load::{serves, stored_for};
 use super::market::{absence, meant};
@@ -13,7 +13,6 @@ use candlewick_sdk::{Series, Symbol, nearest};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What the catalog in `folder` holds, and what may have been meant by `wanted`, which begins with a symbol.
 fn what_there_is(folder: &Path, wanted: &str) -> String {
     let catalog = Catalog::new(folder);
     let all: Vec<Series> = catalog.series().unwrap_or_default();
@@ -32,7 +31,6 @@ fn what_there_is(folder: &Path, wanted: &str) -> String {
     format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
-/// What is said of a name that is neither a file nor a series, and the symbol of candles that the catalog holds.
 pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError> {
     if Path::new(text).exists() || Symbol::new(text).is_err() {
         return None;
@@ -46,7 +44,6 @@ pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError
     Some(AppError::data(problem).help(format!("did you mean {first}?")))
 }
 
-/// The series as an argument, with its versions where there are several.
 fn argument_of(catalog: &Catalog, series: Series) -> String {
     let Series { symbol, interval } = series;
     // A broken manifest has an error of its own.
@@ -59,8 +56,6 @@ fn argument_of(catalog: &Catalog, series: Series) -> String {
     format!("{symbol}@{interval} in versions {}", numbers.join(", "))
 }
 
-/// Of each bot whose candles are not among the files that `[sandbox].data` names, or without such not in a catalog that holds
-/// others: that it has none there. No candle is read.
 pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
     // What is no name of a file has a message of its own.
     let names = names(&loaded.config.sandbox.data).unwrap_or_default();
@@ -87,7 +82,6 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
     without.map(words).collect()
 }
 
-/// What to do about candles that are not where they should be.
 pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
         HistoryError::NotInCatalog { folder, what } => Some(what_there_is(folder, what)),

@@ -1,4 +1,4 @@
-//! Whether the candles are fine enough for the expiries that they price.
+//! Check that candles are at least as fine as the expiries they price.
 
 use crate::configuration::{Loaded, Problems};
 use crate::error::AppError;
@@ -9,25 +9,21 @@ use candlewick_simulator::{Market, check_expiry, coarse_stretches};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What is said of a run that was allowed to be coarse, and is.
 pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
-/// The hint of commands that have the flag.
 pub(super) const ALLOW_BY_FLAG: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
-/// The hint of runs at the embedded venue.
 pub const ALLOW_IN_SANDBOX: &str = "sandbox.allow_coarse = true runs it all the same, with prices from inside single candles; such a result proves nothing";
 
-/// Which candles have to be fine enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Those that there are, wherever they are: what the trades came to be priced by is looked at afterwards.
+    /// Some candles must be fine enough.
+    ///
+    /// What actually priced each trade is checked after the run.
     Somewhere,
-    /// Those of every moment at which a trade may be priced.
     Throughout,
 }
 
-/// Why the candles are too coarse for an expiry; nothing where they are not.
 pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
     if let Err(error) = check_expiry(expiry, market) {
         return Some(error.to_string());
@@ -45,10 +41,6 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     ))
 }
 
-/// Checks every bot's expiry against the candles that would price it. `hint` says how a coarse run is allowed.
-///
-/// # Errors
-/// Every bot whose expiry is shorter than its symbol's candles.
 pub fn check_expiries(
     loaded: &Loaded,
     markets: &[Market],
@@ -66,11 +58,10 @@ pub fn check_expiries(
     Problems::check(problems).map_err(|problems| refused(&problems, hint))
 }
 
-/// Holds the trades of a run to their expiries, the bot's or those that its strategy asked for: each must have been priced by
-/// candles that are no longer.
+/// Checks that candles no longer than the expiry priced each trade.
 ///
-/// # Errors
-/// How many were not, of the first bot that has such trades.
+/// The expiry is the bot's or the one its strategy requested. Reports the first bot with such
+/// trades.
 pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), AppError> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -105,12 +96,13 @@ pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook
     Ok(())
 }
 
-/// Expiries that are too short for their candles.
 fn refused(problems: &Problems, help: &str) -> AppError {
     AppError::invalid(problems.to_string()).help(help)
 }
 
-/// Whether one of a trade's prices lies in these stretches. A price at the end of a candle is that candle's.
+/// Returns whether a price of the trade is in one of the stretches.
+///
+/// A price at the end of a candle belongs to that candle.
 fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

@@ -1,4 +1,4 @@
-//! The candles of a run and what is to be said of them.
+//! The candles of a run, with notices about them.
 use super::coarse::{ALLOW_BY_FLAG, COARSE, Fineness, check_expiries, check_trades};
 use super::load::{self, ALWAYS, CandleSource};
 use super::market::{markets_for, select_series};
@@ -17,56 +17,37 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What to read.
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// Candle files, `SYMBOL_INTERVAL.csv` (or `.parquet`) or `SYMBOL@INTERVAL=PATH`, or series of the catalog,
-    /// `SYMBOL@INTERVAL`; finer candles of a symbol price its trades
+    /// Candle files or catalog series.
+    ///
+    /// Files are `SYMBOL_INTERVAL.csv` (or `.parquet`) or `SYMBOL@INTERVAL=PATH`, series are
+    /// `SYMBOL@INTERVAL`. Finer candles of a symbol price its trades.
     pub data: Vec<String>,
-    /// Folder of the catalog, from which the bots' series come when no --data is given
     pub catalog: Option<PathBuf>,
-    /// Leave out candles that open before: a date, a time, or seconds or milliseconds since 1970
     pub from: Option<Millis>,
-    /// Leave out candles that close after
     pub to: Option<Millis>,
-    /// Run expiries that are shorter than the candles; such a result proves nothing
     pub allow_coarse: bool,
-    /// A file of a rule that is traded in place of the configured bots
     pub rules: Option<PathBuf>,
-    /// What a win pays, in percent, in place of `payout_percent` in `[simulation]`
     pub payout: Option<f64>,
 }
 
-/// A series by what is in it, wherever it lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeriesContent {
-    /// Symbol and interval, `BTCUSDT@1m`.
     pub series: String,
-    /// How many candles there are.
     pub candles: u64,
-    /// The first one's open, ms since 1970.
     pub start: Millis,
-    /// The last one's close.
     pub end: Millis,
-    /// Over all of them ([`candlewick_history::series_hash`]).
     pub hash: String,
 }
 
-/// The candles of a run and what is to be said of them.
 pub struct Candles {
-    /// All that bots listen to or trades are priced by.
     pub series: Vec<CandleSeries>,
-    /// What prices trades, by symbol.
     pub markets: Vec<Market>,
-    /// Over all series.
     pub hash: String,
-    /// What each of them is.
     pub contents: Vec<SeriesContent>,
-    /// Whose prices they are.
     pub prices: PriceSource,
-    /// Values of the candles that a venue changed later, as far as the catalog knows.
     pub revised: u64,
-    /// What the reader should know.
     pub notices: Vec<String>,
 }
 
@@ -84,21 +65,21 @@ impl SeriesContent {
 }
 
 impl Candles {
-    /// From the first candle's open to the last one's close.
     pub fn span(&self) -> Range<Millis> {
         let start = self.series.iter().map(CandleSeries::start).min();
         let end = self.series.iter().map(CandleSeries::end).max();
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
-    /// How many candles that bots listen to are missing in hours in which their market was open.
+    /// Counts missing candles of the bots' series.
+    ///
+    /// Ignores hours when the market was closed.
     pub fn missing(&self, bots: &[BotSettings]) -> u64 {
         let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
         self.series.iter().filter(has_bot).map(missing_candles).sum()
     }
 }
 
-/// Warns about candles while the market is closed, in which no trade could be opened.
 fn closed_notice(series: &CandleSeries) -> Option<String> {
     let (closed, all) = (closed_candles(series), series.candles().len());
     let percent = closed as f64 * 100.0 / all as f64;
@@ -109,7 +90,6 @@ fn closed_notice(series: &CandleSeries) -> Option<String> {
 }
 
 impl CandleChoice {
-    /// As settings.
     pub fn flags(&self) -> Vec<Flag> {
         let data = (!self.data.is_empty()).then_some(&self.data);
         let flags = [
@@ -121,10 +101,6 @@ impl CandleChoice {
         flags.into_iter().flatten().collect()
     }
 
-    /// Reads the candles of the configured bots and decides which go to bots and which price trades.
-    ///
-    /// # Errors
-    /// As [`load::load`] and [`select_series`].
     pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles, AppError> {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, progress)?;
@@ -154,10 +130,6 @@ impl CandleChoice {
         Ok(Candles { series, markets, hash, contents, prices, revised, notices })
     }
 
-    /// Holds every bot's expiry to the candles: a notice where it is too short and may be.
-    ///
-    /// # Errors
-    /// As [`check_expiries`], unless coarse runs are allowed.
     pub fn check_expiries(
         &self,
         loaded: &Loaded,
@@ -167,10 +139,6 @@ impl CandleChoice {
         self.coarse(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
     }
 
-    /// Holds the trades of a run to their expiries: a notice where one was priced by longer candles and may be.
-    ///
-    /// # Errors
-    /// As [`check_trades`], unless coarse runs are allowed.
     pub fn check_trades(
         &self,
         loaded: &Loaded,
@@ -188,7 +156,6 @@ impl CandleChoice {
         }
     }
 
-    /// What `--from` and `--to` leave.
     fn range(&self) -> Result<Range<Millis>, AppError> {
         let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
         if range.is_empty() {

@@ -1,14 +1,10 @@
-//! Check that series of one symbol are in step.
+//! Check that all series of a symbol agree in time and price.
 
 use crate::error::AppError;
 use candlewick_history::{Catalog, HashedSeries, MismatchKind, SeriesMismatch, series_mismatches};
 use candlewick_records::utc;
 use candlewick_sdk::{CandleSeries, Series, Symbol};
 
-/// Compares the series of each symbol; returns notices about slightly different prices.
-///
-/// # Errors
-/// Two series that are out of step, with the lag.
 pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>, AppError> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
@@ -17,20 +13,17 @@ pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<St
     Ok(found.iter().map(describe).collect())
 }
 
-/// Like [`check_in_step`], for hashed series.
 pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>, AppError> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
     check_in_step(&candles, place)
 }
 
-/// Like [`check_in_step`], for the stored series of a symbol.
 pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>, AppError> {
     let stored = catalog.series()?.into_iter().filter(|series| series.symbol == symbol);
     let all: Vec<HashedSeries> = stored.map(|series| catalog.read(series)).collect::<Result<_, _>>()?;
     check_stock(&all, &catalog.folder().display().to_string())
 }
 
-/// Reads the stored series that share a symbol with one of these series, but not the interval.
 pub(crate) fn read_other_intervals(
     catalog: &Catalog,
     series: &[Series],
@@ -44,12 +37,10 @@ pub(crate) fn read_other_intervals(
     Ok(others)
 }
 
-/// Returns whether two series are of one symbol, but of different intervals.
 pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
     one.symbol == other.symbol && one.interval != other.interval
 }
 
-/// Describes a mismatch, with its time unless it is everywhere.
 fn describe(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, is_whole, .. } = mismatch;
     if *is_whole {

@@ -1,4 +1,4 @@
-//! The candles of a run: from what is named, else from the catalog, else synthetic ones.
+//! Source of a run's candles: named files or series, else the catalog, else synthetic candles.
 
 use super::absent::meant_in_catalog;
 use super::in_step::check_stock;
@@ -16,40 +16,35 @@ use candlewick_sdk::{CandleSeries, Millis, Series};
 use std::ops::Range;
 use std::path::Path;
 
-/// Every moment.
 pub const ALWAYS: Range<Millis> = Millis::new(i64::MIN)..Millis::MAX;
 
-/// Candles, and where they are from.
 pub struct LoadedCandles {
     pub series: Vec<HashedSeries>,
     pub source: CandleSource,
     pub prices: PriceSource,
-    /// The same, for messages.
     pub place: String,
-    /// What the reader should know.
     pub notices: Vec<String>,
-    /// Values of its candles that a venue changed later, as far as the catalog knows.
     pub revised: u64,
 }
 
-/// Where the candles of a run are from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandleSource {
-    /// What `--data` or `[sandbox].data` names.
     Named,
-    /// The catalog, by the bots' symbols and intervals.
     Catalog,
-    /// Made from a seed.
     Synthetic,
 }
 
-/// Reads what is named. Where nothing is, the catalog decides: when it was asked for, or holds a series that a bot
-/// listens to (the series of every bot, where the bots are the built-in examples), the bots' series and all finer ones of their symbols come from there. A
-/// catalog of other candles alone is an error for bots of one's own: a symbol may be misspelled. Else the candles are synthetic. Only what lies within `range` is kept.
+/// Reads the candles within `range`.
+///
+/// - Named files and series take precedence.
+/// - The catalog comes next, if configured or if it has a series of a bot (of every bot for the
+///   built-in examples). It supplies the bots' series and all finer ones of their symbols.
+/// - A catalog with other candles only is an error for configured bots: a symbol may be misspelled.
+/// - Otherwise the candles are synthetic.
 ///
 /// # Errors
-/// Bad data, with file and line; a series that is given twice; two series of a symbol that are out of step; a catalog that was asked for and holds nothing, or that
-/// holds other candles alone.
+/// Bad data (with file and line), duplicate series, series of a symbol out of step, or a configured
+/// catalog without matching candles.
 pub fn load(
     loaded: &Loaded,
     range: &Range<Millis>,
@@ -102,7 +97,9 @@ pub fn load(
     Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
 }
 
-/// A catalog is appended to and locked, which no object is.
+/// Rejects catalogs on object storage.
+///
+/// Object storage supports neither appending nor locking.
 fn check_catalog(folder: &Path) -> Result<(), AppError> {
     if !is_address(folder) {
         return Ok(());
@@ -114,7 +111,6 @@ fn check_catalog(folder: &Path) -> Result<(), AppError> {
     ))
 }
 
-/// Reads what is named, and what the catalog knows of it.
 fn stock(
     loaded: &Loaded,
     (names, source): (&[DataName], CandleSource),
@@ -137,7 +133,6 @@ fn stock(
     Ok(LoadedCandles { series, source, prices, place, notices, revised: revised(names, store, range)? })
 }
 
-/// The catalog and the cache of a configuration.
 pub fn candle_store(loaded: &Loaded) -> CandleStore {
     let settings = &loaded.config.data;
     CandleStore {
@@ -148,7 +143,6 @@ pub fn candle_store(loaded: &Loaded) -> CandleStore {
     }
 }
 
-/// What the catalog has for these bots: nothing when it could serve none of them.
 pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, AppError> {
     let all = catalog.series()?;
     let mut found: Vec<Series> = Vec::new();
@@ -166,13 +160,11 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
     Ok(found.into_iter().map(DataName::Stored).collect())
 }
 
-/// Whether the bot's series is among these, or can be resampled from one of them.
 pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
 
-/// Which of the named series are resampled from shorter ones.
 fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, AppError> {
     let mut notices = Vec::new();
     for name in names {
@@ -183,7 +175,6 @@ fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, App
     Ok(notices)
 }
 
-/// How many revisions the catalog keeps beside the candles of these names that lie within the range.
 fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64, AppError> {
     let mut count = 0;
     for name in names {
@@ -209,7 +200,9 @@ fn read_all(
     names.iter().map(read).collect()
 }
 
-/// What lies within the range. A series that no bot listens to, such as detail of other days, may be outside.
+/// Limits series to the range.
+///
+/// Series without a bot, such as finer candles, may be outside.
 fn kept(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,
@@ -231,7 +224,6 @@ fn kept(
     }
 }
 
-/// What of a series lies within the range.
 pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries, AppError> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
@@ -248,7 +240,6 @@ fn listed<'a>(all: impl IntoIterator<Item = &'a Series>) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// The candles alone.
 pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }

@@ -1,4 +1,4 @@
-//! Which candles the bots listen to, and which price their trades.
+//! Assignment of candle series to bots and to the pricing of trades.
 
 use super::name::is_part;
 use crate::error::AppError;
@@ -7,11 +7,12 @@ use candlewick_history::{HashedSeries, resample_by};
 use candlewick_sdk::{CandleSeries, Series, Symbol, nearest};
 use candlewick_simulator::Market;
 
-/// The series that each bot listens to, and those that are finer candles of a traded symbol. A bot's series that is
-/// missing is resampled from the longest candles that make it up, where there are such; `place` is where all are from.
+/// Selects the series of each bot and the finer candles of traded symbols.
+///
+/// A missing series is resampled from the longest candles that divide it. `place` names the source.
 ///
 /// # Errors
-/// A bot whose series is missing, with what there is.
+/// A bot whose series is missing, with the available ones.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
@@ -33,8 +34,9 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// One market for each traded symbol. Its price series is the finest one that a bot listens to; its detail all that
-/// are finer.
+/// Builds one market per traded symbol.
+///
+/// The finest series with a bot provides the prices, and all finer ones the detail.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -63,7 +65,9 @@ fn missing(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     AppError::data(absence(bot, there, place)).help(help)
 }
 
-/// A bot whose candles the catalog does not hold, beside others: its symbol may be misspelled, so that none are made up for it.
+/// Reports a bot without candles in a catalog that has others.
+///
+/// No synthetic candles are used in this case, because the symbol may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant = meant(bot.series(), there).map_or_else(String::new, |meant| format!("{meant} Else "));
@@ -73,7 +77,6 @@ pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -
     ))
 }
 
-/// That a bot has no candles among these.
 pub(super) fn absence(bot: &BotSettings, there: &[Series], place: &str) -> String {
     let names: Vec<String> = there.iter().map(Series::to_string).collect();
     format!(
@@ -84,7 +87,6 @@ pub(super) fn absence(bot: &BotSettings, there: &[Series], place: &str) -> Strin
     )
 }
 
-/// Which of these may have been meant by a series that is not among them.
 pub(super) fn meant(wanted: Series, there: &[Series]) -> Option<String> {
     if let Some(other) = there.iter().find(|one| one.symbol == wanted.symbol) {
         return Some(format!("did you mean interval = \"{}\"?", other.interval));

@@ -1,4 +1,4 @@
-//! Candles for a run: from files, from the catalog, or built-in synthetic ones; and what each is for.
+//! Candles for a run, from files, the catalog or the built-in synthetic set.
 
 mod absent;
 mod coarse;

@@ -1,4 +1,4 @@
-//! What `--data` takes: a file, or a series of the catalog.
+//! The `--data` argument: a candle file or a catalog series.
 
 use crate::error::AppError;
 use crate::storage;
@@ -8,30 +8,26 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// `SYMBOL_INTERVAL.csv` or `.parquet`, `SYMBOL@INTERVAL=PATH`, or `SYMBOL@INTERVAL` for a series of the catalog.
+/// A candle file or a catalog series.
+///
+/// Files are `SYMBOL_INTERVAL.csv` or `.parquet` or `SYMBOL@INTERVAL=PATH`, series are
+/// `SYMBOL@INTERVAL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
-    /// A file.
     File(CandleFile),
-    /// A series of the catalog.
     Stored(Series),
 }
 
-/// Where named candles are looked for.
 #[derive(Clone, Debug)]
 pub struct CandleStore {
-    /// The folder of stored candles.
     pub catalog: Catalog,
-    /// Parsed copies of files; none where none are kept.
     pub cache: Option<FileCache>,
-    /// The folder of copies of files that lie on object storage.
     pub objects: PathBuf,
-    /// Share of its open-market time that a longer candle needs, in percent.
+    /// Minimum coverage of a longer candle, in percent of its open-market time.
     pub longer_share_percent: f64,
 }
 
 impl DataName {
-    /// The series that it names.
     pub const fn series(&self) -> Series {
         match self {
             Self::File(source) => source.series,
@@ -39,10 +35,6 @@ impl DataName {
         }
     }
 
-    /// Reads the candles; a file on object storage is brought here once.
-    ///
-    /// # Errors
-    /// A file, line or series that cannot be read.
     pub fn read(
         &self,
         store: &CandleStore,
@@ -69,10 +61,6 @@ impl DataName {
         }
     }
 
-    /// The series of the catalog that its candles are read from; none where it is a file.
-    ///
-    /// # Errors
-    /// A catalog that cannot be read.
     pub fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         match self {
             Self::File(_) => Ok(None),
@@ -80,10 +68,6 @@ impl DataName {
         }
     }
 
-    /// The series of the catalog whose candles make up those that it does not hold: the longest that do.
-    ///
-    /// # Errors
-    /// A catalog that cannot be read.
     pub fn joined_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         let Self::Stored(series) = self else { return Ok(None) };
         let all = catalog.series()?;
@@ -92,10 +76,6 @@ impl DataName {
     }
 }
 
-/// The names that are configured (`[sandbox].data`, or `--data` in its place).
-///
-/// # Errors
-/// A name that does not say its series; a series that is named twice.
 pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {
@@ -131,7 +111,6 @@ impl fmt::Display for DataName {
     }
 }
 
-/// Whether candles of one series join to candles of another.
 pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
     let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides

@@ -1,24 +1,20 @@
-//! Whose prices candles are: the venue's own, or somebody else's, on which a result is a hypothesis.
+//! Origin of prices: results on candles of another venue are only a hypothesis.
 
 use super::name::DataName;
 use crate::error::AppError;
 use candlewick_api::Settings;
 use candlewick_history::{Catalog, Manifest};
 
-/// Whose prices they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceSource {
-    /// Fetched from the configured venue, all of them.
     Venue,
-    /// Of another venue or of nobody knows whom, or made.
     Other,
 }
 
 impl PriceSource {
-    /// Of what is named. Only the catalog knows where candles come from: a file does not say.
+    /// Determines the origin of named candles.
     ///
-    /// # Errors
-    /// A catalog that cannot be read.
+    /// Only the catalog records it; files do not.
     pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self, AppError> {
         let source = source_of(venue);
         for name in names {
@@ -32,7 +28,6 @@ impl PriceSource {
     }
 }
 
-/// What the catalog calls the configured symbol price API where candles are fetched from it.
 pub fn source_of(venue: &Settings) -> String {
     let Settings { price_url, slot, .. } = venue;
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }

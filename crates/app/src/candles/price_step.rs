@@ -1,20 +1,20 @@
-//! The step of prices as candles show it: a venue's is no file's column.
+//! Price step derived from candles, as no file states that of the venue.
 
 use crate::configuration::Loaded;
 use candlewick_sdk::{Candle, Symbol};
 use candlewick_simulator::Market;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Candles that are looked at, the newest: they show the step of today.
+/// Number of newest candles to inspect; older ones may show an outdated step.
 const LOOKED_AT: usize = 1_000;
 
-/// The decimals that some price of these candles needs, and the step that they are: 5 decimals are 0.00001. Digits behind the 15th are
-/// those that a binary fraction has and its source did not mean: 1.0832100000000002 is 1.08321.
+/// Returns the step of the most decimals in the prices: 5 decimals are 0.00001.
+///
+/// Digits after the 15th are floating-point noise: 1.0832100000000002 is 1.08321.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(step_of(newest_prices(candles).map(decimals).max()?))
 }
 
-/// Whether some of these prices has digits that no step is made of.
 pub fn has_tails(candles: &[Candle]) -> bool {
     newest_prices(candles).any(|price| without_tail(price) != price)
 }
@@ -24,19 +24,16 @@ fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
     newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
 }
 
-/// The step of prices with so many decimals.
 pub fn step_of(decimals: usize) -> String {
     if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) }
 }
 
-/// The steps that candles show, of the symbols for which nothing sets one.
 pub fn unset_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTreeMap<Symbol, f64> {
     let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
     let step = |market: &Market| Some((market.symbol(), price_step(market.prices.candles())?.parse().ok()?));
     unset.filter_map(step).collect()
 }
 
-/// What is said of symbols whose price step nothing sets, for their trades' prices are interpolated and not rounded.
 pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
     let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
     let suggested: Vec<String> = unset
@@ -51,7 +48,9 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
     })
 }
 
-/// The steps that hold for bots of one's own because no configuration is named, each as `[simulation.ticks]` would have it.
+/// Returns the built-in steps that apply because no configuration is named.
+///
+/// Formatted as lines of `[simulation.ticks]`; empty for the built-in bots.
 pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
     let step = |symbol: Symbol| {
@@ -61,7 +60,6 @@ pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     if loaded.has_built_in_bots() { Vec::new() } else { symbols.into_iter().filter_map(step).collect() }
 }
 
-/// What is said of them, for the same bots in a configuration trade at prices that are not rounded.
 pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
     let steps = built_in_steps(loaded);
     (!steps.is_empty()).then(|| {
@@ -78,7 +76,7 @@ fn decimals(price: f64) -> usize {
     without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// The number of as many digits as a double keeps of any decimal.
+/// Rounds to 15 digits, the precision at which a double preserves any decimal.
 fn without_tail(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }

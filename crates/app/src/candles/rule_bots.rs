@@ -1,4 +1,4 @@
-//! The bots that trade by a rule which is named on the command line.
+//! Bots that trade a rule file given on the command line.
 
 use super::DataName;
 use candlewick_sdk::{CloseType, Interval, Millis, Series, Symbol};
@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One for each symbol of the data, on its longest candles; shorter ones price its trades. Data that is no series is
-/// complained of where it is read; where none is named, it is the first of the built-in bots' series.
+/// Builds one bot per symbol of the data, on its longest candles.
+///
+/// Shorter candles price its trades. Without data, the bot uses the first built-in series. Invalid
+/// names are reported on reading.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     for Series { symbol, interval } in

@@ -1,5 +1,4 @@
-//! Candles and the present: the moment among stored candles at which a venue starts, or the whole days by which they
-//! are moved so that they lie around now.
+//! Alignment of stored candles with the present: a start time among them or a shift by days.
 
 use crate::error::AppError;
 use candlewick_sandbox::StartTime;
@@ -8,11 +7,12 @@ use std::cmp::Reverse;
 use std::iter::successors;
 use std::ops::Range;
 
-/// Moves all candles by the same number of whole days, so that `now` lies among them: where every series has a candle,
-/// with as much as possible of a day of history before it and of a day to come, as far as the candles allow.
+/// Shifts all candles by a number of whole days, so that they surround `now`.
+///
+/// Every series has a candle at `now`. If possible, a day of history precedes and a day follows it.
 ///
 /// # Errors
-/// Candles that are too short to lie around now, or whose interval does not divide a day.
+/// Candles that are too short, or whose interval does not divide a day.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let way_out = "give --start or a --speed above 1: the candles then stay where they are in time";
     let Some(days) = shift_of(now, all) else {
@@ -28,8 +28,9 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// The moment among these candles at which a venue starts: the one that was asked for, or one at which every series has
-/// a candle, after a day (or a quarter) of their common history, so that there is something to warm up on.
+/// Returns the start of a venue: the requested time or one covered by every series.
+///
+/// The default leaves a day (or a quarter) of common history for warm-up.
 ///
 /// # Errors
 /// A start outside the candles.
@@ -49,25 +50,22 @@ pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis
     Err(AppError::invalid(problem).help("give a --start within them, or leave it out"))
 }
 
-/// From the first candle of any series to the last of any.
 fn whole(all: &[CandleSeries]) -> (Millis, Millis) {
     let start = all.iter().map(CandleSeries::start).min().unwrap_or_default();
     (start, all.iter().map(CandleSeries::end).max().unwrap_or_default())
 }
 
-/// From where the last series begins to where the first ends; none where they do not overlap.
 fn common(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     let start = all.iter().map(CandleSeries::start).max()?;
     let end = all.iter().map(CandleSeries::end).min()?;
     (start < end).then_some((start, end))
 }
 
-/// What lies before the start.
 fn history(start: Millis, end: Millis) -> Millis {
     Millis::DAY.min(Millis::new((end - start).get() / 4)).floor_to(Millis::MINUTE)
 }
 
-/// Whether a moment lies inside a candle of this series; otherwise when the next one opens, if there is one.
+/// Returns the next open time in the error if no candle covers `at`.
 fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
     let last = next.checked_sub(1).map(|last| one.candles()[last]);
@@ -77,7 +75,6 @@ fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     }
 }
 
-/// The first moment of a range that lies inside a candle of every series.
 fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     let mut at = range.start;
     while at < range.end {
@@ -90,7 +87,6 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     None
 }
 
-/// By how much candles are moved so that now lies among them.
 fn shift_of(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     let (start, end) = whole(all);
     // The moments among the candles that have the time of day of now.

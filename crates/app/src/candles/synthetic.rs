@@ -1,4 +1,4 @@
-//! The candles of `backtest-data/`, made anew: the first run needs no file and works from any directory.
+//! Synthetic candles equal to `backtest-data/`, so that a first run needs no files.
 
 use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
@@ -7,10 +7,8 @@ const SYMBOLS: [&str; 3] = ["BTCUSDT", "EURUSD", "GBPUSD"];
 /// 2026-01-05 00:00 UTC, a Monday.
 const START: Millis = Millis::new(1_767_571_200_000);
 const DAYS: u32 = 14;
-/// The last days have five-second candles as well.
 const DETAIL_DAYS: i64 = 4;
 
-/// One-minute candles of three symbols, and five-second candles of their last days.
 pub(super) fn candles() -> Result<Vec<CandleSeries>, HistoryError> {
     let mut all = Vec::with_capacity(2 * SYMBOLS.len());
     for name in SYMBOLS {

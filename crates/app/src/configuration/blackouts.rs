@@ -1,4 +1,4 @@
-//! The file of blackouts: dated spans in which no trade is opened, as CSV or as a calendar.
+//! The blackout file: dated spans without new trades, as CSV or calendar.
 
 mod calendar;
 
@@ -9,15 +9,11 @@ use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};
 use std::path::Path;
 
-/// More is no list of news.
+/// Size limit; a larger file is not a list of news.
 const MAX_BYTES: u64 = 4_000_000;
 const MAX_SPANS: usize = 20_000;
 const COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];
 
-/// Reads the file that `risk.blackouts` names, where it names one.
-///
-/// # Errors
-/// What is wrong with it, in which line, and what is allowed.
 pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
     let blackouts = &mut config.risk.blackouts;
     if !blackouts.file.is_empty() && blackouts.hash.is_empty() {

@@ -1,4 +1,4 @@
-//! The section `[[bots]]`: what the engine reads of it, and what only the adapter of the venue does.
+//! The `[[bots]]` section: settings of the engine and of the venue adapter.
 
 use candlewick_engine::BotSettings;
 use candlewick_history::asset_type_of;
@@ -21,18 +21,16 @@ pub(super) struct BotSection {
 
 const ASSET_TYPE: &str = "asset_type";
 
-/// Writes down what a bot trades where its section does not say it, so that a journal has it.
+/// Fills in the default asset type, so that the journal records it.
 pub(super) fn set_usual_asset_type(bot: &mut BotSettings) {
     let usual = asset_type_of(bot.symbol).as_str();
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
 
-/// The asset type of a bot's pair.
 pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
     bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| asset_type_of(bot.symbol).as_str())
 }
 
-/// The asset type of each symbol; of bots on one symbol, that of the first.
 pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
     bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
 }

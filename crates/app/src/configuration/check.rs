@@ -1,7 +1,7 @@
-//! Holds values to the schema of the configuration, and finds everything that is wrong at once.
+//! Schema validation of the configuration, reporting all problems at once.
 //!
-//! The structs would refuse the same values, but stop at the first, and know neither where a value came from
-//! nor which key was meant.
+//! Deserialization would reject the same values, but stops at the first and knows neither the
+//! origin of a value nor similar keys.
 
 use super::unknown_key::suggest_key;
 use super::wrong_value::{example_of, suggest_choice, suggest_stake, text_of_number};
@@ -10,10 +10,9 @@ use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
-/// No amount, time or share is larger, and beyond it decimals are lost.
+/// Largest allowed number; floats lose decimals beyond it.
 const LARGEST: f64 = 1e15;
 
-/// Compares values with a JSON Schema, as far as ours go.
 pub(super) struct Checker<'a, O> {
     schema: &'a Json,
     root: &'a Value,
@@ -25,7 +24,6 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         Self { schema, root, origin_of }
     }
 
-    /// Everything that is wrong.
     pub(super) fn check(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         self.visit(self.schema, self.root, &KeyPath::default(), &mut problems);
@@ -110,7 +108,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
     }
 
-    /// Numbers among parameters, whose own types their strategies know: none is infinite or larger than any amount.
+    /// Checks that numbers in parameters are finite and not too large.
+    ///
+    /// Only the strategies know their types.
     fn check_numbers(&self, value: &Value, path: &KeyPath, problems: &mut Vec<Problem>) {
         match value {
             Value::Dict(_, dict) => {
@@ -225,7 +225,6 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     }
 }
 
-/// What is wrong with a bot's interval or duration. The types themselves would say it, but of the first one alone.
 fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
     let whole = path.to_string();
     match whole.strip_prefix("bots[")?.split_once("].")?.1 {
@@ -235,7 +234,6 @@ fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
     }
 }
 
-/// How a table is written that has keys of its own, some of which it needs.
 fn table_of(schema: &Json) -> Option<String> {
     let properties = schema["properties"].as_object()?;
     let needed: Vec<&str> = schema["required"].as_array()?.iter().filter_map(Json::as_str).collect();
@@ -255,7 +253,6 @@ fn alternatives_of(schema: &Json) -> Vec<&Json> {
     ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten().collect()
 }
 
-/// The texts that are allowed, where only certain ones are.
 fn constants_of(schema: &Json) -> Option<Vec<&str>> {
     if let Some(allowed) = schema["enum"].as_array() {
         return allowed.iter().map(Json::as_str).collect();
@@ -272,7 +269,6 @@ fn constants_of(schema: &Json) -> Option<Vec<&str>> {
     Some(alternatives.into_iter().filter_map(constants_of).flatten().collect())
 }
 
-/// The key whose constant distinguishes the variants of an enum.
 fn tag_of(variant: &Json) -> Option<&str> {
     let properties = variant["properties"].as_object()?;
     properties.iter().find(|(_, property)| property["const"].is_string()).map(|(key, _)| key.as_str())
@@ -323,13 +319,11 @@ fn is_nan(number: Num) -> bool {
     number.to_f64().is_some_and(f64::is_nan)
 }
 
-/// Whether decimals of a number are lost.
 fn is_too_large(number: Num) -> bool {
     matches!(number, Num::F32(_) | Num::F64(_))
         && number.to_f64().is_some_and(|number| number.abs() > LARGEST)
 }
 
-/// The largest number of a schema: its own, or that of a whole number of its size.
 fn most_of(schema: &Json) -> Option<f64> {
     let of_size = || (schema["format"] == "uint32").then_some(f64::from(u32::MAX));
     schema["maximum"].as_f64().or_else(of_size)
@@ -355,7 +349,6 @@ fn one_of(allowed: &[&str]) -> String {
     }
 }
 
-/// A value as the user wrote it, as far as it is short.
 fn print(value: &Value) -> String {
     match value {
         Value::String(_, text) => format!("{:?}", text.chars().take(64).collect::<String>()),

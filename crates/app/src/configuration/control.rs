@@ -1,4 +1,4 @@
-//! The `[control]` section: where a running bot takes orders.
+//! The `[control]` section: socket and halt file for commands to a running bot.
 
 use super::{Loaded, Problem, Problems};
 use crate::error::AppError;
@@ -24,7 +24,6 @@ pub struct ControlSettings {
     pub halt_file: Option<PathBuf>,
 }
 
-/// Where the journal lies.
 pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
     loaded.config.journal.url.parse().map_err(|error: candlewick_journal::JournalError| {
         // Without the value: it may hold a password.
@@ -32,7 +31,6 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
     })
 }
 
-/// Where a bot of this configuration takes orders.
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
     let url = journal_url(loaded).map_err(Problems::from)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
@@ -43,7 +41,9 @@ pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
     })
 }
 
-/// The journal's file, or a name for its database in a folder of this user's that does not depend on where a command is given.
+/// Returns the journal's file, or a name for its database in the state folder.
+///
+/// The result does not depend on the working directory.
 fn anchor_of(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
@@ -54,17 +54,15 @@ fn anchor_of(url: &JournalUrl) -> PathBuf {
     url.file().map_or_else(database, Path::to_owned)
 }
 
-/// Where this user's programs keep what outlives them.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let usual = || variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
     usual().filter(|folder| folder.is_absolute()).map(|folder| folder.join("candlewick"))
 }
 
-/// Makes the folder of this user's state if the path lies there; others are made by people.
+/// Creates the state folder if `path` is directly in it.
 ///
-/// # Errors
-/// When it cannot be made.
+/// Other folders are up to the user.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
     if state_folder().is_none_or(|folder| path.parent() != Some(&folder)) {
         return Ok(());
@@ -72,10 +70,7 @@ pub fn make_folder_of(path: &Path) -> io::Result<()> {
     make_state_folder()
 }
 
-/// Makes the folder of this user's state; only the user can enter it.
-///
-/// # Errors
-/// When it cannot be made, or there is no place for it.
+/// Creates the state folder, accessible only by the user.
 pub(crate) fn make_state_folder() -> io::Result<()> {
     let folder = state_folder().ok_or(io::ErrorKind::NotFound)?;
     let mut builder = DirBuilder::new();

@@ -1,4 +1,4 @@
-//! The `[data]` section: where candles stay.
+//! The `[data]` section: storage of candles.
 
 use candlewick_history::FileCache;
 use candlewick_sdk::LongerRule;
@@ -36,12 +36,10 @@ impl Default for DataSettings {
 }
 
 impl DataSettings {
-    /// The copies of candle files, unless none are kept.
     pub fn file_cache(&self) -> Option<FileCache> {
         self.cache_folder().map(FileCache::new)
     }
 
-    /// The folder of copies of files that lie on object storage; among temporary files, where no copies are kept.
     pub fn objects(&self) -> PathBuf {
         let usual = || std::env::temp_dir().join("candlewick");
         self.cache_folder().unwrap_or_else(usual).join("objects")

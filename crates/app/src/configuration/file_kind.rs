@@ -1,34 +1,28 @@
-//! Kinds of TOML files: rules and configurations.
+//! Distinction of TOML files: rules and configurations.
 
 use crate::shell::shell_word;
 use figment::value::Dict;
 use std::fs;
 use std::path::Path;
 
-/// Kind of a TOML file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// The file of a rule.
     Rule,
-    /// A configuration.
     Configuration,
 }
 
 impl FileKind {
-    /// Reads the kind of a file from its keys; `None` if it is not TOML.
     pub fn read(path: &Path) -> Option<Self> {
         let values: Dict = toml::from_str(&fs::read_to_string(path).ok()?).ok()?;
         Some(Self::from_values(&values))
     }
 
-    /// Returns the kind of parsed values.
     pub(super) fn from_values(values: &Dict) -> Self {
         let is_rule =
             ["buy", "sell"].iter().any(|key| values.contains_key(*key)) && !values.contains_key("bots");
         if is_rule { Self::Rule } else { Self::Configuration }
     }
 
-    /// Returns the commands that take a file of this kind.
     pub fn advice(self, path: &Path) -> String {
         let file = path.display();
         let shown = file.to_string();

@@ -1,9 +1,8 @@
-//! Where a value stands in the configuration: `bots[0].stake.amount`.
+//! Key paths in the configuration, such as `bots[0].stake.amount`.
 
 use figment::value::Value;
 use std::fmt;
 
-/// The way to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPath(Vec<Step>);
 
@@ -14,24 +13,20 @@ enum Step {
 }
 
 impl KeyPath {
-    /// Reads `bots[0].stake.amount`, and `bots.0.stake.amount` alike.
     pub fn parse(text: &str) -> Self {
         let parts = text.split(['.', '[']).map(|part| part.trim_end_matches(']'));
         Self::from_parts(parts.filter(|part| !part.is_empty()))
     }
 
-    /// Of the parts that an error names.
     pub fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let step = |part: &str| part.parse().map_or_else(|_| Step::Key(part.to_owned()), Step::Index);
         Self(parts.into_iter().map(step).collect())
     }
 
-    /// The path of a key below this one.
     pub fn key(&self, key: &str) -> Self {
         self.with(Step::Key(key.to_owned()))
     }
 
-    /// The path of a list's item.
     pub fn index(&self, index: usize) -> Self {
         self.with(Step::Index(index))
     }
@@ -42,7 +37,6 @@ impl KeyPath {
         Self(steps)
     }
 
-    /// The key at its end.
     pub fn last(&self) -> &str {
         match self.0.last() {
             Some(Step::Key(key)) => key,
@@ -50,7 +44,6 @@ impl KeyPath {
         }
     }
 
-    /// The value there; where the path leads past the tree, the last value on the way.
     pub fn deepest<'a>(&self, root: &'a Value) -> &'a Value {
         let mut value = root;
         for step in &self.0 {

@@ -1,4 +1,4 @@
-//! Where values come from: layers, each over the one before it.
+//! Configuration layers, each overriding the previous one.
 
 use super::file_kind::FileKind;
 use super::named_file::place_files;
@@ -16,52 +16,40 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// `config/default.toml`: every key with its default.
 const DEFAULTS: &str = include_str!("../../../../config/default.toml");
-/// `config/sandbox.toml`: the bots of the first run.
 const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
 
 const PREFIX: &str = "CANDLEWICK_";
-/// In the environment, but read elsewhere and never kept with the settings.
+/// Environment variables that are never stored with the settings.
+///
+/// They are read elsewhere.
 const APART: [&str; 4] = ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
-/// Keys below `[broker]` that no file may hold.
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 
-/// Values of one origin.
 pub(super) struct Layer {
     origin: Origin,
     values: Dict,
 }
 
-/// Where values come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// `config/default.toml`, as it was when the program was built.
     Default,
-    /// `config/sandbox.toml`, as it was when the program was built.
     BuiltIn,
-    /// A file that was named.
     File(PathBuf),
-    /// The environment.
     Environment,
-    /// An argument.
     Flag(&'static str),
 }
 
-/// A setting that an argument gives.
 #[derive(Clone, Debug)]
 pub struct Flag {
-    /// The argument, such as `--speed`.
     name: &'static str,
-    /// None where the key stands at the top.
+    /// Section of the key, empty at the top level.
     section: &'static str,
     key: &'static str,
     value: Value,
 }
 
 impl Flag {
-    /// The setting that an argument gives, when it is given. `None` also for what cannot be a setting, which no
-    /// type of ours can be.
     pub fn new(
         name: &'static str,
         section: &'static str,
@@ -82,12 +70,10 @@ impl Layer {
         Self::parse(Origin::BuiltIn, SANDBOX)
     }
 
-    /// Returns whether this layer has the top-level `key`.
     pub(super) fn sets(&self, key: &str) -> bool {
         self.values.contains_key(key)
     }
 
-    /// Removes the top-level `key`.
     pub(super) fn without(mut self, key: &str) -> Self {
         self.values.remove(key);
         self
@@ -121,7 +107,6 @@ impl Layer {
         Ok(layer)
     }
 
-    /// Sections that a plan in `path` holds.
     pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self, AppError> {
         let wrong = |error| {
             AppError::invalid(format!("{}: its configuration is none", path.display())).because(error)
@@ -161,7 +146,9 @@ impl Layer {
         }
     }
 
-    /// A file lies around, is copied, is committed: no secret belongs in one. Its value is never shown.
+    /// Rejects secrets in files, which get copied and committed.
+    ///
+    /// Errors never contain their values.
     fn refuse_secrets(&self) -> Result<(), AppError> {
         self.refuse_password()?;
         self.refuse_channel_secrets()?;
@@ -177,7 +164,9 @@ impl Layer {
 }
 
 impl Layer {
-    /// What opens a channel of alerts; the address of a Discord channel does by itself.
+    /// Rejects secrets of alert channels.
+    ///
+    /// The address of a Discord channel is a secret by itself.
     fn refuse_channel_secrets(&self) -> Result<(), AppError> {
         let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
         let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };
@@ -205,8 +194,9 @@ impl Layer {
         Ok(())
     }
 
-    /// The journal's database may want a password. Neither a file may hold it nor an argument, which everybody on the
-    /// machine can read.
+    /// Rejects a database password in a file or argument.
+    ///
+    /// Arguments are visible to all local users.
     pub(super) fn refuse_password(&self) -> Result<(), AppError> {
         let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
         let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };

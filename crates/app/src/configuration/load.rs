@@ -1,4 +1,4 @@
-//! The configuration as it stands after all layers, and where each value came from.
+//! The merged configuration, with the origin of each value.
 
 use super::blackouts;
 use super::bot_section::set_usual_asset_type;
@@ -15,38 +15,31 @@ use figment::{Figment, Profile, Provider};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// What lies below the environment when no file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// The built-in example bots, for the embedded venue (`config/sandbox.toml`).
     Sandbox,
-    /// The defaults alone: no bot.
     Bare,
 }
 
-/// Whether the user asked for real money on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealMoney {
-    /// `--real` was given.
     Asked,
-    /// It was not.
     NotAsked,
 }
 
-/// A configuration that is read in full; its values have the right types.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What it says.
     pub config: Config,
-    /// The files that it was read from, by whole paths.
     files: Vec<PathBuf>,
     figment: Figment,
     root: Value,
 }
 
 impl Loaded {
-    /// Lays `files` over the defaults (or over `base` when there is none), then the environment, then `flags`. The risk limits
-    /// of `base` apply to its own bots only.
+    /// Layers `files` over the defaults, then the environment and `flags`.
+    ///
+    /// Without files, `base` takes their place. The risk limits of `base` apply only to its own
+    /// bots.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
         let mut layers = Vec::new();
         for file in files {
@@ -68,24 +61,23 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Lays the sections of the plan in `path` over the defaults and the environment, and `flags` over them: what a plan
-    /// says is the same on every machine, where its candles lie is the machine's own.
+    /// Layers the sections of a plan over defaults and environment, then `flags`.
+    ///
+    /// A plan means the same on every machine; only the location of candles is local.
     pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self, AppError> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
         layers.extend(flags.into_iter().map(Layer::flag));
         Self::stack(layers)
     }
 
-    /// Lays a text over the defaults, and nothing else: neither files nor the environment.
     pub(crate) fn of_text(text: &str) -> Result<Self, AppError> {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 
-    /// As [`read`](Self::read), for a run that goes on meanwhile: whoever opens a pipe waits for its writer, and what was read
-    /// from one is gone.
+    /// Like [`read`](Self::read), for a reload during a run.
     ///
-    /// # Errors
-    /// As those of `read`; and a file that is no regular one.
+    /// Rejects non-regular files: opening a pipe blocks until it has a writer, and its content is
+    /// gone after the first read.
     pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
         // What cannot be looked at cannot be read: `read` says why.
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
@@ -119,59 +111,49 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// The files that it was read from, by whole paths; none where nobody named any.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// The merged values.
     pub const fn root(&self) -> &Value {
         &self.root
     }
 
-    /// Where a value came from.
     pub fn origin_of(&self, value: &Value) -> Option<String> {
         origin_of(&self.figment, value.tag())
     }
 
-    /// A problem with the value at `key`, written as in errors (`bots[0].strategy`).
     pub fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
         let path = KeyPath::parse(key);
         let origin = self.origin_of(path.deepest(&self.root));
         Problem::of_key(&path, origin, problem)
     }
 
-    /// Where a file was looked for that the value at `key` names and that is not there, to be said behind a message; else nothing.
     pub fn looked_for(&self, key: &str, file: &str) -> String {
         let origin = self.origin_of(KeyPath::parse(key).deepest(&self.root));
         looked_for(origin.as_deref(), file)
     }
 
-    /// Whether anybody set `key`: a file, the environment or a flag.
     pub fn is_set(&self, key: &str) -> bool {
         let path = KeyPath::parse(key);
         let default = Origin::Default.to_string();
         self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
     }
 
-    /// Whether `key` has the value of the environment.
     pub fn is_of_environment(&self, key: &str) -> bool {
         let path = KeyPath::parse(key);
         self.origin_of(path.deepest(&self.root)) == Some(Origin::Environment.to_string())
     }
 
-    /// Whether the bots are the built-in examples.
     pub fn has_built_in_bots(&self) -> bool {
         self.is_built_in("bots")
     }
 
-    /// Whether `key` has the value that holds where no file is named.
     pub(crate) fn is_built_in(&self, key: &str) -> bool {
         let origin = self.origin_of(KeyPath::parse(key).deepest(&self.root));
         origin.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
     }
 
-    /// The balance at the start, exact at the wallet's scale.
     pub fn initial_balance(&self) -> Result<Money, AppError> {
         let account = &self.config.account;
         let wrong =
@@ -179,7 +161,7 @@ impl Loaded {
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
     }
 
-    /// Real money needs two yeses, in two places.
+    /// Checks that real money is enabled both by flag and by environment variable.
     pub fn check_mode(&self, real: RealMoney) -> Result<(), Problem> {
         let allowed = std::env::var("CANDLEWICK_ALLOW_REAL").is_ok_and(|value| value == "yes");
         match self.config.account.mode {

@@ -1,4 +1,4 @@
-//! How a program that goes on for long writes its log.
+//! Log settings of long-running programs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The configuration: one struct, and the way from files, environment and flags to it.
+//! The configuration: its types, and loading from files, environment and flags.
 
 mod blackouts;
 mod bot_section;

@@ -1,4 +1,4 @@
-//! How a run is seen from outside: figures for a scraper, and a sign of life.
+//! Monitoring settings: metrics for a scraper and a heartbeat.
 
 use super::password::cover_path;
 use super::{Loaded, Problem};
@@ -49,7 +49,6 @@ impl fmt::Debug for HeartbeatSettings {
     }
 }
 
-/// What is wrong with both.
 pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
     let (metrics, heartbeat) = (&loaded.config.metrics, &loaded.config.heartbeat);
     let mut problems = Vec::new();

@@ -1,7 +1,7 @@
-//! Files that a configuration file names for reading: they lie beside it, or else in the working folder.
+//! Resolution of input files named in a configuration: its folder, then the working directory.
 //!
-//! The value is replaced in the layer that it stands in, since only a layer knows its file. What the program writes (journal, catalog,
-//! ledger, state) is in the working folder, and so is whatever the environment or the command line names.
+//! Paths are replaced per layer, since only a layer knows its file. Output paths (journal, catalog,
+//! ledger, state) and paths from environment or command line are relative to the working directory.
 
 use crate::error::AppError;
 use figment::value::{Dict, Value};
@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io;
 use std::path::{self, Path, PathBuf};
 
-/// Names the files of a configuration file so that they are found from the working folder.
+/// Makes the paths in a configuration file relative to the working directory.
 ///
 /// # Errors
-/// A name that means one file beside the configuration and another one in the working folder.
+/// A path with different files in both folders.
 pub(super) fn place_files(values: &mut Dict, configuration: &Path) -> Result<(), AppError> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
@@ -21,7 +21,6 @@ pub(super) fn place_files(values: &mut Dict, configuration: &Path) -> Result<(),
     values.iter_mut().try_for_each(|(key, value)| place.walk(value, &mut vec![key.clone()]))
 }
 
-/// Where a file was looked for that is at neither place: what is said behind a message that it is not there.
 pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
     let name = Path::new(name);
     if name.as_os_str().is_empty() || name.is_absolute() || name.exists() {
@@ -40,7 +39,6 @@ pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
     format!("; it was looked for as {}", places.collect::<Vec<_>>().join(" and as "))
 }
 
-/// A configuration file and its folder.
 struct Place<'a> {
     folder: &'a Path,
     configuration: &'a Path,
@@ -66,7 +64,6 @@ impl Place<'_> {
         }
     }
 
-    /// The name by which the working folder has the file that lies beside the configuration; none where it stays as it is written.
     fn placed(&self, text: &str, key: &[String]) -> Result<Option<String>, AppError> {
         let key: Vec<&str> = key.iter().map(String::as_str).collect();
         let (before, name) = match key.as_slice() {
@@ -104,7 +101,6 @@ impl Place<'_> {
     }
 }
 
-/// Whether two files are one, or hold the same.
 fn is_same(one: &Path, other: &Path) -> bool {
     let hash = |path: &Path| -> io::Result<blake3::Hash> {
         let mut hasher = blake3::Hasher::new();

@@ -1,4 +1,4 @@
-//! The `[notify]` section: which alerts of a live run go where.
+//! The `[notify]` section: routing of alerts to channels.
 
 use super::{Loaded, Problem};
 use schemars::JsonSchema;
@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What stands before and after a channel's name in the environment, in lower case.
 const VARIABLE: &str = "notify__channels__";
 const SECRETS: [&str; 2] = ["__secret", "__url"];
 
@@ -190,7 +189,6 @@ impl Default for NotifySettings {
 }
 
 impl ChannelKind {
-    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Webhook => "webhook",
@@ -202,19 +200,17 @@ impl ChannelKind {
     }
 }
 
-/// Without the address, which may be a secret.
+/// Omits the address, which may be a secret.
 impl fmt::Debug for ChannelSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("ChannelSettings").field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 
-/// Whether a variable of the environment, in lower case and without its prefix, holds the secret of a channel.
 pub(super) fn is_channel_secret(variable: &str) -> bool {
     variable.starts_with(VARIABLE) && SECRETS.iter().any(|part| variable.ends_with(part))
 }
 
-/// What is wrong with the section, as far as its values say.
 pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
     let notify = &loaded.config.notify;
     let mut problems = Vec::new();

@@ -1,15 +1,14 @@
-//! Passwords within addresses, such as that of a journal's database: found in any text, and covered.
+//! Masking of passwords in addresses, such as that of a journal's database.
 
-/// What stands in the place of a secret.
 pub(super) const MASK: &str = "********";
 
-/// Parts of the names of options whose value is a secret, also where the name is misspelled.
+/// Name fragments of secret options, short enough to match misspelled names.
 const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
-/// The address without its passwords; none when it has none.
+/// Returns the address with its passwords masked, `None` if it has none.
 ///
-/// It need not be a sound address: a password with a character that no address can hold is one all the same. What is in
-/// doubt is covered.
+/// The address may be invalid, since a password may contain illegal characters. Masks in case of
+/// doubt.
 pub(super) fn cover(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };
@@ -39,13 +38,11 @@ pub(super) fn cover(text: &str) -> Option<String> {
     Some(format!("{scheme}{marks}{named}{place}{options}"))
 }
 
-/// Whether it is the key of an address whose path is a secret.
 pub(super) fn has_secret_path(key: &str) -> bool {
     let is_url = |rest: &str| rest.split('.').next_back() == Some("url");
     key == "heartbeat.url" || key.strip_prefix("notify.channels.").is_some_and(is_url)
 }
 
-/// An address of which scheme and host alone are no secret.
 pub(super) fn cover_path(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return MASK.to_owned() };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

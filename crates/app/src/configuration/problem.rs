@@ -1,54 +1,43 @@
-//! What is wrong in a configuration: the key, its value, where that came from, and what to do.
+//! Problems of the configuration: key, value, origin and fix.
 
 use super::KeyPath;
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
-    /// The key, such as `bots[0].stake.amount`.
     pub key: String,
-    /// The value, unless it might be a secret.
+    /// The value, `None` if it might be a secret.
     pub value: Option<String>,
-    /// The file, the environment or the flag that the value came from.
     pub origin: Option<String>,
-    /// What is wrong, and what is allowed.
     pub complaint: String,
-    /// What it is a problem with.
     #[serde(skip)]
     pub kind: ProblemKind,
 }
 
-/// What a problem is with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// A setting.
     Setting,
-    /// A file that a setting names.
     Data,
 }
 
-/// All that is wrong; never empty.
+/// A list of problems, never empty.
 #[derive(Debug)]
 pub struct Problems(Vec<Problem>);
 
 impl Problem {
-    /// A problem with a key whose value says nothing.
     pub fn of_key(key: &KeyPath, origin: Option<String>, complaint: impl Into<String>) -> Self {
         let kind = ProblemKind::Setting;
         Self { key: key.to_string(), value: None, origin, complaint: complaint.into(), kind }
     }
 
-    /// Shows the value.
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
         self
     }
 
-    /// Makes it one of another kind.
     #[must_use]
     pub fn kind(mut self, kind: ProblemKind) -> Self {
         self.kind = kind;
@@ -71,12 +60,10 @@ impl fmt::Display for Problem {
 }
 
 impl Problems {
-    /// `Ok` when there is none.
     pub fn check(problems: Vec<Problem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }
     }
 
-    /// Those of a draft, under the name of the file that it is to become.
     #[must_use]
     pub fn of_file(mut self, draft: &Path, file: &Path) -> Self {
         let (draft, file) = (draft.display().to_string(), file.display().to_string());
@@ -86,7 +73,6 @@ impl Problems {
         self
     }
 
-    /// One by one.
     pub fn into_list(self) -> Vec<Problem> {
         self.0
     }
@@ -99,7 +85,9 @@ impl From<Problem> for Problems {
 }
 
 impl Problems {
-    /// What is wrong above all: wrong settings come before the data that they lead to.
+    /// Returns the dominant kind of problem.
+    ///
+    /// Invalid settings outweigh the data problems they cause.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }

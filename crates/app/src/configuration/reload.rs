@@ -1,4 +1,4 @@
-//! Two configurations held against each other: what may change while a bot runs, and what may not.
+//! Comparison of two configurations, to find changes that need a restart.
 
 use super::password::{MASK, cover, cover_path, has_secret_path};
 use super::{Config, Loaded, Problem, Problems};
@@ -7,13 +7,11 @@ use candlewick_engine::{SettingChange, changes_between};
 use candlewick_runtime::RELOADABLE;
 use serde_json::Value;
 
-/// What of `[risk]` is fixed at the start: what a verdict was promised before its first trade, and the bounds of the day.
+/// Keys of `[risk]` that are fixed at the start.
+///
+/// They are the terms of the verdict and the bounds of the day.
 const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
-/// Whether a bot that runs by one configuration can go on by another.
-///
-/// # Errors
-/// Every key that differs and cannot change, with both values.
 pub fn check_reload(running: &Config, new: &Loaded) -> Result<(), AppError> {
     let json = |config| {
         serde_json::to_value(config).map_err(|error| AppError::system("the configuration is no JSON", error))
@@ -47,7 +45,6 @@ fn problem_of(change: &SettingChange, new: &Loaded) -> Problem {
     new.problem(key, problem)
 }
 
-/// Hides what might be a secret.
 fn masked(key: &str, value: &Value) -> Value {
     match value {
         Value::String(_) | Value::Object(_) if key.starts_with("broker.headers") => Value::from(MASK),

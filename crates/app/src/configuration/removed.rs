@@ -1,13 +1,12 @@
-//! Keys that are accepted and do nothing: of earlier versions, or reserved for later ones.
+//! Accepted keys without effect: removed in earlier versions or reserved for later ones.
 
 use figment::value::{Dict, Value};
 
-/// A section or a key of one, and what is said when it is set.
 struct Unused {
     section: &'static str,
-    /// None for the whole section.
+    /// `None` for the whole section.
     key: Option<&'static str>,
-    /// None when nothing is said.
+    /// `None` to ignore the key silently.
     notice: Option<&'static str>,
 }
 
@@ -21,7 +20,6 @@ const UNUSED: [Unused; 2] = [
     },
 ];
 
-/// Takes the keys that do nothing out of the merged values; what is said of those that were set.
 pub(super) fn take_unused(values: &mut Dict) -> Vec<String> {
     let mut notices = Vec::new();
     for Unused { section, key, notice } in UNUSED {

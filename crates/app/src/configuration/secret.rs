@@ -1,4 +1,4 @@
-//! Credentials: from the environment, or from a file that only its owner can read.
+//! Credentials from the environment or from a file that only its owner can read.
 
 use super::{BrokerSettings, Loaded, Problem, Problems};
 use crate::error::AppError;
@@ -6,7 +6,6 @@ use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The two credentials, by their key below `[broker]`.
 struct Place<'a> {
     key: &'static str,
     variable: &'static str,
@@ -28,7 +27,7 @@ fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
     ]
 }
 
-/// Reads both credentials, where they are given. The environment goes before a file.
+/// Reads the configured credentials. The environment takes precedence over a file.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
     let [token, key] = places(&loaded.config.broker);
     let read =
@@ -36,7 +35,9 @@ pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
     Ok(Credentials { api_token: read(&token)?, api_key: read(&key)? })
 }
 
-/// Where a running bot reads its token anew, should the venue refuse it: its file. What the environment holds stays as it is.
+/// Returns a source that reads the token's file again after a refusal.
+///
+/// `None` if the token is in the environment, which does not change.
 pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
     let [Place { variable, file, .. }, _] = places(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
@@ -49,12 +50,10 @@ pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
     }))
 }
 
-/// Everything that is wrong with the places of the credentials.
 pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
     places(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
 }
 
-/// Keys below `[broker]` whose secret is given, and by what.
 pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
     let given = |place: &Place<'_>| {
         let variable = std::env::var_os(place.variable).map(|_| "environment".to_owned());
@@ -80,22 +79,19 @@ fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
         .map_err(|problem| loaded.problem(&key, problem).value(path.display().to_string()))
 }
 
-/// Reads a secret from a file. What is wrong is said without a word of its content.
+/// Reads a secret from a file. Errors never contain its content.
 fn read_file(path: &Path) -> Result<Secret, String> {
     Secret::new(&read_private_file(path)?).map_err(|error| error.to_string())
 }
 
-/// Reads a file that only its owner can read.
 pub(crate) fn read_private_file(path: &Path) -> Result<String, String> {
     check_rights(path)?;
     std::fs::read_to_string(path).map_err(|error| format!("cannot read the file: {error}"))
 }
 
-/// The rights of group and others are the last six bits.
 #[cfg(unix)]
 const OTHERS_BITS: u32 = 6;
 
-/// Refuses a file that the group or others can read.
 #[cfg(unix)]
 fn check_rights(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! The configuration after all layers, as people and machines read it: each value with its origin, secrets masked.
+//! Output of the merged configuration with origins, secrets masked.
 
 use super::password::{MASK, cover, cover_path, has_secret_path};
 use super::{Config, KeyPath, Loaded, secret};
@@ -7,7 +7,6 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// As TOML that reads back, with the origin of each value as a comment.
 pub fn to_toml(loaded: &Loaded) -> String {
     let mut text = String::from("# The merged configuration. Each value is followed by its origin.\n");
     let Value::Dict(_, sections) = loaded.root() else { return text };
@@ -44,7 +43,6 @@ fn write_table(loaded: &Loaded, path: &KeyPath, table: &Dict, text: &mut String)
     }
 }
 
-/// As one document: the configuration, and the origin of each of its values by key.
 pub fn to_json(loaded: &Loaded) -> Json {
     let mut origins = Map::new();
     let mut configuration = document(loaded, &KeyPath::default(), loaded.root(), &mut origins);
@@ -74,7 +72,6 @@ fn document(loaded: &Loaded, path: &KeyPath, value: &Value, into: &mut Map<Strin
     }
 }
 
-/// Where the parts of a value came from.
 fn origins(loaded: &Loaded, value: &Value) -> String {
     fn collect(loaded: &Loaded, value: &Value, into: &mut BTreeSet<String>) {
         match value {
@@ -96,7 +93,6 @@ fn origins(loaded: &Loaded, value: &Value) -> String {
     all.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Hides what might be a secret: a password in an address, a header that carries one.
 fn mask(path: &KeyPath, value: &Value) -> Value {
     match value {
         Value::Dict(tag, dict) if path.to_string() == "broker.headers" => {
@@ -124,7 +120,6 @@ fn may_hold_a_secret(header: &str) -> bool {
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
 }
 
-/// A value on one line of TOML.
 fn inline(value: &Value) -> String {
     match value {
         Value::String(_, text) => quoted(text),
@@ -148,14 +143,12 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// A name as it is written in TOML: in quotes where it holds a point, a space and the like.
 pub(crate) fn key(name: &str) -> String {
     let bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if bare { name.to_owned() } else { quoted(name) }
 }
 
-/// A number as it is written in TOML: a float keeps its point.
 pub(super) fn number(number: Num) -> String {
     match (number.to_f64(), number.to_i128(), number.to_u128()) {
         // As TOML writes it.
@@ -167,14 +160,15 @@ pub(super) fn number(number: Num) -> String {
     }
 }
 
-/// The JSON Schema of a configuration file.
 pub fn schema() -> Json {
     let mut schema = schemars::schema_for!(Config).to_value();
     mend_defaults(&mut schema);
     schema
 }
 
-/// Amounts are exact decimals, which serialize as texts: their defaults are shown as the numbers that files hold.
+/// Turns defaults of exact decimals into numbers, as in files.
+///
+/// Decimals serialize as strings.
 fn mend_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {

@@ -1,4 +1,4 @@
-//! The `[signals]` section: the doors by which signals come from outside, all closed unless they are opened here.
+//! The `[signals]` section: sources of external signals, all disabled by default.
 
 use super::secret::read_private_file;
 use super::{Loaded, Problem};
@@ -11,11 +11,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where the secret of the webhook is, when no file has it.
 pub(super) const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
-/// A shorter secret could be guessed.
+/// Minimum length of the secret, against guessing.
 const LEAST_SECRET_BYTES: usize = 16;
-/// No sender needs a longer one.
 const MOST_SECRET_BYTES: usize = 256;
 
 /// The `[signals]` section: doors by which signals come from outside (`live` and `paper`; the list in `backtest`, too).
@@ -66,7 +64,6 @@ pub enum DateOrder {
 }
 
 impl DateOrder {
-    /// The other one.
     #[must_use]
     pub(crate) const fn other(self) -> Self {
         match self {
@@ -102,25 +99,22 @@ impl Default for SignalSettings {
 }
 
 impl SignalSettings {
-    /// The time zone of the list; UTC for a name that [`signal_problems`] refuses.
+    /// Returns the time zone of the list.
+    ///
+    /// UTC for a name that [`signal_problems`] rejects.
     pub(crate) fn zone(&self) -> Tz {
         self.written_zone().unwrap_or(Tz::UTC)
     }
 
-    /// The same by its IANA name or, as in lists, by its hours from UTC; none for a name that is none.
     fn written_zone(&self) -> Option<Tz> {
         self.timezone.parse().ok().or_else(|| offset_zone(&self.timezone))
     }
 
-    /// From where signals are taken; none: from everywhere.
+    /// Returns the allowed networks; empty allows all.
     pub(crate) fn networks(&self) -> Vec<Network> {
         self.allowed_addresses.iter().filter_map(|text| text.parse().ok()).collect()
     }
 
-    /// The webhook's secret, from the environment or its file.
-    ///
-    /// # Errors
-    /// There is none, or it cannot be used; said without a word of it.
     pub(crate) fn secret(&self) -> Result<WebhookSecret, String> {
         let text = match (std::env::var(SECRET_VARIABLE), &self.secret_file) {
             (Ok(text), _) => text,
@@ -138,7 +132,7 @@ impl SignalSettings {
     }
 }
 
-/// What proves that a request may give signals. Kept as its hash alone.
+/// Hash of the webhook's secret, which is not stored itself.
 #[derive(Clone)]
 pub(crate) struct WebhookSecret(blake3::Hash);
 
@@ -154,13 +148,12 @@ impl WebhookSecret {
         Ok(Self(blake3::hash(text.as_bytes())))
     }
 
-    /// Whether this is it, in a time that does not depend on how much of it is right: hashes are compared, and in constant time.
+    /// Checks a secret in constant time, by comparing hashes.
     pub(crate) fn is(&self, given: &str) -> bool {
         self.0 == blake3::hash(given.as_bytes())
     }
 }
 
-/// An address, or all that begin as it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     address: IpAddr,
@@ -168,7 +161,6 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Whether an address lies in it.
     pub(crate) fn holds(&self, address: IpAddr) -> bool {
         let shifted = |bits: u128, all: u8| bits.checked_shr(u32::from(all - self.prefix)).unwrap_or(0);
         match (self.address, address.to_canonical()) {
@@ -199,7 +191,6 @@ impl FromStr for Network {
     }
 }
 
-/// What is wrong with the section, as far as its values and the secret say; the list is read elsewhere.
 pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
     let signals = &loaded.config.signals;
     let mut problems = Vec::new();

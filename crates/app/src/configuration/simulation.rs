@@ -1,13 +1,9 @@
-//! Problems with the settings of the simulated venue, with the file that they come from.
+//! Problems of the simulated venue's settings, with their origin.
 
 use super::{Loaded, Problem};
 use candlewick_simulator::SimulatorError;
 
 impl Loaded {
-    /// Checks `[simulation]`.
-    ///
-    /// # Errors
-    /// A value out of its range.
     pub fn check_simulation(&self) -> Result<(), Problem> {
         self.config.simulation.check().map_err(|error| match error {
             SimulatorError::ChangeSetting { key, value, allowed } => {

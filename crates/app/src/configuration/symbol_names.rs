@@ -1,6 +1,7 @@
-//! Replaces names of symbols in settings by the symbols that the bots trade, so that `eur/usd` is `EURUSD` everywhere.
+//! Normalization of symbol names to traded symbols: `eur/usd` is `EURUSD` everywhere.
 //!
-//! Names that no bot trades stay as they are. Starts and `config check` refuse them where they would protect nothing.
+//! Names that no bot trades are left unchanged. Starts and `config check` reject those that would
+//! protect nothing.
 
 use super::Config;
 use crate::traded_symbols::TradedSymbols;
@@ -8,10 +9,6 @@ use candlewick_engine::{Blackout, BotSettings};
 use candlewick_sdk::Symbol;
 use std::collections::BTreeMap;
 
-/// Replaces the names of all settings but the spans of blackouts.
-///
-/// # Errors
-/// The key of a symbol that is set in two spellings, and the problem.
 pub(super) fn resolve(config: &mut Config) -> Result<(), (String, String)> {
     let traded = TradedSymbols::new(&config.bots);
     let (risk, simulation) = (&mut config.risk, &mut config.simulation);
@@ -30,7 +27,6 @@ pub(super) fn resolve(config: &mut Config) -> Result<(), (String, String)> {
     Ok(())
 }
 
-/// Replaces the names of blackouts that were just read from a file.
 pub(super) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     let traded = TradedSymbols::new(bots);
     for span in spans {
@@ -38,7 +34,9 @@ pub(super) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     }
 }
 
-/// Replaces the names of a span. A currency that no traded pair has stays, because a span without symbols holds for all.
+/// Normalizes the names of a span.
+///
+/// A currency without a traded pair is kept, because a span without symbols applies to all of them.
 fn resolve_span(span: &mut Blackout, traded: &TradedSymbols) {
     let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
     for name in &span.symbols {

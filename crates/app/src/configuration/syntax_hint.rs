@@ -1,6 +1,8 @@
 //! Hints for lines of the configuration that are not TOML.
 
-/// Returns what is wrong with a line. It repeats nothing of the line, which might hold a secret.
+/// Returns a hint for a line.
+///
+/// It never quotes the line, which might contain a secret.
 pub(super) fn hint_for_line(line: &str) -> Option<&'static str> {
     let mut values = line.match_indices('=').map(|(at, _)| line[at + 1..].trim_start());
     if values.any(has_separators) {
@@ -22,7 +24,6 @@ pub(super) fn hint_for_line(line: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a value begins with a number such as 10,5 or 1.000.000.
 fn has_separators(value: &str) -> bool {
     let is_end = |letter: char| !(letter.is_ascii_digit() || ",.".contains(letter));
     let number = value.trim_start_matches(['-', '+']).split(is_end).next().unwrap_or_default();

@@ -1,17 +1,16 @@
-//! Suggestions for unknown keys of the configuration: another spelling, another section, or the counterpart of a foreign name.
+//! Suggestions for unknown keys: other spellings, other sections, counterparts of foreign names.
 
 use super::KeyPath;
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest};
 use serde_json::Value as Json;
 
-/// Sections that may hold keys of other trading programs. A channel of alerts, for example, has a token of its own.
+/// Sections that are searched for keys of other trading programs.
+///
+/// Others are excluded because they share key names: an alert channel, for example, has a token.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
-/// Maximum number of sections that a suggestion names.
 const MAX_SECTIONS: usize = 4;
-/// Maximum number of keys that a suggestion lists.
 const MAX_LISTED: usize = 24;
 
-/// Returns what to write in place of `key`, which is not among the `known` keys of its section.
 pub(super) fn suggest_key(schema: &Json, path: &KeyPath, key: &str, known: &[&str]) -> String {
     let is_known = |own: &&Counterpart| own.key().is_some_and(|own| known.contains(&own));
     let in_section = counterparts(AliasContext::Setting, key).find(is_known);
@@ -27,7 +26,6 @@ pub(super) fn suggest_key(schema: &Json, path: &KeyPath, key: &str, known: &[&st
         })
 }
 
-/// Recognizes a section and its key with one underscore between them, as in a mistyped environment variable.
 fn suggest_underscores(path: &KeyPath, key: &str, known: &[&str]) -> Option<String> {
     let parts =
         |section: &&str| Some(((*section).to_owned(), key.strip_prefix(*section)?.strip_prefix('_')?));
@@ -36,7 +34,6 @@ fn suggest_underscores(path: &KeyPath, key: &str, known: &[&str]) -> Option<Stri
     Some(format!("did you mean {rest} in [{section}]? The environment variable is {variable}"))
 }
 
-/// Translates a name of another program, or a limit that is written with a bot.
 fn suggest_counterpart(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
     let place = path.to_string();
     let of_bot = place.starts_with("bots[");
@@ -68,7 +65,6 @@ fn is_at_top(path: &KeyPath, key: &str) -> bool {
     path.to_string() == key
 }
 
-/// Names the sections that have a key of this name, or the section that is called so.
 fn suggest_section(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
     let is_top = is_at_top(path, key);
     if !is_top && section(schema, key, &schema["properties"][key]).is_some() {
@@ -82,7 +78,6 @@ fn suggest_section(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
     Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
 }
 
-/// Follows a reference, or the only alternative of an optional value.
 fn resolve<'a>(root: &'a Json, schema: &'a Json) -> &'a Json {
     let referred = |schema: &'a Json| match schema["$ref"].as_str() {
         Some(reference) => root.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null),
@@ -97,7 +92,6 @@ fn resolve<'a>(root: &'a Json, schema: &'a Json) -> &'a Json {
     }
 }
 
-/// Returns the headers of the top-level sections that have a key, or else of the sections within them.
 fn sections_with(root: &Json, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for (name, schema) in entries(root) {
@@ -118,7 +112,6 @@ fn entries(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
     schema["properties"].as_object().into_iter().flatten()
 }
 
-/// Returns the header and the schema of a section, or `None` for a plain value.
 fn section<'a>(root: &'a Json, name: &str, schema: &'a Json) -> Option<(String, &'a Json)> {
     let schema = resolve(root, schema);
     let found = if schema["items"].is_object() {

@@ -1,4 +1,4 @@
-//! The `[variants]` section: where tried variants are counted.
+//! The `[variants]` section: the ledger that counts tried variants.
 
 use candlewick_search::variants::VariantLedger;
 use schemars::JsonSchema;
@@ -21,7 +21,6 @@ impl Default for VariantSettings {
 }
 
 impl VariantSettings {
-    /// The ledger, unless variants are not counted; in the project's folder of what must not be forgotten lies its receipt.
     pub fn ledger(&self, state: &Path) -> Option<VariantLedger> {
         let is_on = !self.ledger.as_os_str().is_empty();
         is_on.then(|| VariantLedger::new(&self.ledger).with_receipt_in(state))

@@ -1,10 +1,9 @@
-//! Suggestions for values of the configuration that are wrong or missing.
+//! Suggestions for wrong or missing values of the configuration.
 
 use super::KeyPath;
 use candlewick_sdk::{AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest};
 use figment::value::Value;
 
-/// Returns the hint for a text that is not among the allowed ones.
 pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
     let is_stake = allowed.contains(&"share");
     let stake = counterparts(AliasContext::StakeKind, given).next().filter(|_| is_stake);
@@ -12,7 +11,6 @@ pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
     stake.map(|stake| stake.text().to_owned()).or_else(near)
 }
 
-/// Returns how to write a stake that is an amount, a percentage or a kind in place of a table.
 pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(_, text) if key == "stake" => text.trim().to_owned(),
@@ -34,12 +32,10 @@ pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
     Some(format!("use {}; the kinds are fixed, share, gale, soros and kelly", named.text()))
 }
 
-/// Returns an example of a setting that is missing from a bot, or of a list that is written as something else.
 pub(super) fn example_of(key: &str) -> Option<&'static str> {
     find_setting(key).map(Counterpart::text)
 }
 
-/// Returns the text that a length of time given as a number stands for.
 pub(super) fn text_of_number(path: &KeyPath, number: &Value) -> Option<String> {
     let text = number.to_u128().or_else(|| u128::try_from(number.to_i128()?).ok())?.to_string();
     match path.last() {

@@ -1,5 +1,4 @@
-//! No more opens, and opens again: by order where a bot runs; where none does, by the HALT file and by an order that the next
-//! one finds in the journal.
+//! Halting and resuming, by command to a running bot, else by HALT file and journal.
 
 use super::reach::{Reached, leave, reach};
 use super::running::advice;
@@ -13,52 +12,33 @@ use candlewick_runtime::control::{
 };
 use std::path::PathBuf;
 
-/// What halting a bot came to.
 #[derive(Debug)]
 pub enum Halted {
-    /// The bot halted, and is now in this state.
     ByOrder(RunState),
-    /// No bot runs: this file, and an order in the journal, halt one that starts.
+    /// No bot runs. The file and a command in the journal halt the next one.
     ByFile(PathBuf),
-    /// No bot runs: an order in the journal halts one that starts on it. The file could not be made.
+    /// No bot runs and no file could be created.
+    ///
+    /// A command in the journal halts the next bot on it.
     ByJournal {
-        /// Why not.
         error: AppError,
     },
-    /// The order was not confirmed: this file is there now, and a bot that looks for it halts within a second.
+    /// The command was not confirmed.
+    ///
+    /// A bot that watches the file halts within a second.
     Unconfirmed {
-        /// Why the order was not confirmed.
         error: AppError,
-        /// The HALT file.
         file: PathBuf,
     },
 }
 
-/// What resuming a bot came to.
 #[derive(Debug)]
 pub enum Resumed {
-    /// The bot resumed.
-    ByOrder {
-        /// The state of the bot.
-        state: Box<RunState>,
-        /// The HALT file that was removed before, if there was one.
-        removed: Option<PathBuf>,
-    },
-    /// No bot runs: what would have halted the next one is taken back.
-    TakenBack {
-        /// The HALT file, if there was one.
-        removed: Option<PathBuf>,
-        /// How many orders waited in the journal.
-        orders: u64,
-    },
-    /// No bot runs, and nothing would halt the next one.
+    ByOrder { state: Box<RunState>, removed: Option<PathBuf> },
+    TakenBack { removed: Option<PathBuf>, orders: u64 },
     NothingToResume,
 }
 
-/// Halts the bot of these paths and this journal.
-///
-/// # Errors
-/// A reason that is too long, no such journal, or neither a HALT file nor an order in the journal that can be made.
 pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted, AppError> {
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
@@ -93,7 +73,6 @@ fn raise(paths: &ControlPaths, reason: &str) -> Result<(), AppError> {
     raised.map(drop).map_err(|error| AppError::system(problem(), error))
 }
 
-/// Nobody was halted, and no file is left where no bot would look.
 fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -> AppError {
     let place = url.file().and_then(|file| std::path::absolute(file).ok());
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
@@ -109,10 +88,6 @@ fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -
     ))
 }
 
-/// Removes the HALT file, and orders the bot of these paths and this journal to open trades again.
-///
-/// # Errors
-/// A HALT file that cannot be removed, or an order that is not confirmed.
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, AppError> {
     let path = paths.halt_file.path();
     // First: while the file is there, a bot refuses the order.
@@ -132,14 +107,12 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, A
     Ok(Resumed::TakenBack { removed, orders })
 }
 
-/// The limit that ended the last run of a journal; none where another thing did, or where the journal cannot be read.
 pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
     let mut reader = Reader::open(url).await.ok()?;
     let (contents, _) = read_recent_trades(&mut reader).await.ok()?;
     contents.limit_reached()
 }
 
-/// Orders that wait for the next bot are not carried out any more.
 async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
     let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {

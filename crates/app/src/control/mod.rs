@@ -1,4 +1,4 @@
-//! Orders to a running bot: halt, resume, reload, resolve; where none runs, the file or the journal that the next one reads.
+//! Control commands (halt, resume, reload, resolve), via file or journal if no bot runs.
 
 mod halt;
 mod reach;
@@ -20,10 +20,6 @@ use candlewick_runtime::control::{Blockage, ControlAnswer, Phase, RunState, Sign
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
-/// The state of a run that did as it was ordered.
-///
-/// # Errors
-/// When it did not.
 fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(*state),
@@ -45,7 +41,6 @@ fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }
 
-/// What a bot refuses for what it was asked is refused as where no bot runs.
 fn of_argument(error: AppError) -> AppError {
     match error {
         AppError::Report(report) if report.kind() == ErrorKind::OrderRefused => {
@@ -55,7 +50,6 @@ fn of_argument(error: AppError) -> AppError {
     }
 }
 
-/// How a run stands, in a sentence or two.
 pub fn describe(state: &RunState) -> String {
     let mut text = describe_phase(state);
     let trades = if state.open == 1 { "trade" } else { "trades" };
@@ -71,7 +65,6 @@ pub fn describe(state: &RunState) -> String {
     text
 }
 
-/// What came from outside, and what the list gives next.
 fn describe_signals(tally: &SignalTally) -> String {
     let came = tally.words().join("; ");
     let mut text = if came.is_empty() { String::new() } else { format!("Signals from outside: {came}.") };
@@ -83,7 +76,6 @@ fn describe_signals(tally: &SignalTally) -> String {
     text
 }
 
-/// What it does with signals, and why.
 pub(crate) fn describe_phase(state: &RunState) -> String {
     if let (Phase::Halted, Some(halt)) = (state.phase, &state.halt) {
         return format!("The bot is {}", describe_halt(halt));

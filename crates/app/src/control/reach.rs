@@ -1,5 +1,6 @@
-//! An order finds its way to a running bot: through the socket and through the journal's database, whichever is quicker.
-//! It is never said that no bot runs while a process lives that holds the journal.
+//! Delivery of commands through socket and journal database at once; the first answer wins.
+//!
+//! Never reports that no bot runs while a live process holds the journal.
 
 use super::done;
 use crate::error::{AppError, ErrorKind};
@@ -15,26 +16,21 @@ use std::error::Error;
 use std::pin::pin;
 use std::time::Duration;
 
-/// How long a bot may take to acknowledge an order in its journal: it looks every second, and its journal may be slow.
+/// Timeout for an acknowledgement in the journal, which bots poll every second.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How often its answer is looked for.
 const PACE: Duration = Duration::from_millis(200);
 
-/// Where an order ended.
 pub(super) enum Reached {
-    /// A bot carried it out, and is now in this state.
     Bot(Box<RunState>),
-    /// No bot runs on this journal, which exists.
     Nobody,
-    /// No bot listens, and there is no such journal.
     NoJournal,
 }
 
-/// Brings an order to the bot that holds the journal.
+/// Delivers a command to the bot that holds the journal.
 ///
 /// # Errors
-/// A bot refused it; or a process that lives holds the journal and did not acknowledge it; or nobody can see whether one
-/// does.
+/// The bot rejected it, a live process holds the journal without acknowledging, or the holder
+/// cannot be determined.
 pub(super) async fn reach(
     paths: &ControlPaths,
     url: &JournalUrl,
@@ -62,15 +58,13 @@ pub(super) async fn reach(
     }
 }
 
-/// Puts an order to halt into a journal that nobody holds: the next bot on it begins halted, wherever it starts.
+/// Writes a halt command into a journal without a holder.
 ///
-/// # Errors
-/// It cannot be written.
+/// It applies wherever the next bot starts.
 pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<(), AppError> {
     Ok(give_order(url, &stored(order, &OrderToken::random()?)).await?)
 }
 
-/// Who holds the journal, if its process lives.
 pub(super) async fn living_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
     let lease = Reader::open(url).await?.holder().await?;
     let us = Holder::of_this_process("candlewick");
@@ -123,7 +117,9 @@ async fn by_both_ways(
     }
 }
 
-/// Whoever was told that an order is not confirmed is not to find it carried out at another time; says what came of that.
+/// Withdraws an unconfirmed command and describes the result.
+///
+/// A command reported as unconfirmed must not be executed later.
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
@@ -133,7 +129,6 @@ async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     }
 }
 
-/// The answer of whichever way is quicker; what is wrong with both when there is none.
 async fn first_answer(
     one: impl Future<Output = Result<ControlAnswer, String>>,
     other: impl Future<Output = Result<ControlAnswer, String>>,
@@ -152,7 +147,6 @@ async fn first_answer(
     second.map_err(|second| [first, second])
 }
 
-/// What the bot answers in its journal, when that is durable.
 async fn answer_in_journal(url: &JournalUrl, token: &OrderToken) -> Result<ControlAnswer, String> {
     let look = async {
         let mut reader = Reader::open(url).await?;

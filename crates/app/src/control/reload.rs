@@ -1,4 +1,4 @@
-//! A running bot reads its settings again.
+//! Reload of a running bot's settings.
 
 use super::of_argument;
 use super::reach::{Reached, reach};
@@ -7,11 +7,11 @@ use candlewick_engine::ReloadedBy;
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, RunState};
 
-/// Has the bot of these paths and this journal read its own configuration again; the state in which it is then.
+/// Makes the bot reload its own configuration and returns its state.
 ///
 /// # Errors
-/// No bot runs; or it refuses, with what is wrong with its configuration: then nothing has changed; or a process that lives
-/// holds the journal and did not acknowledge the order.
+/// No bot runs, it rejected the configuration without changing anything, or a live process holds
+/// the journal without acknowledging.
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
     match reached.map_err(of_argument)? {

@@ -1,4 +1,4 @@
-//! A person ends a doubt, or a trade that the venue no longer has: by order where a bot runs, in the journal where none does.
+//! Manual resolution of doubts and vanished trades, by the running bot or directly in the journal.
 
 use super::of_argument;
 use super::reach::{Reached, reach};
@@ -19,34 +19,29 @@ use candlewick_runtime::{
 use candlewick_sdk::Millis;
 use serde_json::json;
 
-/// What a person decided of an intent.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// The intent.
     pub intent: IntentId,
-    /// What it is.
     pub resolution: Resolution,
-    /// How the person knows, for the journal.
     pub reason: String,
 }
 
-/// Who carried a decision out.
 #[derive(Debug)]
 pub enum Resolved {
-    /// The bot that runs, which is now in this state.
     ByBot(Box<RunState>),
-    /// Nobody yet: it is in the journal, and the next start goes on with it.
     InJournal {
-        /// What the venue took, where that is not what was asked for: the next start is halted.
+        /// Deviation of the venue's trade from the order; the next start is then halted.
         halted: Option<String>,
     },
 }
 
-/// Ends a doubt, or a trade that the venue no longer has. What is refused is refused alike, whether a bot runs or not.
+/// Resolves a doubt or a vanished trade.
+///
+/// The same rules apply with and without a running bot.
 ///
 /// # Errors
-/// The intent is not in doubt or the venue has its trade, the trade is another's or not what was asked for, the venue does not
-/// say, or the journal cannot be written.
+/// The intent is not in doubt, the venue has its trade or does not answer, the trade belongs to
+/// another intent or differs from the order, or the journal cannot be written.
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
@@ -59,7 +54,6 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     }
 }
 
-/// Writes to the journal of a bot that does not run, while nobody else holds it; why the next start is halted by that.
 async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>, AppError> {
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
@@ -84,10 +78,6 @@ async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result
     closed.map(|()| halted)
 }
 
-/// The lines of the journal that record a decision, and why the next start is halted by it.
-///
-/// # Errors
-/// It cannot be made so.
 async fn lines_of(
     decision: &Decision,
     reader: &mut Reader,
@@ -143,11 +133,12 @@ async fn lines_of(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// The venue's report of the trade that is to be adopted. A simulated venue's trades ended with it: there is nobody to
-/// ask.
+/// Requests the venue's report of a trade to adopt.
+///
+/// Trades of a simulated venue ended with it, so there is nothing to request.
 ///
 /// # Errors
-/// The venue has no such trade, or another one, or does not say.
+/// The venue has no such trade or a different one, or does not answer.
 async fn ask_venue(
     contents: &JournalContents,
     row: &IntentRow,
@@ -172,7 +163,6 @@ async fn ask_venue(
     Ok(Some(verify_adoption(broker.as_ref(), request, venue_id.as_str(), origins.scale).await?))
 }
 
-/// What is believed of the report of an adopted trade, as by a bot that runs, and what is not.
 fn believed(
     row: &IntentRow,
     report: TradeReport,
@@ -189,7 +179,6 @@ fn believed(
     (Some(report), time.into_iter().chain(payout).chain(expiry).collect())
 }
 
-/// What the venue took, where that is not what was asked for.
 fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
@@ -197,10 +186,12 @@ fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> O
     taken_of(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// A person says how a trade ended only where the venue does not: it is over by its times, and the venue has it no more.
+/// Checks that the venue no longer has a trade that should be over.
+///
+/// Only then may the operator decide its outcome.
 ///
 /// # Errors
-/// It may still run, the venue's list may still lack it, the venue has it, or does not say.
+/// The trade may still be open, the list may still lag, or the venue has it or does not answer.
 async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<(), AppError> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
@@ -233,7 +224,6 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     Ok(verify_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
 }
 
-/// On which account of a venue an intent was ordered; a simulated venue has none that is still there.
 fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {
     match contents.run(origins.run).and_then(|run| run.trading)? {
         TradingMode::Demo => Some(Account::Demo),
@@ -242,10 +232,6 @@ fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Acco
     }
 }
 
-/// The intent, if a person may decide of it so.
-///
-/// # Errors
-/// It is not in doubt, or no open trade, or the trade is another's.
 fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, AppError> {
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
@@ -284,10 +270,6 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
     Ok(row)
 }
 
-/// What the next start reads; details that are not known yet come with the trade's first answer.
-///
-/// # Errors
-/// What the trade brought does not follow from its outcome.
 fn event_of(
     row: &IntentRow,
     resolution: Resolution,

@@ -1,5 +1,6 @@
-//! Which bots of this user run on journals in files: an order finds one by its configuration from any folder, whatever a
-//! relative path means there.
+//! Registry of the user's running bots with file journals.
+//!
+//! Commands find a bot by its configuration from any folder, even if its paths are relative.
 
 use super::reach::living_holder;
 use crate::configuration::{Loaded, Problems, journal_url, make_state_folder, state_folder};
@@ -11,25 +12,19 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How the file of a bot's entry ends.
 const ENDING: &str = "bot";
-/// Entries that are looked at, and how long one may be.
 const MAX_ENTRIES: usize = 1_000;
 const MAX_BYTES: u64 = 64 * 1_024;
 
-/// Where a bot of this user takes orders, by whole paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct RunningBot {
-    /// Its process.
     process: u32,
-    /// The files of its configuration; none where it was started without.
     configuration: Vec<PathBuf>,
     journal: PathBuf,
     socket: PathBuf,
     halt_file: PathBuf,
 }
 
-/// The entry of this process's bot in the user's state folder, removed with this value.
 #[derive(Debug)]
 pub(crate) struct RunningEntry {
     path: PathBuf,
@@ -37,8 +32,9 @@ pub(crate) struct RunningEntry {
 }
 
 impl RunningEntry {
-    /// Of the bot of this configuration, if its journal is a file. Where none can be made the bot runs all the same, and is
-    /// found where its relative paths hold.
+    /// Registers the bot if its journal is a file. A failure is ignored.
+    ///
+    /// An unregistered bot is found only where its relative paths are valid.
     pub(crate) fn make(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
         let entry = entry_of(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
@@ -88,11 +84,13 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
     })
 }
 
-/// Has a configuration name the journal and the places of the bot that runs by the same files, where none runs on the journal
-/// that it names from this folder. A journal that the environment names is the one that is meant.
+/// Points the configuration at the bot running from the same files.
+///
+/// Applies only if no bot runs on the journal named from this folder. A journal set by the
+/// environment is kept.
 ///
 /// # Errors
-/// Several bots run by these files, each on another journal.
+/// Several bots run from these files on different journals.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
     let named = journal_url(loaded).map_err(Problems::from)?;
     // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.
@@ -121,7 +119,6 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Nobody guesses which bot is meant.
 fn several(bots: Vec<RunningBot>, here: &Path) -> AppError {
     let (count, here) = (bots.len(), here.display());
     let run = if count == 1 { "1 bot runs".to_owned() } else { format!("{count} bots run") };
@@ -129,7 +126,6 @@ fn several(bots: Vec<RunningBot>, here: &Path) -> AppError {
     AppError::invalid(format!("{run} by this configuration, and none of them on {here}: {named}"))
 }
 
-/// How the bots of this user that run are named; none where none does.
 pub(super) async fn advice() -> Option<String> {
     let journals: Vec<PathBuf> = living_bots().await.into_iter().map(|bot| bot.journal).collect();
     (!journals.is_empty()).then(|| named_by(journals))
@@ -141,7 +137,6 @@ fn named_by(journals: impl IntoIterator<Item = PathBuf>) -> String {
     format!("name the bot that is meant: {}", named.join(", or "))
 }
 
-/// The bots of this user whose processes hold their journals.
 async fn living_bots() -> Vec<RunningBot> {
     let mut living = Vec::new();
     for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
@@ -166,7 +161,6 @@ fn paths_of_entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     files.filter(|path| path.extension().is_some_and(|ending| ending == ENDING)).take(MAX_ENTRIES)
 }
 
-/// Of bots that were killed, and whose journals are gone.
 fn remove_forgotten(folder: &Path) {
     let is_forgotten = |path: &PathBuf| read(path).is_some_and(|bot| !bot.journal.exists());
     for path in paths_of_entries(folder).filter(is_forgotten) {
@@ -180,12 +174,10 @@ fn read(path: &Path) -> Option<RunningBot> {
     serde_json::from_str(&text).ok()
 }
 
-/// A path that means the same in every folder.
 fn whole(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).or_else(|_| std::path::absolute(path))
 }
 
-/// The same of a file that may not be there yet, or be a link of its own.
 fn in_whole_folder(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;

@@ -1,16 +1,17 @@
-//! A signal from outside, by the socket of a running bot.
+//! Delivery of an external signal through the socket of a running bot.
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_runtime::control::{
     ControlAnswer, ControlError, ControlOrder, ControlPaths, SignalOrder, SignalOutcome, send_order,
 };
 
-/// Hands a signal to the bot of these paths; what became of it. It goes through the socket alone: where no bot listens it would
-/// be late for the next one.
+/// Sends a signal to a bot and returns its outcome.
+///
+/// Uses only the socket: by the time another bot reads the journal, the signal would be late.
 ///
 /// # Errors
-/// No bot listens; it says that this is no signal of its bots; or it did not answer in time, and then the signal is not carried
-/// out any more.
+/// No bot listens, the signal is invalid for its bots, or the answer timed out; the signal is then
+/// dropped.
 pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome, AppError> {
     let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
         Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),

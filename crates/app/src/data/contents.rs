@@ -1,4 +1,4 @@
-//! What the catalog holds.
+//! Contents of the catalog.
 
 use crate::error::AppError;
 use candlewick_history::{Catalog, Manifest, Version};
@@ -7,20 +7,16 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The series of a catalog.
 pub struct CatalogContents {
     folder: PathBuf,
-    /// What is known of each series, and how many candles it lacks; none where its candles cannot be read.
+    /// Series with their number of missing candles.
+    ///
+    /// `None` if the candles are unreadable.
     found: Vec<(Manifest, Option<u64>)>,
-    /// What cannot be read: series that are not among them, and candles of those that are.
     pub unreadable: Vec<AppError>,
 }
 
 impl CatalogContents {
-    /// Reads what is known of all series; one that cannot be read hides no other.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
     pub fn read(catalog: &Catalog) -> Result<Self, AppError> {
         let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         for series in catalog.series()? {
@@ -41,7 +37,6 @@ impl CatalogContents {
         self.found.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
     }
 
-    /// For machines: a list of the series.
     pub fn document(&self) -> Value {
         self.current().map(|(manifest, version, missing)| document_of(manifest, version, missing)).collect()
     }

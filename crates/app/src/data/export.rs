@@ -1,4 +1,4 @@
-//! Candles out of the catalog, or from one format into another.
+//! Export of candles from the catalog, and conversion between file formats.
 
 use super::{LongerCounts, OutputFile};
 use crate::candles::{ALWAYS, CandleStore, DataName, within};
@@ -10,31 +10,20 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Which candles to write.
 #[derive(Clone, Debug)]
 pub struct ExportTerms {
-    /// A file, or a series of the catalog.
     pub name: DataName,
-    /// A version of the series other than the current one.
     pub version: Option<u32>,
-    /// Leave out candles that open before.
     pub from: Option<Millis>,
-    /// Leave out candles that close after.
     pub to: Option<Millis>,
 }
 
-/// Candles that were written.
 pub struct Exported {
     file: PathBuf,
     series: HashedSeries,
-    /// The shorter candles that they were resampled from.
     resampled_from: Option<(Series, LongerCounts)>,
 }
 
-/// Writes candles to a file.
-///
-/// # Errors
-/// Candles that cannot be read, an empty range, or a file that cannot be written.
 pub fn export(
     terms: &ExportTerms,
     store: &CandleStore,
@@ -49,7 +38,6 @@ pub fn export(
 }
 
 impl ExportTerms {
-    /// Returns the shorter stored series that the named one is resampled from, and the counts of longer candles.
     fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>, AppError> {
         let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
         let (interval, share) = (self.name.series().interval, store.longer_share_percent);
@@ -74,7 +62,6 @@ impl ExportTerms {
 }
 
 impl Exported {
-    /// For machines.
     pub fn document(&self) -> Value {
         let candles = self.series.candles();
         json!({

@@ -1,4 +1,4 @@
-//! Candles out of a seed, into a file or the catalog.
+//! Generation of synthetic candles from a seed, into a file or the catalog.
 
 use super::Existing;
 use crate::error::AppError;
@@ -13,55 +13,40 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Volatility of one-minute moves of a pair that is not well known.
 const USUAL_VOLATILITY: f64 = 0.000_5;
 
-/// What to make; what is left out is known of well-known pairs.
 #[derive(Clone, Debug)]
 pub struct GenerateTerms {
-    /// Name of the pair; it takes part in the randomness.
+    /// Name of the pair, also an input to the randomness.
     pub symbol: Symbol,
-    /// By the name when left out.
     pub asset_type: Option<AssetType>,
-    /// Length of the candles, a multiple of 5s.
+    /// Length of the candles, a multiple of 5 s.
     pub interval: Interval,
-    /// Open time of the first candle.
     pub start: Millis,
-    /// How many days to make.
     pub days: u32,
-    /// Keep only that many days at the end.
     pub last_days: Option<u32>,
-    /// The same seed makes the same candles.
     pub seed: u64,
-    /// Step of the prices.
     pub tick: Option<f64>,
-    /// First price.
     pub price: Option<f64>,
     /// Standard deviation of one-minute moves, as a fraction of the price.
     pub volatility: Option<f64>,
-    /// How the market behaves.
     pub regime: Regime,
 }
 
-/// What is made wrong on purpose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defects {
-    /// So many stretches of one to ten candles are missing.
+    /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// So many rows of a file are bad, one of each kind that a check knows, and from the beginning.
+    /// Number of bad rows in a file, cycling through the kinds that a check knows.
     pub bad_rows: u32,
 }
 
-/// Where generated candles go.
 #[derive(Clone, Copy, Debug)]
 pub enum GenerateTarget<'a> {
-    /// A CSV file in this folder.
     Folder(&'a Path),
-    /// A series of this catalog.
     Catalog(&'a Catalog),
 }
 
-/// Candles that were made.
 pub struct Generated {
     file: PathBuf,
     candles: CandleSeries,
@@ -69,10 +54,6 @@ pub struct Generated {
     defects: Defects,
 }
 
-/// Makes candles and writes them.
-///
-/// # Errors
-/// Settings that are missing or out of range, a file or series that is there already, or what cannot be written.
 pub fn generate_candles(
     terms: &GenerateTerms,
     defects: Defects,
@@ -94,7 +75,6 @@ pub fn generate_candles(
     Ok(Generated { file, candles, settings, defects })
 }
 
-/// Where the candles will be: refused before they are made, where something is there that is to be kept.
 fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf, AppError> {
     let (place, what) = match target {
         GenerateTarget::Catalog(catalog) => {
@@ -121,7 +101,7 @@ fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> R
     Ok(place)
 }
 
-/// As a version of its own: candles of another seed are no revisions of these.
+/// Stores the candles as a new version, because another seed is not a revision.
 fn put(catalog: &Catalog, candles: &CandleSeries, settings: &GenerateSettings) -> Result<(), AppError> {
     let source = origin_of(settings);
     let fetched_at = SystemClock::new().now();
@@ -130,7 +110,6 @@ fn put(catalog: &Catalog, candles: &CandleSeries, settings: &GenerateSettings) -
     Ok(())
 }
 
-/// What the candles are, in a few words.
 fn origin_of(settings: &GenerateSettings) -> String {
     match settings.regime {
         Regime::Mixed => format!("synthetic, seed {}", settings.seed),
@@ -166,7 +145,6 @@ impl GenerateTerms {
 }
 
 impl Generated {
-    /// For machines.
     pub fn document(&self) -> Value {
         let Self { file, candles, settings, defects } = self;
         json!({

@@ -1,4 +1,4 @@
-//! Candles of other programs and sources.
+//! Import of candles from other programs and sources.
 
 use super::revised::Revised;
 use super::{LongerCounts, OutputFile};
@@ -23,36 +23,26 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// So many differences are more than what venues revise.
+/// Minimum number of differences that cannot be ordinary revisions of a venue.
 const MANY_DIFFERENCES: usize = 10;
 
-/// How files are read, and what the catalog records of them.
 #[derive(Clone, Debug)]
 pub struct ImportTerms {
-    /// What the files may not say themselves.
     pub reading: ImportSettings,
-    /// Where the candles come from; the format when left out.
     pub source: Option<String>,
-    /// Under which terms they are used.
     pub licence: Option<String>,
-    /// Whether candles of other sources may lie in the same series.
     pub mixing: Mixing,
-    /// The folder of copies of files that lie on object storage.
     pub copies: PathBuf,
-    /// Share of its open-market time that a longer candle needs, in percent.
     pub longer_share_percent: f64,
 }
 
-/// A file that was read, and is stored nowhere yet.
 pub struct ReadFile {
     file: PathBuf,
     imported: Imported,
-    /// Notices about other series of the symbol.
     notices: Vec<String>,
     longer: LongerCounts,
 }
 
-/// A file whose candles are stored.
 pub struct ImportedFile {
     file: PathBuf,
     imported: Imported,
@@ -66,12 +56,13 @@ enum Place {
     File(PathBuf),
 }
 
-/// Reads files for the catalog. Every one is read before the first is stored: a broken one then leaves the catalog as it
-/// was.
+/// Reads files for the catalog, all before the first is stored.
+///
+/// A broken file thus leaves the catalog unchanged.
 ///
 /// # Errors
-/// A file that cannot be read; candles that probably do not belong into their series, or are out of step with another series of
-/// their symbol.
+/// A file that cannot be read, candles that probably belong to another series, or candles out of
+/// step with another series of their symbol.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
@@ -102,10 +93,6 @@ pub fn read_for_catalog(
 }
 
 impl ReadFile {
-    /// Reads one file; one on object storage is copied to the second folder first.
-    ///
-    /// # Errors
-    /// It cannot be read.
     pub fn read(
         (file, copies): (&Path, &Path),
         (reading, longer_share_percent): (&ImportSettings, f64),
@@ -122,7 +109,9 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Refuses a second name of a symbol that is there: a bot on the one would never see the candles of the other.
+    /// Rejects a second spelling of a stored symbol.
+    ///
+    /// Bots on one spelling would miss the candles of the other.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<(), AppError> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
@@ -140,8 +129,10 @@ impl ReadFile {
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Refuses what is probably a mistake, before anything is stored: candles for a series that came from elsewhere, and
-    /// candles most of which contradict those that are there, as those of another time zone do.
+    /// Rejects probable mistakes before anything is stored.
+    ///
+    /// These are candles from another source than the series, and candles that mostly contradict
+    /// the stored ones, as those of another time zone do.
     fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<(), AppError> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
@@ -167,8 +158,6 @@ impl ReadFile {
         Ok(())
     }
 
-    /// Refuses candles that are out of step with others of their symbol, in the catalog or in earlier files; returns
-    /// notices about slightly different prices.
     fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>, AppError> {
         let (own, place) = (&self.imported.candles, self.file.display().to_string());
         let earlier = earlier.iter().map(|file| &file.imported.candles);
@@ -181,10 +170,6 @@ impl ReadFile {
         Ok(notices)
     }
 
-    /// Puts the candles into the catalog.
-    ///
-    /// # Errors
-    /// The catalog cannot be read or written.
     pub fn store(
         self,
         terms: &ImportTerms,
@@ -220,10 +205,6 @@ impl ReadFile {
         Ok(ImportedFile { file, imported, notices, longer, place })
     }
 
-    /// Writes the candles to a file, and leaves the catalog alone.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
         let Self { file, imported, notices, longer } = self;
         out.write(&imported.candles)?;
@@ -231,11 +212,10 @@ impl ReadFile {
     }
 }
 
-/// Of so many candles some price needs the last decimal that there is: zeros behind all of them are a program's.
+/// Number of candles from which trailing zeros of all prices count as padding.
 const TELLING: usize = 100;
 
-/// How many of the candles have one of the same moment in the catalog, and how many of those bring a value that is not
-/// known.
+/// Counts candles with a stored counterpart, and those of them with a new value.
 fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
     let (mut there, mut revised) = (0, 0);
     for candle in candles.candles() {
@@ -251,14 +231,16 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// By the decimals that some price needs. Of a few candles none may need the last one: then by those with which all are written.
+    /// Returns the price step from the significant decimals.
+    ///
+    /// In a few candles, no price may need the last decimal. Their step follows the written
+    /// decimals.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.imported;
         let are_few = candles.candles().len() < TELLING;
         decimals.filter(|_| are_few).map(step_of).or_else(|| price_step(candles.candles()))
     }
 
-    /// For machines.
     pub fn document(&self) -> Value {
         let imported = &self.imported;
         let candles = &imported.candles;
@@ -299,7 +281,7 @@ impl ImportedFile {
     }
 }
 
-/// What was read, and how it was recognised, so that a wrong guess of the name or the content is seen; then where it is.
+/// Includes how the file was recognized, so that a wrong guess is visible.
 impl fmt::Display for ImportedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let imported = &self.imported;
@@ -386,7 +368,9 @@ impl fmt::Display for ImportedFile {
     }
 }
 
-/// A symbol without what people put between its parts: `GBP/USD` is GBPUSD, while `EURUSD.` may be another instrument of its venue.
+/// Returns the symbol without separators: `GBP/USD` becomes `GBPUSD`.
+///
+/// A dot is kept, as `EURUSD.` may be another instrument of its venue.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
 }

@@ -1,10 +1,9 @@
-//! Numbers of longer candles that shorter ones make up.
+//! Numbers of longer candles that a series can be resampled to.
 
 use candlewick_history::count_longer;
 use candlewick_sdk::{CandleSeries, Interval, ResampleCounts};
 use serde_json::{Value, json};
 
-/// Numbers of longer candles built from a series, by interval.
 #[derive(Clone, Debug)]
 pub struct LongerCounts {
     share_percent: f64,
@@ -12,12 +11,10 @@ pub struct LongerCounts {
 }
 
 impl LongerCounts {
-    /// Counts candles of the usual intervals, which need this share of their open-market time in percent.
     pub fn from_series(series: &CandleSeries, share_percent: f64) -> Self {
         Self { share_percent, counts: count_longer(series, share_percent) }
     }
 
-    /// Creates the counts of one interval.
     pub(super) fn from_counts(interval: Interval, counts: ResampleCounts, share_percent: f64) -> Self {
         Self { share_percent, counts: vec![(interval, counts)] }
     }
@@ -30,7 +27,6 @@ impl LongerCounts {
         self.counts.iter().map(document).collect()
     }
 
-    /// Describes the intervals with incomplete candles; `None` if all are complete.
     pub(super) fn text(&self) -> Option<String> {
         let incomplete = self.counts.iter().filter(|(_, counts)| counts.in_parts + counts.not_built > 0);
         let texts: Vec<String> = incomplete

@@ -1,4 +1,4 @@
-//! Stored candles: import, check and repair, generate, export, and what the catalog holds.
+//! Stored candles: import, check, repair, generation, export and catalog contents.
 
 pub mod check;
 mod contents;

@@ -1,4 +1,4 @@
-//! A candle file that is to be written.
+//! Output files for candles, with the format given by the extension.
 
 use crate::error::AppError;
 use crate::storage::{self, is_address};
@@ -6,16 +6,13 @@ use candlewick_history::CandleFormat;
 use candlewick_sdk::CandleSeries;
 use std::path::{Path, PathBuf};
 
-/// What to do with a file or series that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Keep it, and refuse the work.
     Kept,
-    /// Replace it; in a catalog, begin a new version of the series.
+    /// Replace a file; in a catalog, start a new version of the series.
     Replaced,
 }
 
-/// A candle file that is to be written, in the format that its ending names: here, or on object storage.
 #[derive(Clone, Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -23,10 +20,6 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// At this path.
-    ///
-    /// # Errors
-    /// The name does not say the format, or the file is there and is to be kept.
     pub fn new(path: &Path, existing: Existing) -> Result<Self, AppError> {
         let shown = path.display();
         let Some(format) = CandleFormat::of_path(path) else {
@@ -41,15 +34,10 @@ impl OutputFile {
         Ok(Self { path: path.to_owned(), format })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes it.
-    ///
-    /// # Errors
-    /// The system does not let it be written.
     pub fn write(&self, candles: &CandleSeries) -> Result<(), AppError> {
         if !is_address(&self.path) {
             return Ok(self.format.write_file(candles, &self.path)?);

@@ -1,14 +1,12 @@
-//! Candles whose values differ from the stored ones.
+//! Report of imported candles that differ from the stored ones.
 
 use crate::shell::shell_word;
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, Series};
 use std::fmt;
 
-/// Renders which values stay in force after an import, and how to take the later ones.
 pub(super) struct Revised {
     pub(super) series: Series,
-    /// Open time of the last stored candle, if the import has other values for it.
     pub(super) revised_end: Option<Millis>,
 }
 

@@ -1,21 +1,16 @@
-//! How long a check is waited for.
+//! Timeouts of the checks.
 
 use super::finding::Finding;
 use std::time::Duration;
 
-/// For a question to the venue, above the client's own deadline for it.
 pub(super) const QUESTION: Duration = Duration::from_secs(15);
-/// For a look at a file system or a database.
 pub(super) const LOOK: Duration = Duration::from_secs(10);
-/// For reading a whole journal or file.
 pub(super) const READING: Duration = Duration::from_mins(1);
 
-/// The check's finding, or `late` when it takes longer than `limit`.
 pub(super) async fn within(limit: Duration, late: Finding, check: impl Future<Output = Finding>) -> Finding {
     tokio::time::timeout(limit, check).await.unwrap_or(late)
 }
 
-/// The same for work that blocks, such as on a disk that does not answer.
 pub(super) async fn blocking(
     limit: Duration,
     late: Finding,

@@ -1,4 +1,4 @@
-//! Whether the venue has the candles that each bot listens to, and whether it sends the one that still forms.
+//! Check of the venue's candles for each bot, including whether it sends the forming candle.
 
 use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
@@ -10,16 +10,12 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series};
 use std::collections::BTreeSet;
 
-/// As many candles at least, also of long intervals.
 const FEWEST: i64 = 3;
-/// And as many at most.
 const MOST: i64 = 500;
-/// How far back a market that is closed now is asked for its last candles: a long weekend.
+/// Lookback for the last candles of a closed market: a long weekend.
 const LONG_AGO: Millis = Millis::from_seconds(4 * 86_400);
-/// A candle that closed just now may not be there yet.
 const JUST_NOW: Millis = Millis::from_seconds(5);
 
-/// One finding for each series that a bot listens to.
 pub(super) async fn check(
     asked: &Asked,
     bots: &[BotSettings],
@@ -35,7 +31,6 @@ pub(super) async fn check(
     }
 }
 
-/// What stands in the place of the candles when the price API did not answer.
 pub(super) fn not_asked() -> Finding {
     Check::Candles.warn("not asked: the price API comes first", "mend that")
 }
@@ -59,7 +54,9 @@ async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSampl
     }
 }
 
-/// A market that is closed now has candles of earlier days; a series that does not exist has none.
+/// Distinguishes a closed market from an unknown series.
+///
+/// A closed market has candles of earlier days.
 async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
     match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), samples).await {
@@ -93,7 +90,6 @@ fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
     }
 }
 
-/// The candles that should have closed by now: of the last hour, within bounds.
 struct Window {
     interval: Interval,
     start: Millis,
@@ -101,11 +97,9 @@ struct Window {
     expected: i64,
 }
 
-/// What came of them.
 struct Found {
     window: Window,
     closed: i64,
-    /// Whether all that is missing is the candle that closed just now.
     is_only_late: bool,
     forming: usize,
     unusable: usize,

@@ -1,4 +1,4 @@
-//! How far our clock and the venue's differ, as far as the dates of its answers can prove it.
+//! Check of the clock skew, bounded by the dates of the venue's answers.
 
 use super::finding::{Check, Finding};
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -7,10 +7,8 @@ use candlewick_sdk::Millis;
 
 const SET_THE_CLOCK: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";
 
-/// The answers' dates, each of which bounds the difference.
 pub(super) struct ClockSamples {
     clock: SystemClock,
-    /// Where all bounds so far agree.
     common: Option<Skew>,
     answers: usize,
     undated: usize,
@@ -21,7 +19,6 @@ impl ClockSamples {
         Self { clock: SystemClock::new(), common: None, answers: 0, undated: 0 }
     }
 
-    /// Takes an answer.
     pub(super) fn record<T>(&mut self, reply: &Reply<T>) {
         match reply.skew() {
             Some(skew) => self.add(skew),
@@ -29,7 +26,6 @@ impl ClockSamples {
         }
     }
 
-    /// What the venue's clock shows now, as far as it is certain to differ from ours.
     pub(super) fn venue_now(&self) -> Millis {
         let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::certain);
         self.clock.now() + ahead.unwrap_or_default()
@@ -44,7 +40,9 @@ impl ClockSamples {
     }
 }
 
-/// The difference against `max_clock_skew_ms`, beyond which no trade is opened; 0 allows any.
+/// Compares the skew with `max_clock_skew_ms`; 0 allows any.
+///
+/// No trade is opened above this limit.
 pub(super) fn check(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
     match samples.common {

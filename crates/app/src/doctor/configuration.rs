@@ -1,4 +1,4 @@
-//! Whether the configuration is sound, down to each bot's strategy.
+//! Check of the configuration and each bot's strategy.
 
 use super::finding::{Check, Finding};
 use crate::configuration::{Base, Loaded, RealMoney};
@@ -10,11 +10,12 @@ use std::path::PathBuf;
 const REMEDY: &str =
     "mend it; `candlewick config check` lists all that is wrong, `config show` where values come from";
 
-/// What runs without a configuration.
 const BUILT_IN: &str = "none given: the built-in example bots, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
                         `paper` need --config";
 
-/// The configuration, as far as it can be read. Nobody trades here, so real money is looked at with one yes.
+/// Loads and checks the configuration.
+///
+/// Since nothing trades, real money needs only one confirmation.
 pub(super) fn check(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,

@@ -1,11 +1,10 @@
-//! Whether something would keep a bot from trading, and whether one listens.
+//! Check for a HALT file and for a listening bot.
 
 use super::finding::{Check, Finding};
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe;
 use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, ControlPaths, send_order};
 
-/// The HALT file, and whoever listens at the socket. The client has deadlines of its own.
 pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     // Without them the configuration has failed already.
     let Ok(paths) = control_paths(loaded) else { return };

@@ -1,15 +1,13 @@
-//! Whether both credentials are there, and nobody else can read them.
+//! Check that both credentials exist and are private.
 
 use super::finding::{Check, Finding};
 use crate::configuration::{Loaded, check_secrets, given_secrets};
 
-/// The two credentials, with the header that carries each and what works without it.
 const CREDENTIALS: [(&str, &str, &str); 2] = [
     ("api_token", "api-token", "`backtest`, `paper` and `live --sandbox` need none"),
     ("api_key", "api-key", "`backtest` and `live --sandbox` need none"),
 ];
 
-/// One finding when both are in order, else one for each that is not.
 pub(super) fn check(loaded: &Loaded) -> Vec<Finding> {
     let problems = check_secrets(loaded);
     if !problems.is_empty() {

@@ -1,4 +1,4 @@
-//! What the configured candle files cover, and where they have holes.
+//! Check of the configured candles for coverage and gaps.
 
 use super::bound::{READING, blocking};
 use super::finding::{Check, Finding};
@@ -9,12 +9,10 @@ use candlewick_history::{Gap, gaps};
 use candlewick_sdk::{CandleSeries, Millis, Series};
 use chrono::DateTime;
 
-/// Saturday noon: day 0 was a Thursday.
+/// Time from the epoch, a Thursday, to the first Saturday noon.
 const SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
 const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
-/// One finding for each name in `[sandbox].data`, or for each series that the catalog has for the bots, and for each
-/// bot that none is for.
 pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
     let store = candles::candle_store(loaded);
@@ -82,7 +80,9 @@ fn judge(series: &CandleSeries) -> Finding {
     }
 }
 
-/// Whether a gap holds a Saturday's noon (UTC): markets other than crypto are closed then.
+/// Returns whether a gap contains a Saturday noon (UTC).
+///
+/// Only crypto markets are open then.
 fn holds_weekend(gap: &Gap) -> bool {
     let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
     let next = if week < gap.start { week + WEEK } else { week };

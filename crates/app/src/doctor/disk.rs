@@ -1,4 +1,4 @@
-//! Whether the journal's folder can be written, and has room.
+//! Check that the journal's folder is writable and has space.
 
 use super::bound::{LOOK, blocking};
 use super::finding::{Check, Finding};
@@ -8,12 +8,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const MIB: u64 = 1 << 20;
-/// Below this a live run is not worth starting: the journal halts it when the disk is full.
+/// Free space below which a live run should not start; a full disk halts it.
 const TOO_LITTLE: u64 = 64 * MIB;
-/// Below this it is time to make room.
 const LITTLE: u64 = 1_024 * MIB;
 
-/// Where the journal is a file, its folder; else the working directory, where orders are taken.
+/// Checks the folder of a file journal, otherwise the working directory.
+///
+/// Without a file journal, the control socket is in the working directory.
 pub(super) async fn check(url: &JournalUrl) -> Finding {
     let file = url.file().map(Path::to_owned);
     let folder = match file.as_deref().and_then(Path::parent) {
@@ -64,7 +65,6 @@ fn judge(text: &str, free: u64) -> Finding {
     }
 }
 
-/// Makes a file, writes it to the disk, and removes it.
 fn write_in(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".candlewick-doctor.{}", std::process::id()));
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;

@@ -1,11 +1,10 @@
-//! What a check found: one line.
+//! Findings of a check.
 
 use anstyle::{AnsiColor, Style};
 use candlewick_sdk::visible;
 use serde::Serialize;
 use std::fmt;
 
-/// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
@@ -27,28 +26,19 @@ pub enum Check {
     TimeZones,
 }
 
-/// How it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// As it should be.
     Ok,
-    /// Worth a look; a live run works.
     Warn,
-    /// A live run would not work, or could not be trusted.
     Fail,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What was looked at.
     pub check: Check,
-    /// How it is.
     pub mark: Mark,
-    /// What it is.
     pub text: String,
-    /// What to do about it.
     pub remedy: Option<String>,
 }
 

@@ -1,11 +1,11 @@
-//! Whether the journal can be read, and is as it was written.
+//! Check that the journal is readable and its hash chain intact.
 
 use super::bound::{LOOK, READING, within};
 use super::finding::{Check, Finding};
 use crate::journal::exposure;
 use candlewick_journal::{JournalError, JournalUrl, Reader};
 
-/// Opens it as a reader, which needs no lease, and computes its chain again.
+/// Opens the journal as a reader, which needs no lease, and verifies its chain.
 pub(super) async fn check(url: &JournalUrl) -> Finding {
     let late = format!("{url} was not read to its end within {} s", READING.as_secs());
     let late = Check::Journal.warn(late, "its chain is not verified: look again when the disk is quiet");
@@ -40,7 +40,6 @@ async fn verify(url: &JournalUrl) -> Finding {
     }
 }
 
-/// What to do about a journal that cannot be read.
 pub(super) fn remedy(error: &JournalError) -> &'static str {
     match error {
         JournalError::BrokenChain { .. } => {

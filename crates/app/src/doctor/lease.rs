@@ -1,11 +1,10 @@
-//! Who holds the journal: two processes never trade one account with one journal.
+//! Check of the journal's lease, which keeps two processes from trading with one journal.
 
 use super::bound::{LOOK, within};
 use super::finding::{Check, Finding};
 use super::price_api::span;
 use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
 
-/// The holder, if there is one.
 pub(super) async fn check(url: &JournalUrl) -> Finding {
     let late = Check::Lease.warn("not known: the journal does not answer", "mend that first");
     let read = async {

@@ -1,7 +1,8 @@
-//! Everything that a live run needs, looked at before it starts: one file per check.
+//! Preflight checks of a live run, one file per check.
 //!
-//! Checks run in their order, each bounded in time, and nothing is changed but a file that comes and goes beside
-//! the journal. What hangs on something that failed is not asked, and says so: one cause, one FAIL.
+//! Checks run in order, each with a timeout. They change nothing except a temporary file next to
+//! the journal. A check that depends on a failed one is skipped with a note, so each cause yields
+//! one FAIL.
 
 // What is reported, and for how long it is waited for.
 mod bound;
@@ -35,7 +36,6 @@ use clock_skew::ClockSamples;
 use std::path::PathBuf;
 use venue::{Asked, Reached};
 
-/// Looks at everything, and reports each finding when it is known.
 pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = configuration::check(files, registry);
     report(finding);

@@ -1,4 +1,4 @@
-//! Trades that are open at the venue, and whether the journal knows them: what a person or another program opened moves the same wallet.
+//! Check for foreign trades at the venue, which use the same wallet as the bot.
 
 use super::bound::QUESTION;
 use super::finding::{Check, Finding};
@@ -10,10 +10,8 @@ use candlewick_engine::VenueId;
 use candlewick_journal::{JournalError, JournalUrl, Reader};
 use std::collections::BTreeSet;
 
-/// So many trades are named.
 const NAMED: usize = 3;
 
-/// Asks the venue for its list, and looks for each trade of the account in the journal.
 pub(super) async fn check(asked: &Asked, loaded: &Loaded) -> Finding {
     let Ok(listing) = tokio::time::timeout(QUESTION, asked.venue.trades()).await else {
         let text = format!("not known: the venue's list was not read within {} s", QUESTION.as_secs());
@@ -33,12 +31,10 @@ pub(super) async fn check(asked: &Asked, loaded: &Loaded) -> Finding {
     judge(&listing, account, known.as_ref())
 }
 
-/// What stands in the place of the trades when the user could not be asked for.
 pub(super) fn not_asked() -> Finding {
     Check::OpenTrades.warn("not asked: the trading API comes first", "mend that")
 }
 
-/// The venue's names of the trades that a journal holds; none where it cannot be read.
 async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {
     let mut reader = match Reader::open(url).await {
         Ok(reader) => reader,

@@ -1,4 +1,4 @@
-//! Whether the symbol price API knows each bot's symbol, and how fresh its price is.
+//! Check of each bot's symbol and the age of its price at the symbol price API.
 
 use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
@@ -7,12 +7,11 @@ use candlewick_broker::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord}
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Millis, Symbol};
 
-/// A price that is older is worth a word: markets that are open move every second.
+/// Maximum age of a price without a warning; open markets move every second.
 const FRESH: Millis = Millis::MINUTE;
-/// What venues put after the names of pairs that they price themselves (`observed: values`).
+/// Suffix for pairs that venues price themselves (`observed: values`).
 const OTC: &str = ".OTC";
 
-/// One finding for each symbol.
 pub(super) async fn check(
     asked: &Asked,
     bots: &[BotSettings],
@@ -39,7 +38,9 @@ pub(super) async fn check(
     Reached::Yes
 }
 
-/// Whatever is not about the symbol is the same for the next.
+/// Checks a symbol and returns whether to check the next one.
+///
+/// Errors that are not about the symbol would only repeat.
 async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, Reached) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge(symbol, &record, samples.venue_now()), Reached::Yes),
@@ -66,7 +67,6 @@ fn judge(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     }
 }
 
-/// Tries names that may have been meant.
 async fn not_found(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
     let mut known = Vec::new();
     for other in alternatives(symbol) {
@@ -84,7 +84,6 @@ async fn not_found(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) ->
     Check::PriceApi.fail(format!("{symbol}: there is no such pair"), remedy)
 }
 
-/// Other ways to write a pair: without separators, in capitals, as the venue's own pair or not.
 pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
     let plain = symbol.as_str().to_uppercase();
     let (name, is_otc) = match plain.strip_suffix(OTC) {
@@ -97,7 +96,6 @@ pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
     ordered.iter().filter_map(|text| Symbol::new(text).ok()).filter(|other| *other != symbol).collect()
 }
 
-/// A span as people say it.
 pub(super) fn span(length: Millis) -> String {
     let seconds = length.get() / 1_000;
     match seconds {

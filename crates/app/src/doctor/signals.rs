@@ -1,4 +1,4 @@
-//! The doors for signals from outside that the configuration opens: what a list gives, and whether a webhook could listen.
+//! Check of the enabled signal sources: list, webhook and standard input.
 
 use super::finding::{Check, Finding};
 use crate::configuration::{Loaded, control_paths, signal_problems};
@@ -7,7 +7,6 @@ use candlewick_runtime::control::{ControlOrder, send_order};
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-/// The list, the webhook and standard input; nothing where none of them is open.
 pub(super) async fn check(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let signals = &loaded.config.signals;
     // A list that cannot be read has failed as a part of the configuration.

@@ -1,11 +1,10 @@
-//! What the configured times of day mean: in which zone, and what it is there now.
+//! Display of the configured time zones with their current time.
 
 use super::finding::{Check, Finding};
 use candlewick_engine::{RiskSettings, time_zone};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Duration, Offset, TimeZone, Utc};
 
-/// The day of the daily limits, and the windows of trading hours.
 pub(super) fn check(risk: &RiskSettings, now: Millis) -> Finding {
     let now = DateTime::from_timestamp_millis(now.get()).unwrap_or_default();
     let mut parts = vec![format!(
@@ -31,7 +30,7 @@ pub(super) fn check(risk: &RiskSettings, now: Millis) -> Finding {
     }
 }
 
-/// `Europe/London (now 14:05, with summer time)`.
+/// Formats a zone as `Europe/London (now 14:05, with summer time)`.
 fn there(name: &str, now: DateTime<Utc>) -> String {
     let Some(zone) = time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");

@@ -1,4 +1,4 @@
-//! Whether the trading token API knows the token, and the account can trade.
+//! Check of the token and its account at the trading token API.
 
 use super::clock_skew::ClockSamples;
 use super::finding::{Check, Finding};
@@ -9,7 +9,6 @@ use candlewick_runtime::counted_balance;
 use candlewick_sdk::rust_decimal::Decimal;
 use std::collections::BTreeSet;
 
-/// Who the token belongs to, and whether that account may trade.
 pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
     if asked.token == Given::No {
@@ -31,7 +30,6 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
     }
 }
 
-/// Whether there is an account of the configured kind, and what it holds.
 pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut ClockSamples) -> Finding {
     match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
@@ -39,7 +37,6 @@ pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut 
     }
 }
 
-/// What stands in the place of the wallets when the user could not be asked for.
 pub(super) fn wallets_not_asked() -> Finding {
     Check::Wallets.warn("not asked: the trading API comes first", "mend that")
 }
@@ -69,7 +66,9 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     Check::Wallets.ok(text)
 }
 
-/// The ledger does not stake the money of a bonus wallet, but a venue may take a part of a stake from it.
+/// Describes the bonus wallet.
+///
+/// The ledger never stakes its money, but a venue may charge it.
 fn bonus_words(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {

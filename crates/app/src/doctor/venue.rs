@@ -1,4 +1,4 @@
-//! The venue as it is asked here: with bounds of its own, and with what its errors mean to a person.
+//! Venue client of the checks, with its own timeouts and hints for errors.
 
 use super::bound::QUESTION;
 use super::clock_skew::ClockSamples;
@@ -8,44 +8,35 @@ use candlewick_broker::clock::SystemClock;
 use candlewick_broker::{BrokerError, Reply};
 use std::sync::Arc;
 
-/// A reading request here takes no longer, with all its repeats.
 const PATIENCE_MS: u64 = 10_000;
 
-/// The venue, and where it is asked.
 pub(super) struct Asked {
     pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
-    /// Whether there is a credential to ask with.
     pub(super) token: Given,
     pub(super) key: Given,
 }
 
-/// Whether a credential was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Given {
     Yes,
     No,
 }
 
-/// Whether an API answers at all, so that more may be asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     Yes,
     No,
 }
 
-/// Which of the two APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
-    /// The trading token API.
     Trading,
-    /// The symbol price API.
     Price,
 }
 
 impl Asked {
-    /// The configured venue; none when the client cannot be made, which the configuration has reported.
     pub(super) fn of(loaded: &Loaded) -> Option<Self> {
         let mut settings = loaded.config.broker.client.clone();
         settings.read_deadline_ms = settings.read_deadline_ms.min(PATIENCE_MS);
@@ -62,7 +53,6 @@ impl Asked {
     }
 }
 
-/// Asks within the bound, and takes the answer's date as a sample of the venue's clock.
 pub(super) async fn ask<T>(
     question: impl Future<Output = Result<Reply<T>, BrokerError>>,
     samples: &mut ClockSamples,
@@ -79,7 +69,6 @@ pub(super) async fn ask<T>(
     }
 }
 
-/// What to do about an error.
 pub fn remedy(error: &BrokerError, api: Api) -> String {
     let (url, variable) = match api {
         Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),

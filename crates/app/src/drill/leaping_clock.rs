@@ -1,4 +1,4 @@
-//! The clock of a machine that can fall asleep: the venue's goes on meanwhile, the bot's finds out afterwards.
+//! Clock of a suspendable machine: on waking, the bot's clock catches up with the venue's.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::{Clock, Hold, VirtualClock};
@@ -6,29 +6,23 @@ use candlewick_sdk::Millis;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// One of two clocks on the same time.
 #[derive(Clone)]
 pub(super) struct LeapingClock {
     time: VirtualClock,
-    /// How far this one has leapt.
     leapt: Arc<AtomicI64>,
-    /// How far the venue's has.
     venue: Arc<AtomicI64>,
 }
 
 impl LeapingClock {
-    /// The clock of a venue.
     pub(super) fn of_venue(time: VirtualClock) -> Self {
         let leapt = Arc::new(AtomicI64::new(0));
         Self { time, venue: Arc::clone(&leapt), leapt }
     }
 
-    /// The clock of a bot at that venue.
     pub(super) fn of_bot(&self) -> Self {
         Self { leapt: Arc::new(AtomicI64::new(0)), ..self.clone() }
     }
 
-    /// The bot's machine sleeps for so long.
     pub(super) fn leap(&self, by: Millis) {
         self.venue.fetch_add(by.get(), Ordering::Relaxed);
     }

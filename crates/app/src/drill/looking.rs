@@ -1,4 +1,4 @@
-//! How a bot is seen from outside: what it tells, what it answers, what it shows to a scraper.
+//! Outside view of a bot: its events, its status and its metrics.
 
 use super::scene::Shown;
 use crate::configuration::{Loaded, control_paths};
@@ -10,7 +10,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Figures that say that something is wrong, and what they are on a calm night.
 const TELLING: [(&str, f64); 8] = [
     ("candlewick_journal_writable", 1.0),
     ("candlewick_venue_heard", 1.0),
@@ -22,12 +21,10 @@ const TELLING: [(&str, f64); 8] = [
     ("candlewick_warnings_total", 0.0),
 ];
 
-/// The events of a run, as they come.
 #[derive(Clone, Default)]
 pub(super) struct Told(Arc<Mutex<Vec<Value>>>);
 
 impl Told {
-    /// Follows a feed to its end.
     pub(super) fn follow(feed: &EventFeed) -> Self {
         let (told, mut follower) = (Self::default(), feed.follow());
         let all = told.clone();
@@ -45,7 +42,6 @@ impl Told {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// How many of each have come since there were so many; candles are left out.
     pub(super) fn since(&self, count: usize) -> BTreeMap<String, u64> {
         let mut events = BTreeMap::new();
         for event in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().skip(count) {
@@ -56,14 +52,12 @@ impl Told {
         events
     }
 
-    /// Whether one of these has come since.
     pub(super) fn has(&self, names: &[&str], count: usize) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().skip(count).any(|event| event["event"].as_str().is_some_and(|name| names.contains(&name)))
     }
 }
 
-/// What the bot answers; none when it does not.
 pub(super) async fn state_of(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let answer = send_order(&control_paths(loaded)?.socket, &ControlOrder::Status, None).await;
     Ok(match answer {
@@ -72,7 +66,6 @@ pub(super) async fn state_of(loaded: &Loaded) -> Result<Option<RunState>, AppErr
     })
 }
 
-/// What a person sees.
 pub(super) async fn look(loaded: &Loaded) -> Result<Shown, AppError> {
     let status = state_of(loaded).await?.map_or_else(|| "no answer".to_owned(), |state| words(&state));
     Ok(Shown { status, metrics: scrape(loaded).await })
@@ -83,7 +76,6 @@ fn words(state: &RunState) -> String {
     std::iter::once(describe(state)).chain(troubles).collect()
 }
 
-/// The figures that are not as on a calm night.
 async fn scrape(loaded: &Loaded) -> BTreeMap<String, f64> {
     let Some(address) = loaded.config.metrics.listen else { return BTreeMap::new() };
     let text = async { reqwest::get(format!("http://{address}/metrics")).await?.text().await };

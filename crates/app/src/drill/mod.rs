@@ -1,5 +1,6 @@
-//! A bad night, played: a bot trades an embedded venue at speed while its venue, its token, its journal and its machine fail, one
-//! after the other. What it said of each is written down, and what it promises is held in the end.
+//! Failure drill: an accelerated run with injected faults in venue, token, journal and machine.
+//!
+//! Reactions of the bot are recorded per fault, and invariants are checked at the end.
 
 mod leaping_clock;
 mod looking;
@@ -30,35 +31,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How much faster than a person's the time of the night runs.
 pub const SPEED: f64 = 60.0;
 const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
 /// 2026-01-05 00:00 UTC, a Monday.
 const START: Millis = Millis::new(1_767_571_200_000);
 
-/// What a night came to.
 #[derive(Debug, Serialize)]
 pub struct Drill {
-    /// What happened, in its order.
     pub scenes: Vec<Scene>,
-    /// What holds whatever happens.
     pub promises: Vec<Promise>,
-    /// Trades that were decided: some were rejected, or never sent.
     pub intents: usize,
-    /// Those that the venue opened.
     pub trades: usize,
-    /// How long it took, in seconds of real time.
     pub took_s: f64,
 }
 
-/// Something that holds whatever happens.
 #[derive(Debug, Serialize)]
 pub struct Promise {
-    /// What is promised.
     pub promise: &'static str,
-    /// What was found.
     pub found: String,
-    /// Whether it held.
     pub held: bool,
 }
 
@@ -69,17 +59,12 @@ impl std::fmt::Display for Drill {
 }
 
 impl Drill {
-    /// What did not hold: scenes that did not end as they should, and promises.
     pub fn broken(&self) -> Vec<&str> {
         let scenes = self.scenes.iter().filter(|scene| !scene.held).map(|scene| scene.happened);
         scenes.chain(self.promises.iter().filter(|one| !one.held).map(|one| one.promise)).collect()
     }
 }
 
-/// Plays the night in a folder of its own. `progress` is told each scene as it begins.
-///
-/// # Errors
-/// What keeps it from being played at all.
 pub async fn play(registry: &Registry, progress: &mut dyn FnMut(&str)) -> Result<Drill, AppError> {
     let watch = Stopwatch::start();
     let folder = tempfile::tempdir().map_err(|error| AppError::system("no folder for the drill", error))?;
@@ -124,7 +109,6 @@ pub async fn play(registry: &Registry, progress: &mut dyn FnMut(&str)) -> Result
     Ok(Drill { scenes, promises, intents, trades, took_s: watch.elapsed().as_secs_f64() })
 }
 
-/// A minute of the night is a second, and each candle is likely to be traded.
 fn configuration(folder: &Path) -> Result<String, AppError> {
     let mut text = format!(
         "[journal]\nurl = \"sqlite://{}\"\n[broker]\ntimeout_ms = 700\nretry_pause_ms = 50\n[sandbox]\nspeed = {SPEED}\n\
@@ -156,10 +140,7 @@ fn candles() -> Result<Vec<CandleSeries>, AppError> {
     made.collect()
 }
 
-/// How often something is looked for, and for how long at most: real time.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How long a trouble goes on once it was noticed.
 const LASTS: Duration = Duration::from_secs(3);
-/// How long a person waits who has put a token in order, before `resume`.
 const SETTLES: Duration = Duration::from_secs(1);

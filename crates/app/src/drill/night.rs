@@ -1,4 +1,4 @@
-//! The night itself: each trouble is begun, seen, ended, and seen to be over.
+//! Execution of the drill: each fault is injected, detected, removed and recovered from.
 
 use super::leaping_clock::LeapingClock;
 use super::looking::{Told, look, state_of};
@@ -14,7 +14,6 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// A night that is about to be played.
 pub(super) struct Night<'a> {
     loaded: &'a Loaded,
     venue: VenueAddress,
@@ -23,15 +22,12 @@ pub(super) struct Night<'a> {
     told: Told,
 }
 
-/// How the venue is asked by somebody else than the bot.
 struct VenueAddress {
     url: String,
     token: String,
 }
 
-/// What the venue says in the end, asked without the bot's client.
 pub(super) struct AtVenue {
-    /// The identifiers of all its trades.
     pub(super) trades: Vec<String>,
     pub(super) balance: f64,
 }
@@ -47,7 +43,6 @@ impl<'a> Night<'a> {
         Self { loaded, venue, switchboard, clock, told: Told::follow(feed) }
     }
 
-    /// Plays it, and lets what is open end.
     pub(super) async fn play(
         self,
         progress: &mut dyn FnMut(&str),
@@ -135,7 +130,6 @@ impl<'a> Night<'a> {
         Ok(())
     }
 
-    /// Whether one of these events comes in time.
     async fn wait_for(&self, names: &[&str], since: usize) -> bool {
         let end = Instant::now() + PATIENCE;
         while !self.told.has(names, since) {

@@ -1,4 +1,4 @@
-//! What holds whatever happens, found in the journal and at the venue.
+//! Invariants of the drill, verified against journal and venue.
 
 use super::Promise;
 use super::night::AtVenue;
@@ -9,14 +9,12 @@ use candlewick_engine::IntentState;
 use candlewick_journal::Reader;
 use std::collections::BTreeSet;
 
-/// What the venue calls the trades of a night, each of which has settled in the end.
 pub(super) fn trades_of(outcome: &Outcome) -> BTreeSet<String> {
     let book = &outcome.finished.book;
     let settled = book.rows().iter().filter(|row| row.state == IntentState::Settled);
     settled.filter_map(|row| book.venue_id(row).map(|id| id.as_str().to_owned())).collect()
 }
 
-/// Holds the promises of a night.
 pub(super) async fn hold(
     loaded: &Loaded,
     outcome: &Outcome,

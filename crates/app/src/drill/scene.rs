@@ -1,62 +1,42 @@
-//! What happens in a night, what is waited for, and what was seen of it.
+//! Scenes of the drill: injected faults, expected events and observations.
 
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a person who looks sees.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Shown {
-    /// What `candlewick status` says of the bot.
     pub status: String,
-    /// Figures that are not as they are on a calm night, by their names; empty in a program without metrics.
     pub metrics: BTreeMap<String, f64>,
 }
 
-/// Something that happened, and how it went.
 #[derive(Debug, Serialize)]
 pub struct Scene {
-    /// What happened.
     pub happened: &'static str,
-    /// How it was made to.
     pub injected: String,
-    /// What the bot did.
     pub did: &'static str,
-    /// The events that it told meanwhile, and how many of each; candles are left out.
     pub events: BTreeMap<String, u64>,
-    /// What was seen while it lasted.
     pub seen: Shown,
-    /// How it ended.
     pub ended: String,
-    /// Whether the bot noticed, and went on by itself once it was over.
     pub held: bool,
 }
 
-/// What goes wrong.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Trouble {
-    /// These faults of the venue.
     Venue(&'static str),
-    /// These, until a person has mended what they are about and lets the bot try again.
     UntilResumed(&'static str),
-    /// The journal cannot be written.
     Journal,
-    /// The machine sleeps.
     Sleep(Millis),
 }
 
-/// What is played.
 pub(super) struct Plan {
     pub(super) happened: &'static str,
     pub(super) trouble: Trouble,
     pub(super) did: &'static str,
-    /// By which of these events the bot says that it has noticed.
     pub(super) noticed: &'static [&'static str],
-    /// By which that it is over.
     pub(super) over: &'static [&'static str],
 }
 
-/// The night.
 pub(super) const NIGHT: [Plan; 5] = [
     Plan {
         happened: "the venue is down",

@@ -1,10 +1,9 @@
-//! A night, for people.
+//! Text rendering of the drill report.
 
 use super::{Drill, Scene};
 use candlewick_records::table;
 use std::fmt::Write as _;
 
-/// Each scene with what was seen of it, a table of all, and one of the promises.
 pub(super) fn text(drill: &Drill) -> String {
     let mut text = String::new();
     for (number, scene) in drill.scenes.iter().enumerate() {

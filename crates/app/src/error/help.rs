@@ -1,4 +1,4 @@
-//! What to do about the errors of the libraries below, where it takes more than they know themselves.
+//! Hints for library errors that need knowledge of the program.
 
 use super::AppError;
 use crate::candles::help_for_history;
@@ -12,7 +12,6 @@ use candlewick_sdk::suggest;
 use candlewick_search::SearchError;
 use std::path::Path;
 
-/// What to do about an error, where that is known.
 pub(super) fn help_for(error: &AppError) -> Option<String> {
     match error {
         AppError::Report(report) => report.help.clone(),
@@ -91,7 +90,6 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
     }
 }
 
-/// How a journal is named, with those that lie here.
 fn help_to_find(journals: &[String]) -> String {
     match journals {
         [] => "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \

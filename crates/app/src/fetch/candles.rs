@@ -1,4 +1,4 @@
-//! One series of candles: what is missing of a range, window by window.
+//! Download of a candle series: the missing parts of a range, window by window.
 
 use super::outcome::Fetched;
 use super::plan::{Extent, plan, slots};
@@ -13,31 +13,27 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is put into the catalog at once, unless somebody says otherwise: an interruption costs no more.
+/// Default number of candles per write, the maximum lost on interruption.
 pub const BATCH: usize = 5_000;
-/// How far back a series begins of which nothing is there, when nobody says.
 const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
-/// What to fetch of one series.
 #[derive(Clone, Debug)]
 pub struct CandleJob {
-    /// Which series.
     pub target: Target,
-    /// Open time of the first candle. Left out: where the stored series ends, or thirty days ago.
+    /// Open time of the first candle.
+    ///
+    /// By default the end of the stored series, or 30 days ago.
     pub from: Option<Millis>,
-    /// Close time of the last candle. Left out: now.
     pub to: Option<Millis>,
-    /// Whether to ask for what is stored, too.
     pub again: bool,
-    /// Candles to ask for at once.
     pub limit: u64,
-    /// The least time from one request to the next.
     pub spacing: Duration,
-    /// Candles to put into the catalog at once.
     pub batch: usize,
 }
 
-/// Fetches until all is there, the venue fails, or the run is stopped. What came is kept in any case.
+/// Fetches until complete, stopped or failed.
+///
+/// Everything received is stored in any case.
 pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
@@ -93,11 +89,9 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
     }
 }
 
-/// A series with what the catalog knows of it.
 struct Stored {
     manifest: Manifest,
     candles: CandleSeries,
-    /// Open times of what a repair left out or replaced.
     repaired: HashSet<Millis>,
 }
 
@@ -114,7 +108,6 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, AppError>
     })
 }
 
-/// What to ask for.
 fn stretches(
     job: &CandleJob,
     stored: Option<&Stored>,
@@ -141,7 +134,6 @@ fn stretches(
 }
 
 impl Stored {
-    /// Whether all candles of a stretch are missing because a repair left them out.
     fn left_out(&self, stretch: &Range<Millis>) -> bool {
         let length = self.candles.interval().length();
         let times = std::iter::successors(Some(stretch.start), |time| Some(*time + length));
@@ -150,7 +142,6 @@ impl Stored {
     }
 }
 
-/// Windows come by time, each mostly where the one before it ends.
 fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
     match asked.last_mut().filter(|last| last.end == window.start) {
         Some(last) => last.end = window.end,
@@ -158,8 +149,9 @@ fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
     }
 }
 
-/// Closed hours that were asked for, and in which nothing came, need not be asked for by every run that looks for what
-/// is missing. Hours in which candles should be are asked for again: a venue may still fill them.
+/// Records closed hours that brought nothing, so that later runs skip them.
+///
+/// Gaps in open hours are requested again, as a venue may still fill them.
 async fn remember_rests(
     target: &Target,
     asked: Vec<Range<Millis>>,
@@ -178,7 +170,6 @@ async fn remember_rests(
     fetching.on_disk(note).await
 }
 
-/// Candles on their way to the catalog.
 #[derive(Default)]
 struct Batch {
     candles: Vec<Candle>,

@@ -1,7 +1,7 @@
-//! Candles and prices of the venue into the catalog.
+//! Download of candles and prices from the venue into the catalog.
 //!
-//! Every series is a task of its own. What it got is put into the catalog every few thousand candles, by time, so that
-//! whatever ends the program costs little: the next run asks for what is not there yet.
+//! Each series is a task that stores its candles in batches, in order of time. After an
+//! interruption, the next run requests only what is missing.
 
 mod candles;
 mod outcome;
@@ -29,36 +29,25 @@ use candlewick_sdk::{Candle, Millis, Series, Symbol};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// What all tasks of a run share.
 #[derive(Clone)]
 pub struct Fetching {
-    /// Where candles and prices come from.
     pub market: Arc<dyn MarketData>,
-    /// The system's clock.
     pub clock: Arc<dyn Clock>,
-    /// Where they are put.
     pub catalog: Catalog,
-    /// The venue, as the catalog names where candles came from.
     pub source: String,
-    /// Where the venue's prices are, for messages.
     price_url: String,
-    /// Whether candles of other sources may lie in the same series.
     mixing: Mixing,
-    /// Ends all tasks, each after it has put what it got into the catalog.
+    /// Ends all tasks, each after storing what it received.
     pub stop: CancellationToken,
     meter: Arc<Mutex<Meter>>,
 }
 
-/// Whether candles of several sources may lie in one series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mixing {
-    /// The user wants it.
     Allowed,
-    /// One source each.
     Refused,
 }
 
-/// How far all tasks are together, in candles.
 struct Meter {
     bar: Box<dyn ProgressBar>,
     done: u64,
@@ -66,10 +55,10 @@ struct Meter {
 }
 
 impl Fetching {
-    /// The client of the configured symbol price API. No trading token is used, even where there is one.
+    /// Creates a client of the symbol price API. The trading token is never used.
     ///
     /// # Errors
-    /// Wrong settings, or a key that is absent or cannot be read.
+    /// Invalid settings, or a missing or unreadable key.
     pub fn new(
         loaded: &Loaded,
         targets: &[Target],
@@ -95,20 +84,14 @@ impl Fetching {
         })
     }
 
-    /// Compares the stored series of a symbol that candles came for; returns notices about slightly different prices.
-    ///
-    /// # Errors
-    /// Two series that are out of step, or a catalog that cannot be read.
     pub fn check_in_step(&self, symbol: Symbol) -> Result<Vec<String>, AppError> {
         check_stored(&self.catalog, symbol)
     }
 
-    /// So many more candles are wanted.
     fn expect(&self, candles: u64) {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner).total += candles;
     }
 
-    /// So many more are asked for, there or not.
     fn advance(&self, candles: u64) {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += candles;
@@ -116,7 +99,6 @@ impl Fetching {
         meter.bar.update(done.min(total), total);
     }
 
-    /// So many more price records were recorded; nobody knows how many there will be.
     fn pulse(&self, records: u64) {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
@@ -124,7 +106,6 @@ impl Fetching {
         meter.bar.pulse(message);
     }
 
-    /// Does what reads or writes the disk, without holding up the other tasks.
     async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Catalog) -> Result<T, AppError> + Send + 'static,
@@ -134,7 +115,6 @@ impl Fetching {
         done.map_err(|error| AppError::system("the catalog was not read or written to its end", error))?
     }
 
-    /// Puts candles into the catalog.
     async fn append(
         &self,
         series: Series,
@@ -146,8 +126,9 @@ impl Fetching {
         self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
     }
 
-    /// Refuses a series that has candles of other sources only: those of two venues differ, and every difference
-    /// would count as revised.
+    /// Rejects a series with candles of other sources only.
+    ///
+    /// The candles of two venues differ, and every difference would count as revised.
     async fn check_source(&self, series: Series) -> Result<(), AppError> {
         if self.mixing == Mixing::Allowed {
             return Ok(());

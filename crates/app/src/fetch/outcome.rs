@@ -1,4 +1,4 @@
-//! What a run of `data fetch` brought, for people and machines.
+//! Results of `data fetch`, as text and JSON.
 
 use super::{Fetching, Target};
 use crate::error::AppError;
@@ -10,36 +10,25 @@ use candlewick_sdk::{Candle, Millis};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Revised candles that are shown one by one; JSON shows more.
 const SHOWN: usize = 10;
 const SHOWN_TO_MACHINES: usize = 1_000;
 
-/// What became of one series.
 #[derive(Debug)]
 pub struct Fetched {
-    /// Which series.
     pub target: Target,
-    /// Requests that were answered.
     pub requests: u64,
-    /// Rows that are no candles.
     rejected: usize,
     appended: Appended,
-    /// The venue's time at the first answer.
     since: Option<Millis>,
-    /// Values that came now for candles that were there, with the value that was seen first.
+    /// Revised candles: the first value and the one received now.
     revised: Vec<(Candle, Candle)>,
-    /// What the catalog holds now.
     manifest: Option<Manifest>,
-    /// How many candles the series lacks now.
     missing: u64,
 }
 
-/// Whether a run came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchEnd {
-    /// All is there that the venue has, or the time is over.
     Complete,
-    /// Somebody stopped it.
     Interrupted,
 }
 
@@ -57,21 +46,18 @@ impl Fetched {
         }
     }
 
-    /// A window came.
     pub(super) fn record_window(&mut self, got: &Downloaded) {
         self.requests += got.requests;
         self.rejected += got.rejected;
         self.since = self.since.or(Some(got.seen_at));
     }
 
-    /// A poll was answered.
     pub(super) fn record_prices(&mut self, recorded: &Recorded) {
         self.requests += 1;
         self.rejected += recorded.rejected;
         self.since = self.since.or(Some(recorded.seen_at));
     }
 
-    /// Candles were put into the catalog.
     pub(super) fn count(&mut self, appended: Appended) {
         self.appended.new += appended.new;
         self.appended.same += appended.same;
@@ -79,12 +65,10 @@ impl Fetched {
         self.appended.forming += appended.forming;
     }
 
-    /// Returns the number of candles that were not stored before.
     pub const fn new_candles(&self) -> u64 {
         self.appended.new
     }
 
-    /// Looks at what the catalog holds now, and at what was revised.
     pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), AppError> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
@@ -129,7 +113,6 @@ impl Fetched {
         })
     }
 
-    /// Nothing came: why that may be so.
     fn explain_nothing(&self) -> Option<String> {
         if self.manifest.is_some() || self.requests == 0 {
             return None;
@@ -149,7 +132,6 @@ fn values(candle: &Candle) -> Value {
     })
 }
 
-/// What came, series by series, as one document.
 pub fn document(all: &[Fetched], finished: FetchEnd, fetching: &Fetching) -> Value {
     json!({
         "catalog": fetching.catalog.folder(),
@@ -159,7 +141,6 @@ pub fn document(all: &[Fetched], finished: FetchEnd, fetching: &Fetching) -> Val
     })
 }
 
-/// What came, series by series, as a table.
 pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     let mut table = table([
         "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
@@ -188,7 +169,9 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     text
 }
 
-/// The value that was seen first stays the candle; the catalog keeps the later one beside it.
+/// Lists the revisions.
+///
+/// The first value remains in force; the catalog stores the later one in addition.
 fn write_revised(one: &Fetched, text: &mut String) {
     for (first, later) in one.revised.iter().take(SHOWN) {
         let (series, time) = (one.target.series, utc(first.time()));
@@ -199,7 +182,6 @@ fn write_revised(one: &Fetched, text: &mut String) {
     }
 }
 
-/// The fields that differ.
 fn changes(first: &Candle, later: &Candle) -> String {
     let fields = |candle: &Candle| {
         [

@@ -1,26 +1,23 @@
-//! Which stretches of a range to ask for, by what is stored.
+//! Choice of the stretches to request, based on the stored candles.
 
 use candlewick_history::gaps;
 use candlewick_sdk::{CandleSeries, Interval, Millis};
 use std::ops::Range;
 
-/// So many stored candles before the end are asked for again: the latest are those that a venue may still revise.
+/// Number of stored candles to request again.
+///
+/// A venue may still revise the latest ones.
 const RECHECKED: i64 = 100;
-/// Stretches with fewer stored candles between them are asked for as one: a request holds more than that.
+/// Maximum candles between merged stretches; fewer than one request returns.
 const MERGED: i64 = 500;
 
-/// What of a range is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// Only what comes after the candles that are there.
     After,
-    /// What is missing, in the middle too.
     Missing,
-    /// All of it, also what is there.
     All,
 }
 
-/// The stretches of `range` to ask for, by time; of what is missing, not those that are known to be empty.
 pub(super) fn plan(
     stored: Option<&CandleSeries>,
     range: &Range<Millis>,
@@ -40,7 +37,6 @@ pub(super) fn plan(
     merge(clipped.filter(|one| one.start < one.end), stored.interval())
 }
 
-/// Joins stretches that overlap or lie near each other.
 fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> Vec<Range<Millis>> {
     let near = interval.length() * MERGED;
     let mut merged: Vec<Range<Millis>> = Vec::new();
@@ -53,7 +49,6 @@ fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> 
     merged
 }
 
-/// How many candles fit into these stretches.
 pub(super) fn slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
     let slots = |one: &Range<Millis>| (one.end - one.start).get() / interval.length().get();
     stretches.iter().map(|one| u64::try_from(slots(one)).unwrap_or(0)).sum()

@@ -1,4 +1,4 @@
-//! One-second price records of one symbol, polled until the run is stopped: a detail series.
+//! Recording of one-second prices of a symbol until stopped, as a detail series.
 
 use super::outcome::Fetched;
 use super::trouble::give_up;
@@ -10,19 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-/// How often the venue is asked.
 const EVERY: Duration = Duration::from_secs(1);
-/// How often what came is put into the catalog: an interruption costs no more.
+/// Interval of writes, the maximum lost on interruption.
 const KEEP_EVERY: Duration = Duration::from_secs(10);
 
-/// What to record.
 #[derive(Clone, Debug)]
 pub struct PriceJob {
-    /// Which series.
     pub target: Target,
 }
 
-/// Records until the run is stopped, or the venue refuses. A venue that has answered before may be away for a while.
 pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = record(&job, &fetching, &mut fetched).await;
@@ -76,7 +72,9 @@ async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> R
     }
 }
 
-/// Whether to ask on: what a venue that has answered says no to may come back, a credential that it refuses does not.
+/// Returns whether polling can continue.
+///
+/// A venue that has answered before may recover, but a rejected credential does not.
 fn may_pass(error: &BrokerError, fetched: &Fetched) -> bool {
     fetched.requests > 0 && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. }))
 }

@@ -1,5 +1,7 @@
-//! However runs are ended, whatever they ask for, and in whatever pages candles come: after one that was left alone the
-//! catalog holds the true series, each candle as it closed.
+//! Property test of interrupted downloads.
+//!
+//! However earlier runs end, and whatever pages they receive, the first uninterrupted run leaves
+//! the true series in the catalog, each candle as it closed.
 
 use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
@@ -17,29 +19,25 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 const MINUTE: i64 = 60_000;
-/// 2026-01-30 20:00 UTC, in minutes: the catalog's files change on the second day.
+/// 2026-01-30 20:00 UTC in minutes.
+///
+/// The catalog starts a new file on the second day.
 const FIRST: i64 = 29_496_720;
-/// So many that stretches that are missing lie far apart.
 const MINUTES: i64 = 4_000;
 
-/// How a run ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     LeftAlone,
-    /// By the user, at this request.
     Stopped(usize),
-    /// By the venue, which refuses this request.
     Refused(usize),
-    /// In the middle of this request, and nothing is put in order.
     Killed(usize),
 }
 
-/// A run; minutes are counted from the first.
 #[derive(Clone, Debug)]
 struct Run {
     from: Option<i64>,
     length: i64,
-    /// What time it is, in ms after the first minute.
+    /// Current time in ms after the first minute.
     now: i64,
     again: bool,
     limit: u64,
@@ -47,14 +45,12 @@ struct Run {
     end: End,
 }
 
-/// Which end of a window the venue's limit leaves.
 #[derive(Clone, Copy, Debug)]
 enum Keeps {
     Oldest,
     Newest,
 }
 
-/// A venue with candles, one of them forming.
 struct Scripted {
     present: Vec<i64>,
     cap: usize,
@@ -111,7 +107,6 @@ fn series() -> Series {
     Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE }
 }
 
-/// What a venue has closed by then.
 fn truth(present: &[i64], now: i64) -> Vec<Candle> {
     let closed = present.iter().filter(|minute| (*minute + 1) * MINUTE <= now);
     let candle = |minute: &i64| {
@@ -121,7 +116,6 @@ fn truth(present: &[i64], now: i64) -> Vec<Candle> {
     closed.map(candle).collect()
 }
 
-/// Carries out a run. Answers whether it went well.
 async fn carry_out(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
     let fetching = Fetching {
         market: Arc::clone(&venue) as _,

@@ -1,4 +1,4 @@
-//! What is to be fetched: series that are named, or those of the bots.
+//! Selection of the series to fetch, by name or from the bots.
 
 use crate::candles::DataName;
 use crate::configuration::{Loaded, asset_type_of_bot};
@@ -7,21 +7,20 @@ use candlewick_engine::BotSettings;
 use candlewick_history::asset_type_of;
 use candlewick_sdk::{Interval, Series, Symbol};
 
-/// One series, and what the venue calls its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The series.
     pub series: Series,
-    /// What the venue calls its kind: `crypto`, `forex` or `otc`.
+    /// Asset type of the venue: `crypto`, `forex` or `otc`.
     pub asset_type: String,
 }
 
-/// The series of the names, `SYMBOL@INTERVAL`, or of the bots when there is none. Where `every` says so, all are of
-/// this interval, and a name may be the symbol alone. The kind is the one that is given, else a bot's, else it is known
-/// from the name.
+/// Returns the series named as `SYMBOL@INTERVAL`, or by default the bots' series.
+///
+/// `every` sets the interval of all; names may then be plain symbols. The asset type is the given
+/// one, else that of a bot, else it is inferred from the name.
 ///
 /// # Errors
-/// A name without an interval; nothing to fetch.
+/// A name without interval, or nothing to fetch.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,

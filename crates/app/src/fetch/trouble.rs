@@ -1,4 +1,4 @@
-//! What the venue's refusals mean to a person who fetches, and what to do.
+//! Handling and explanation of venue errors during a download.
 
 use super::{Fetched, Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
@@ -6,7 +6,9 @@ use crate::error::{AppError, ErrorKind};
 use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_sdk::{Interval, Symbol};
 
-/// Ends a task that the venue failed. What concerns every series ends the others too, and is reported once.
+/// Ends a task after a venue error.
+///
+/// An error that affects every series also stops the other tasks, and is reported only once.
 pub(super) async fn give_up(
     error: BrokerError,
     fetched: &Fetched,
@@ -21,7 +23,6 @@ pub(super) async fn give_up(
     Err(describe(error, fetched, fetching).await)
 }
 
-/// The error, with what was asked for and what to do.
 async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> AppError {
     let target = &fetched.target;
     let Target { series, asset_type } = target;
@@ -49,7 +50,6 @@ async fn describe(error: BrokerError, fetched: &Fetched, fetching: &Fetching) ->
     AppError::new(kind, problem).because(error).help(help)
 }
 
-/// Tries what may have been meant.
 async fn not_found(target: &Target, fetching: &Fetching) -> String {
     let Target { series, asset_type } = target;
     let symbol = series.symbol;
@@ -77,7 +77,6 @@ async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
     answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
 }
 
-/// Whether the same trouble waits for every other series.
 fn concerns_all(error: &BrokerError) -> bool {
     !matches!(
         error,

@@ -5,17 +5,18 @@ use candlewick_engine::{BotLimitSettings, BotSettings, DayStart, Hours, RiskSett
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// Start of the year whose days are checked, 2026: it has the summer time of every zone.
+/// Start of 2026, the checked year.
+///
+/// A whole year includes the summer time of every zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
-/// The windows of one setting; trades need any of them open.
+/// Windows of one setting, any of which must be open to trade.
 struct Windows {
     place: String,
     hours: Vec<(Hours, Window)>,
 }
 
-/// Finds windows that the start of the day splits while a daily limit is on.
 pub(super) fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let Ok(day) = DayStart::new(&risk.day_start, &risk.day_timezone, "risk") else { return Vec::new() };
@@ -42,7 +43,6 @@ pub(super) fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     notes
 }
 
-/// Finds bots whose hours never overlap.
 pub(super) fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let all = bot_windows(bot, &input.loaded.config.risk);
@@ -66,7 +66,6 @@ impl Windows {
     }
 }
 
-/// Returns the starts of a window in a year.
 fn starts_of(window: &Window) -> impl Iterator<Item = Millis> {
     let end = YEAR_START + Millis::DAY * YEAR_DAYS;
     let next = |at: &Millis| window.next_start(*at);
@@ -77,7 +76,6 @@ fn is_open(all: &[Windows], at: Millis) -> bool {
     all.iter().all(|own| own.hours.iter().any(|(_, window)| window.contains(at)))
 }
 
-/// Returns whether a day starts inside of a window while all of the group are open.
 fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
     starts_of(window).any(|start| {
         let (_, end) = day.day_of(start);
@@ -119,7 +117,7 @@ fn risk_windows(risk: &RiskSettings) -> Option<Windows> {
     (!hours.is_empty()).then(|| Windows { place: "risk.hours".to_owned(), hours })
 }
 
-/// Returns the hours among the filters of a combination, all of which have to be open.
+/// Returns the hours among the filters of a combination, all of which must be open.
 fn filter_windows(bot: &BotSettings) -> Vec<Windows> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let windows = filters.into_iter().flatten().filter_map(|filter| {

@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 
 /// Percentage below which a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
-/// Like [`MIN_PERCENT`], for the limits of a single bot, of which half a percent is common.
+/// Like [`MIN_PERCENT`], for limits of a single bot.
+///
+/// Half a percent is common there.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Payout of which the part above 100 was probably meant: 185 instead of 85.
+/// Payout above which the stake is probably included: 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
-/// Finds percentages that look like fractions.
 pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, bots, .. } = &input.loaded.config;
     let of_all = [
@@ -51,7 +52,6 @@ pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
     small.map(describe).collect()
 }
 
-/// Finds a loss limit in percent that the default amount undercuts.
 pub(super) fn default_loss_limit(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, account, .. } = &input.loaded.config;
     let (amount, percent) = (risk.daily_loss_limit, risk.daily_loss_limit_percent);
@@ -68,7 +68,6 @@ pub(super) fn default_loss_limit(input: &LintInput<'_>) -> Vec<String> {
     )]
 }
 
-/// Finds limits of open trades that are switched off.
 pub(super) fn unlimited_trades(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let limits = [
@@ -82,12 +81,10 @@ pub(super) fn unlimited_trades(input: &LintInput<'_>) -> Vec<String> {
     unlimited.map(describe).collect()
 }
 
-/// Returns the win rate at which a payout breaks even, in percent.
 fn break_even(payout_percent: f64) -> f64 {
     100.0 / (1.0 + payout_percent / 100.0)
 }
 
-/// Finds payouts above 100 %, of which hardly any venue pays one.
 pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, bots, .. } = &input.loaded.config;
     let symbols: BTreeSet<Symbol> = bots.iter().map(|bot| bot.symbol).collect();
@@ -113,7 +110,6 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
     high.map(describe).collect()
 }
 
-/// Finds bots whose symbol pays less than they require.
 pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, .. } = &input.loaded.config;
     input.each_bot(|bot| {
@@ -132,7 +128,6 @@ pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Finds choices by payout in which the best symbol may pay too little while another would not.
 pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let least = |symbol: &String| {
@@ -158,7 +153,6 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Vec<String> {
     )]
 }
 
-/// Finds gates that require an edge at a payout above the symbol's.
 pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let asked = bot.params.get("gate")?.get("payout")?.as_f64()?;

@@ -11,10 +11,9 @@ use candlewick_sandbox::StartTime;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Candles of an expiry above which a wrong unit is likely.
+/// Number of candles per expiry above which a wrong unit is likely.
 const MAX_EXPIRY_CANDLES: i64 = 60;
 
-/// Finds expiries that are shorter than a candle, or last for very many.
 pub(super) fn doubtful_expiries(input: &LintInput<'_>) -> Vec<String> {
     let durations = own_durations(input.bots(), input.registry);
     let check = |(bot, own): (&BotSettings, Vec<CloseType>)| {
@@ -48,7 +47,6 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
     })
 }
 
-/// Finds symbols and asset types under which a venue has no candles.
 pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = input.bots().iter().map(|bot| bot.symbol).collect();
     let mut found: Vec<String> = symbols.into_iter().filter_map(unusual_spelling).collect();
@@ -64,7 +62,6 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
     found
 }
 
-/// Describes a symbol in a spelling that venues do not use.
 pub(crate) fn unusual_spelling(symbol: Symbol) -> Option<String> {
     let usual = usual_spelling(symbol.as_str());
     (usual != symbol.as_str() && !usual.is_empty()).then(|| {
@@ -72,7 +69,6 @@ pub(crate) fn unusual_spelling(symbol: Symbol) -> Option<String> {
     })
 }
 
-/// Finds payouts and price steps of the simulation for symbols that no bot trades.
 pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     let traded = TradedSymbols::new(input.bots());
     let describe = |(name, key): (String, String)| {
@@ -84,7 +80,6 @@ pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     simulated_for_nobody(input.loaded).into_iter().map(describe).collect()
 }
 
-/// Describes the blackouts that block no trade from `now` on.
 pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let Config { risk, bots, .. } = &loaded.config;
     let Blackouts { file, spans, .. } = &risk.blackouts;
@@ -116,7 +111,6 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     found
 }
 
-/// Finds bots without signals of their own while no signal source is open.
 pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     let signals = &input.loaded.config.signals;
     if signals.list.is_some() || signals.listen.is_some() || signals.stdin {
@@ -133,7 +127,6 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Finds entries of the list that the configuration refuses.
 pub(super) fn refused_entries(input: &LintInput<'_>) -> Vec<String> {
     refused_of_list(input.loaded).into_iter().collect()
 }

@@ -8,30 +8,25 @@ use candlewick_engine::{
     check_first_stakes, check_stakes, levels_that_lose, stakes_to_find_out,
 };
 
-/// Finds levels of a ladder whose win does not recover the earlier losses.
 pub(super) fn losing_levels(input: &LintInput<'_>) -> Vec<String> {
     let settings = session_settings(input.loaded);
     levels_that_lose(&settings, &assumed_payouts(input.loaded)).unwrap_or_default()
 }
 
-/// Finds trades at the smallest stake, placed to learn a payout.
 pub(super) fn probing_stakes(input: &LintInput<'_>) -> Vec<String> {
     stakes_to_find_out(&session_settings(input.loaded))
 }
 
-/// Finds first stakes that no trade could have at the configured balance.
 pub(super) fn unaffordable_stakes(input: &LintInput<'_>) -> Vec<String> {
     // A stake that no balance allows is refused elsewhere.
     check_first_stakes(&session_settings(input.loaded)).unwrap_or_default()
 }
 
-/// Finds stakes that may grow above `max_stake`.
 pub(super) fn outgrown_stakes(input: &LintInput<'_>) -> Vec<String> {
     let settings = session_settings(input.loaded);
     candlewick_engine::outgrown_stakes(&settings, &assumed_payouts(input.loaded)).unwrap_or_default()
 }
 
-/// Finds ladders that continue while the bot's gate is closed.
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     let gates = gates_of(input.bots(), input.registry);
     let bots = input.bots().iter().zip(gates).filter(|(bot, gate)| {
@@ -48,7 +43,6 @@ pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     bots.map(describe).collect()
 }
 
-/// Finds limits, pauses and hours that may interrupt a ladder before its last level.
 pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let costs = check_stakes(&session_settings(input.loaded)).unwrap_or_default();
@@ -79,7 +73,6 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Returns the pauses and halts after fewer losses than the ladder has levels.
 fn loss_counts(bot: &BotSettings, risk: &RiskSettings, levels: u32) -> Vec<String> {
     let pauses = risk.pauses.iter().filter(|pause| pause.of == PauseCause::Losses);
     let mut counts: Vec<(String, u32)> =
@@ -100,7 +93,6 @@ fn loss_counts(bot: &BotSettings, risk: &RiskSettings, levels: u32) -> Vec<Strin
     counts.into_iter().map(describe).collect()
 }
 
-/// Returns the limits of the number of trades that differ from the default, which a bot hardly reaches.
 fn trade_counts(bot: &BotSettings, risk: &RiskSettings) -> Vec<String> {
     let default = RiskSettings::default().max_trades_per_day;
     let own = risk.bots.get(&bot.name).map_or(0, |own| own.max_trades_per_day);

@@ -10,12 +10,10 @@ use candlewick_sdk::{Candle, CandleSeries, Millis};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Share of the price that the true range of a short candle hardly reaches.
+/// True range that a short candle rarely reaches, as a share of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
-/// Interval of the longest candles that are short in this sense.
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 
-/// Finds conditions that never or always hold, or compare other values than meant.
 pub(super) fn doubtful_conditions(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let strategy = (bot.strategy.as_str(), &bot.params);
@@ -23,7 +21,6 @@ pub(super) fn doubtful_conditions(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Finds volatility filters whose bound is a percentage instead of a share.
 pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let filters = bot.params.get("filters").and_then(Value::as_array);
@@ -46,7 +43,6 @@ pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Finds rules that read a volume which is the same on all candles.
 pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
     let check = |(bot, series): (&BotSettings, &CandleSeries)| {
         let mut volumes = series.candles().iter().map(Candle::volume);
@@ -63,7 +59,6 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
     input.bots_with_candles().filter_map(check).collect()
 }
 
-/// Finds warm-ups that take many candles, or a large share of those of the run.
 pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     let warm_up = |bot: &BotSettings| WarmUp::from_bot(bot, input.registry);
     if input.candles.is_none() {
@@ -76,7 +71,6 @@ pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     input.bots_with_candles().filter_map(check).collect()
 }
 
-/// Finds time zones without summer time, or with an inverted sign.
 pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     let config = &input.loaded.config;
     let mut found: Vec<(Option<String>, String)> = vec![
@@ -107,7 +101,6 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()
 }
 
-/// Collects the zones of filters and gates.
 fn collect_zones(params: &Value, zones: &mut Vec<String>) {
     match params {
         Value::Object(keys) => {

@@ -1,4 +1,4 @@
-//! The embedded venue: a sandbox in the same process, on the same clock as the bots.
+//! The embedded venue: a sandbox in the same process, sharing the bots' clock.
 
 use super::journal_session::observer;
 use super::{Connection, WaitingRequests};
@@ -20,36 +20,26 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Seconds of a person's time in which what is read every minute cannot be stale, however fast the venue's clock runs: answers
-/// take their time.
+/// Minimum staleness threshold in real seconds.
+///
+/// Answers take time, however fast the venue's clock runs.
 const STALE_PATIENCE_S: u32 = 10;
 
-/// A running venue and the way to it.
 pub struct Embedded {
-    /// The venue.
     pub running: RunningSandbox,
-    /// The way to it.
     pub connection: Connection,
-    /// Venue time at the start.
     pub start: Millis,
-    /// Venue time at the end of the bots' last candle.
     pub end: Millis,
 }
 
-/// Where a run over stored candles begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// After some history, for as long as the user wants; in lock-step to the last candle.
+    /// From after some history until stopped; in lock-step until the last candle.
     Open,
-    /// From the first candle to the last, as a backtest.
     Whole,
 }
 
 impl Embedded {
-    /// Starts the venue over these candles.
-    ///
-    /// # Errors
-    /// Wrong settings, or an address that cannot be listened on.
     pub async fn start(
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
@@ -65,10 +55,6 @@ impl Embedded {
         Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
     }
 
-    /// Starts it at this moment, on a clock of its own beside the bot's.
-    ///
-    /// # Errors
-    /// As [`Embedded::start`].
     pub(crate) async fn start_on(
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
@@ -119,7 +105,6 @@ impl Embedded {
     }
 }
 
-/// The client of the embedded venue: its address, its documented credentials, no rate limit.
 fn venue_at(
     running: &RunningSandbox,
     loaded: &Loaded,
@@ -137,24 +122,27 @@ fn venue_at(
     Ok(venue.with_asset_types(asset_types(&loaded.config.bots)))
 }
 
-/// How many seconds of venue time pass while a person waits so many.
 fn in_venue_time(seconds: u32, factor: f64) -> u32 {
     (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
 }
 
-/// What is asked every so many seconds of venue time is asked once a second of a person's at most; 0, which is never, stays.
+/// Limits a polling interval to once per real second; 0 still means never.
 fn paced(every_s: u32, factor: f64) -> u32 {
     if every_s == 0 { 0 } else { every_s.max(in_venue_time(1, factor)) }
 }
 
-/// After how many seconds of venue time what is read every minute is stale: a person's ten seconds may be twenty minutes of it.
+/// Returns the staleness threshold of per-minute data, in seconds of venue time.
+///
+/// At high speed, ten real seconds may be twenty minutes of venue time.
 fn stale_after_s(factor: f64) -> u32 {
     let usual = u32::try_from(RunState::SILENT_AFTER.get() / 1_000).unwrap_or(u32::MAX);
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// Settlements are known after the simulator's delay. In lock-step a candle is there at its close or never, so
-/// nothing is asked for twice and nothing waits; prices that no strategy wants are not polled.
+/// Adapts the runtime settings to the embedded venue.
+///
+/// Settlements arrive after the simulator's delay. In lock-step, a candle is available at its close
+/// or never, so nothing is retried or delayed. Prices are not polled unless a strategy needs them.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -199,7 +187,6 @@ fn start_of(
     }
 }
 
-/// The earliest minute at which every bot has the history that it wants.
 fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
     let warm_at = |(bot, warmup): &(BotSettings, usize)| {
         let own = series.iter().find(|one| one.series() == bot.series())?;

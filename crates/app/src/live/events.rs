@@ -1,4 +1,4 @@
-//! A run's events, from its begin to its end.
+//! Publication of a run's events, from start to end.
 
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{IntentState, SessionSettings};
@@ -10,10 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// How long an end waits until all before it is told.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The events of a run that goes on.
 pub(super) struct Published {
     feed: EventFeed,
     scale: MoneyScale,
@@ -21,7 +19,6 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Tells the begin; and what the run hands its notices to from there on.
     pub(super) fn begin(
         feed: EventFeed,
         (settings, trading, balance): (&SessionSettings, TradingMode, Money),
@@ -40,7 +37,6 @@ impl Published {
         (Self { feed, scale, translation: tokio::spawn(translation) }, Arc::new(observer))
     }
 
-    /// Tells what the run came to, after all else; of one that broke off, nothing. The number of the last event.
     pub(super) async fn end(self, finished: Option<&Finished>, now: Millis) -> u64 {
         let Self { feed, scale, translation } = self;
         drop(tokio::time::timeout(PATIENCE, translation).await);
@@ -51,7 +47,6 @@ impl Published {
     }
 }
 
-/// What a run came to, where so many events were left out.
 fn totals(finished: &Finished, scale: MoneyScale, dropped: u64) -> Totals {
     let mut totals = Totals {
         stop: stop_name(finished.stop),
@@ -77,7 +72,6 @@ fn totals(finished: &Finished, scale: MoneyScale, dropped: u64) -> Totals {
     totals
 }
 
-/// Why a run ended, in a word.
 pub const fn stop_name(stop: Stop) -> &'static str {
     match stop {
         Stop::TimeUp => "time_up",

@@ -1,12 +1,11 @@
-//! The reading of a whole journal before a run begins, as whoever waits for it sees it.
+//! Progress display while a whole journal is read before a run.
 
 use crate::progress::{Progress, ProgressBar};
 use candlewick_runtime::WholeReading;
 
-/// Entries that are read in no time: of fewer nothing is said where nothing is wrong.
+/// Number of entries below which reading is too fast to show.
 const MANY: u64 = 100_000;
 
-/// Says that a journal is read as a whole, and why, before it is, and how far that is.
 pub(super) struct ShownReading<'a> {
     progress: &'a dyn Progress,
     bar: Option<Box<dyn ProgressBar>>,

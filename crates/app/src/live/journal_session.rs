@@ -1,4 +1,4 @@
-//! Where a run keeps its journal, what it finds there, and how people give it orders meanwhile.
+//! The journal of a run: its lease, recovered state and control channel.
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_folder_of};
 use crate::control::RunningEntry;
@@ -24,20 +24,17 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Exchanges that may wait for the journal; more are dropped, and the journal has fewer bytes to show.
+/// Capacity of the exchange queue.
+///
+/// Overflow is dropped, and the journal then lacks those exchanges.
 const WAITING_EXCHANGES: usize = 4_096;
-/// Orders that may wait for the run.
 const WAITING_ORDERS: usize = 16;
 
-/// Where a run keeps its journal.
 pub enum JournalSession {
-    /// None: nothing of it outlives the process.
     None,
-    /// In a store, which this process holds.
     Store(Box<HeldJournal>),
 }
 
-/// A journal that this process holds.
 pub struct HeldJournal {
     url: JournalUrl,
     store: Store,
@@ -45,10 +42,6 @@ pub struct HeldJournal {
 }
 
 impl JournalSession {
-    /// Takes hold of the configured journal.
-    ///
-    /// # Errors
-    /// Another process holds it, or it cannot be used.
     pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
         let url = journal_url(loaded).map_err(Problems::from)?;
         let holder = Holder::of_this_process("candlewick live");
@@ -66,10 +59,10 @@ impl JournalSession {
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
     }
 
-    /// Takes hold of the configured journal, and lets people give orders to whoever holds it.
+    /// Acquires the configured journal and opens the control channel.
     ///
     /// # Errors
-    /// As [`JournalSession::open`]; or nobody can give orders: then the journal is free again.
+    /// Those of [`JournalSession::open`]. If the channel fails, the journal is released again.
     pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel), AppError> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
@@ -81,7 +74,6 @@ impl JournalSession {
         }
     }
 
-    /// Lets others have the journal at once, for a run that does not begin.
     pub async fn give_back(self) {
         if let Self::Store(held) = self
             && let Err(error) = held.store.close().await
@@ -90,7 +82,6 @@ impl JournalSession {
         }
     }
 
-    /// Where it is; none where there is none.
     pub(super) fn url(&self) -> Option<JournalUrl> {
         match self {
             Self::None => None,
@@ -98,7 +89,6 @@ impl JournalSession {
         }
     }
 
-    /// The balance with which its first run began.
     pub async fn first_balance(&mut self) -> Result<Option<Decimal>, AppError> {
         match self {
             Self::None => Ok(None),
@@ -106,10 +96,7 @@ impl JournalSession {
         }
     }
 
-    /// A venue that starts from the beginning has nothing to do with the trades of an old journal.
-    ///
-    /// # Errors
-    /// The journal has earlier runs.
+    /// Checks that the journal is empty, as a restarted venue knows none of its trades.
     pub async fn check_fresh(&mut self) -> Result<(), AppError> {
         if self.first_balance().await?.is_none() {
             return Ok(());
@@ -132,10 +119,9 @@ impl JournalSession {
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
-    /// Trades of one kind are never folded into a run of another.
+    /// Checks that the journal has the same trading mode.
     ///
-    /// # Errors
-    /// The journal holds trades of another kind.
+    /// Trades of different modes must never mix.
     pub async fn check_kind(&mut self, trading: TradingMode) -> Result<(), AppError> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
@@ -149,8 +135,10 @@ impl JournalSession {
         }
     }
 
-    /// Folds what earlier runs left into the Session of these settings, and begins the journal of this one at venue time `now`.
-    /// It keeps snapshots, and leaves old intents where they are, as the run is set. `progress` shows how far a whole reading is.
+    /// Restores the session from earlier runs and starts the journal of this run.
+    ///
+    /// `now` is venue time. Depending on the settings, the run keeps snapshots and leaves old
+    /// intents in the journal.
     pub async fn begin(
         self,
         session: &mut Session,
@@ -185,8 +173,9 @@ impl JournalSession {
     }
 }
 
-/// The intents whose trades, known or not, were under way at an embedded venue when its process ended: a new one never had
-/// them. A venue of its own outlives the bot, and has them still.
+/// Returns intents that were open or in doubt when their embedded venue ended.
+///
+/// A new embedded venue never had them. A separate venue outlives the bot and still has them.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -196,7 +185,6 @@ pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     rows.map(|row| row.approved.intent()).collect()
 }
 
-/// What passes over the exchange, on its way to the journal.
 struct ToJournal(mpsc::Sender<LoggedExchange>);
 
 impl HttpObserver for ToJournal {
@@ -210,29 +198,24 @@ impl HttpObserver for ToJournal {
     }
 }
 
-/// An observer for a client, and the end that the run reads.
 pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchange>) {
     let (sender, exchanges) = mpsc::channel(WAITING_EXCHANGES);
     (Arc::new(ToJournal(sender)), exchanges)
 }
 
-/// The way of people's orders to a run, open until this is dropped.
 pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
-    /// The way of a front end in this process.
     pub(super) sender: mpsc::Sender<ControlRequest>,
     pub(super) feed: EventFeed,
     pub(super) closed: OpenControl,
 }
 
-/// Keeps it open, and the bot to be found, until this is dropped.
 pub(super) struct OpenControl {
     _closed: DropGuard,
     _entry: Option<RunningEntry>,
 }
 
 impl ControlChannel {
-    /// Nobody can give orders but this process.
     pub fn closed() -> Self {
         let closed = CancellationToken::new();
         let closed = OpenControl { _closed: closed.drop_guard(), _entry: None };
@@ -240,20 +223,14 @@ impl ControlChannel {
         Self { orders, sender, feed: EventFeed::default(), closed }
     }
 
-    /// The way of orders that are given in this process.
     pub fn sender(&self) -> mpsc::Sender<ControlRequest> {
         self.sender.clone()
     }
 
-    /// The run's events, for whoever follows.
     pub fn events(&self) -> EventFeed {
         self.feed.clone()
     }
 
-    /// Through the socket and the file of the configured journal, through its database, and by SIGHUP.
-    ///
-    /// # Errors
-    /// The socket cannot be made.
     pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
         let paths: ControlPaths = control_paths(loaded)?;
         let problem = || format!("the folder of {} cannot be made", paths.socket.display());

@@ -1,4 +1,4 @@
-//! Before the first trade: how probably the bots' ladders run out of money.
+//! Ruin probability of ladders, checked before the first trade.
 
 use crate::error::AppError;
 use candlewick_engine::{EngineError, SessionSettings, TradeRecord, check_ruin};
@@ -6,11 +6,6 @@ use candlewick_runtime::Standing;
 use candlewick_sdk::Payout;
 use candlewick_simulator::SimulationSettings;
 
-/// Logs the figures of each ladder, by the payouts and trades that the journal knows. That is no warning: what a person reads at the start
-/// of a run says them, too.
-///
-/// # Errors
-/// Ladders that are ruined more probably than the limit allows.
 pub(super) fn check(
     settings: &SessionSettings,
     standing: &Standing,

@@ -1,4 +1,4 @@
-//! Noting that bots look at past candles, as a backtest does: who watches a rule trade its hold-out has seen it.
+//! Recording that a run uses past candles: watching a rule trade its hold-out counts as a look.
 
 use crate::bots::session_settings;
 use crate::configuration::Loaded;
@@ -8,8 +8,9 @@ use candlewick_sdk::{Millis, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
 use std::ops::Range;
 
-/// Notes in the ledger of variants that these bots are about to trade a venue which plays these candles, and what of them. Without a ledger
-/// nothing is noted.
+/// Records in the variant ledger which candles these bots will see.
+///
+/// A no-op without a ledger.
 ///
 /// # Errors
 /// Those of the ledger, and of files that parameters name.

@@ -1,4 +1,4 @@
-//! A live run: what it is made from, how it is shown, how it ends.
+//! Live runs: composition, display and shutdown.
 
 mod embedded;
 mod events;
@@ -56,77 +56,48 @@ use std::ops::Range;
 use std::sync::Arc;
 use tokio::sync::{Notify, mpsc};
 
-/// Who accepts the trades, and by which clock.
 pub struct Connection {
-    /// Candles and prices.
     pub market: Arc<dyn MarketData>,
-    /// Who accepts trades.
     pub broker: Arc<dyn Broker>,
-    /// Whose time counts.
     pub clock: Arc<dyn Clock>,
-    /// How the run polls and waits.
     pub runtime: RuntimeSettings,
-    /// Which wallet is traded.
     pub account: AccountKind,
-    /// What its trades are worth.
     pub trading: TradingMode,
-    /// How many requests a second it is asked at most; 0 is no limit.
+    /// Maximum request rate per second; 0 for unlimited.
     pub requests_per_second: f64,
-    /// Requests and answers of the trading API, on their way to the journal.
     pub exchanges: mpsc::Receiver<LoggedExchange>,
-    /// What the venue's adapter has met that it does not know.
     pub unrecognised: Arc<UnrecognisedData>,
-    /// Whether the venue accepts the token.
     pub token: Arc<TokenState>,
-    /// When the venue's candles end and the run with them.
     pub until: Option<Millis>,
-    /// Requests that wait for their turn, of an adapter that keeps to a rate.
     pub waiting: WaitingRequests,
 }
 
-/// Says how many requests wait for their turn, by what they are worth.
 pub type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
-/// What a front end gives a run: where its journal is kept, who may give orders, who watches, and what stops it.
 pub struct FrontEnd<'a> {
-    /// Where the journal is kept.
     pub journal: JournalSession,
-    /// The way of orders to the run.
     pub control: ControlChannel,
-    /// Who watches.
     pub watchers: Vec<Watcher>,
-    /// Shows what is at stake, a line each, before real money is traded. It must not wait for whoever reads.
+    /// Shows the amounts at risk, line by line, before real trading.
+    ///
+    /// It must not block on a reader.
     pub announce: Box<dyn Fn(&str) + 'a>,
-    /// Shows how far a journal is read that takes long.
     pub progress: Box<dyn Progress + 'a>,
-    /// Says that the run is to stop, and why.
     pub stop: mpsc::Receiver<Stop>,
-    /// Says that nobody waits any longer for what is left to send once the run is over.
     pub leave: Arc<Notify>,
-    /// Reads the configuration again, for a run whose settings may be reloaded.
     pub read_again: ReadAgain,
 }
 
-/// A finished run with what it began with.
 pub struct Outcome {
-    /// What the run came to.
     pub finished: Finished,
-    /// What its Session was made from.
     pub settings: SessionSettings,
-    /// What its trades are worth.
     pub trading: TradingMode,
-    /// Equity at the start of this run.
     pub start_balance: Money,
-    /// From its start to its end, in venue time.
     pub span: Range<Millis>,
-    /// The number of its last event; 0 where nobody followed.
+    /// Number of the last event, 0 without followers.
     pub last_event: u64,
 }
 
-/// Connects, builds the Session, and runs it until it is to stop.
-///
-/// # Errors
-/// Wrong settings, a venue that does not answer, a journal that cannot be written.
 pub async fn run(
     loaded: &Loaded,
     bots: BotSet,
@@ -151,14 +122,12 @@ pub async fn run(
     outcome
 }
 
-/// Warns about blackouts that block no trade from now on.
 fn warn_of_idle_blackouts(loaded: &Loaded, now: Millis) {
     for note in idle_blackouts(loaded, now) {
         tracing::warn!("{note}");
     }
 }
 
-/// The run itself.
 async fn run_watched(
     loaded: &Loaded,
     bots: BotSet,
@@ -271,7 +240,6 @@ fn begins_halted(halt: &Halt) -> String {
     format!("This run begins {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
 }
 
-/// What was made or found, with the journal; where that failed, others may have the journal at once.
 async fn or_give_back<T>(
     made: Result<T, AppError>,
     journal: JournalSession,
@@ -285,7 +253,9 @@ async fn or_give_back<T>(
     }
 }
 
-/// Checks that a first run has money to stake. A later one may have it in open trades.
+/// Checks that a first run has money.
+///
+/// The money of a later run may be in open trades.
 fn check_wallet(account: &Account) -> Result<(), AppError> {
     if account.balance > Decimal::ZERO {
         return Ok(());
@@ -294,7 +264,6 @@ fn check_wallet(account: &Account) -> Result<(), AppError> {
     Err(AppError::invalid(problem).help("fund the wallet at the venue"))
 }
 
-/// Whether the ladders fit what there is, and real money may be traded.
 async fn check_start(
     (settings, simulation): (&SessionSettings, &SimulationSettings),
     trading: TradingMode,
@@ -311,7 +280,6 @@ async fn check_start(
     if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }
 }
 
-/// What the journal of a run begins with.
 fn header_of(
     loaded: &Loaded,
     (trading, session, runtime): (TradingMode, &SessionSettings, &RuntimeSettings),
@@ -323,7 +291,6 @@ fn header_of(
     Header { format: Header::FORMAT, settings, strategies, data_hash: None }
 }
 
-/// A Session whose stakes fit its limits.
 fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session, AppError> {
     for notice in check_stakes(settings)? {
         tracing::warn!("{}", notice.text);
@@ -331,8 +298,9 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
     Ok(Session::new(settings, strategies)?)
 }
 
-/// Says what the bots need of the venue beside what it is asked at most; what nobody decides by is not asked where it would
-/// keep something else back.
+/// Logs the bots' request demand against the limit.
+///
+/// Polling that no decision needs is turned off if it would delay other requests.
 fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeSettings) {
     if requests_per_second == 0.0 {
         return;

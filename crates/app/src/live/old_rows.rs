@@ -1,4 +1,4 @@
-//! Intents that a run has forgotten because they were over, as its journal has them.
+//! Settled intents that a run has evicted from memory, read back from its journal.
 
 use super::JournalSession;
 use crate::error::AppError;
@@ -7,7 +7,9 @@ use candlewick_journal::{JournalUrl, Reader};
 use candlewick_runtime::{Finished, JournalFold, RuntimeError, RuntimeSettings, Standing};
 use std::collections::BTreeMap;
 
-/// The journal that has them. A run without one forgets nothing: nobody else would know it.
+/// Returns the journal of evicted intents.
+///
+/// Without a journal, nothing is evicted, because it would be lost.
 pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSettings) -> Option<JournalUrl> {
     let url = journal.url();
     if url.is_none() {
@@ -16,8 +18,9 @@ pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSett
     url
 }
 
-/// What a run came to, its book filled with what it has forgotten. A journal that cannot be read any more leaves the figures without
-/// that, and says so.
+/// Completes the book of a finished run with its evicted intents.
+///
+/// If the journal can no longer be read, the figures lack them and a warning is logged.
 pub(super) async fn filled(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,
@@ -39,10 +42,6 @@ pub(super) async fn filled(
     Ok(finished)
 }
 
-/// What stands with the intents that the run has forgotten, where any stake depends on them.
-///
-/// # Errors
-/// The journal cannot be read.
 pub(super) async fn whole(
     standing: &Standing,
     url: Option<&JournalUrl>,

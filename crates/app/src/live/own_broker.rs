@@ -1,4 +1,4 @@
-//! Brokers that a binary of one's own adds to the program.
+//! Brokers that a custom binary adds to the program.
 
 use super::Connection;
 use crate::configuration::{Config, Loaded, Mode};
@@ -12,26 +12,21 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The ports to a venue, as a front end adds them to the program.
 pub struct VenuePorts {
-    /// Candles and prices.
     pub market: Arc<dyn MarketData>,
-    /// Who accepts trades.
     pub broker: Arc<dyn Broker>,
-    /// The venue's time: the system's clock, or one that is made.
     pub clock: Arc<dyn Clock>,
-    /// When the venue ends, and a run with it; `None` for one that goes on.
+    /// End of the venue and thus of the run; `None` if unlimited.
     pub until: Option<Millis>,
 }
 
 type Connect = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
 
-/// The brokers that the program knows besides the configured one, by name.
 #[derive(Clone, Default)]
 pub struct OwnBrokers(BTreeMap<String, Connect>);
 
 impl OwnBrokers {
-    /// Adds one, by its name; of two with one name the later stands.
+    /// Adds a broker. A later one replaces an earlier one of the same name.
     pub fn add(
         &mut self,
         name: &str,
@@ -40,10 +35,6 @@ impl OwnBrokers {
         self.0.insert(name.to_owned(), Arc::new(connect));
     }
 
-    /// Connects to the one of this name.
-    ///
-    /// # Errors
-    /// There is none, or why it cannot be connected to.
     pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection, AppError> {
         let Some(connect) = self.0.get(name) else {
             let error = AppError::invalid(format!("this program has no broker \"{name}\""));

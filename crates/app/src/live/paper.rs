@@ -1,4 +1,4 @@
-//! A venue whose candles and prices are real and whose trades are not.
+//! Paper trading: real candles and prices with simulated trades.
 
 use super::{Connection, WaitingRequests};
 use crate::configuration::{Loaded, Problems, asset_types, credentials};
@@ -11,10 +11,12 @@ use candlewick_runtime::paper::PaperBroker;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The configured symbol price API, with simulated trades. No trading token is used, even where there is one.
+/// Connects to the price API with simulated trades.
+///
+/// The trading token is never used.
 ///
 /// # Errors
-/// Wrong settings or a key that cannot be read.
+/// Invalid settings, or an unreadable key.
 pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
     let config = &loaded.config;
     loaded.check_simulation().map_err(Problems::from)?;

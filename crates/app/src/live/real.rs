@@ -1,4 +1,4 @@
-//! Before real money is traded: what must be settled first, and the limits that hold.
+//! Checks and disclosure before real money is traded.
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_engine::{IntentState, Session, SessionSettings};
@@ -6,11 +6,12 @@ use candlewick_runtime::{Account, Past};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Real money is not traded while anything of an earlier run is in doubt, nor by a bot whose edge is ruled out or no
-/// longer held.
+/// Rejects real money after unresolved doubts or a lost edge.
+///
+/// An earlier intent must not be in doubt, and no bot's edge ruled out or lost.
 ///
 /// # Errors
-/// What stands in the way, and how it is removed.
+/// The obstacle, and how to remove it.
 pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
@@ -36,7 +37,6 @@ pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
     Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))
 }
 
-/// What is at stake and what bounds it, a line each.
 pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
     let balance = account.balance.normalize();
     let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
@@ -67,7 +67,6 @@ pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
     text
 }
 
-/// A value as `key = value`, and a table as one of these for each of its keys.
 fn words(value: &Value, key: &str) -> Vec<String> {
     match value {
         Value::Object(table) => table.iter().flat_map(|(key, value)| words(value, key)).collect(),

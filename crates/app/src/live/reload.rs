@@ -1,4 +1,4 @@
-//! The settings of a run, read again: validated as a whole, and held against what the run may change and what stands.
+//! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
 use super::{ladders, old_rows};
 use crate::bots::session_settings;
@@ -16,33 +16,26 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Changed files that are named, and how much of a name: an answer to an order is short.
+/// Maximum number of listed files and length of a name.
+///
+/// Command answers are short.
 const MAX_FILES: usize = 3;
 const MAX_NAME: usize = 40;
 
-/// Reads the configuration again by the same layers, and validates it as `config check` does.
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
 
-/// What a run began with, as far as new settings are held against it.
 pub(super) struct Running {
     pub(super) config: Config,
     pub(super) wants_prices: Vec<bool>,
-    /// The hash of each file that the bots' parameters name, as it was at the start.
     pub(super) files: BTreeMap<String, String>,
-    /// How many requests a second the venue is asked at most; 0 is no limit.
     pub(super) requests_per_second: f64,
-    /// How it polls and waits: what is configured, as its venue needs it.
     pub(super) runtime: RuntimeSettings,
-    /// Where its journal is.
     pub(super) journal: Option<JournalUrl>,
-    /// What its Session was made from, with the balance with which the first run on the journal began.
     pub(super) settings: SessionSettings,
-    /// The venue's clock.
     pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Running {
-    /// What a runner reads settings with.
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &Standing| {
             let loaded = read().map_err(|error| one_line(&error))?;
@@ -78,7 +71,9 @@ impl Running {
         Ok(NewSettings { risk, runtime, kept })
     }
 
-    /// The files that the bots' parameters name and that are others than at the start: strategies are built once.
+    /// Returns the changed parameter files.
+    ///
+    /// They need a restart, because strategies are built only once.
     fn changed_files(&self) -> Result<Vec<String>, AppError> {
         let now = files_of_bots(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
@@ -90,21 +85,21 @@ impl Running {
         Ok(changed.take(MAX_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// What stands is by the places of the bots that run, and they may be written in another order now.
+    /// Builds the new session settings with the bots in their running order.
+    ///
+    /// State refers to bots by index, and the new configuration may order them differently.
     fn settings_of(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
     }
 }
 
-/// Renders an error with its causes on one line, as answers to orders are shown.
 fn one_line(error: &AppError) -> String {
     let text = error.text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ")
 }
 
-/// `seconds` as much longer as `venue` is than `configured`: that venue's time is faster than a person's.
 fn scaled(seconds: u32, venue: u32, configured: u32) -> u32 {
     let longer = u64::from(seconds) * u64::from(venue) / u64::from(configured.max(1));
     u32::try_from(longer).unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! A venue over the network.
+//! Connection to a venue over the network.
 
 use super::journal_session::observer;
 use super::{Connection, WaitingRequests};
@@ -11,10 +11,12 @@ use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_records::TradingMode;
 use std::sync::Arc;
 
-/// Checks that somebody has named a venue, by its address or by a token, before a journal is made for it.
+/// Checks that a venue is configured by address or token.
+///
+/// Called before a journal is created for it.
 ///
 /// # Errors
-/// Nothing of a venue is configured; a credential that cannot be read.
+/// No venue is configured, or a credential cannot be read.
 pub fn check_venue(loaded: &Loaded) -> Result<(), AppError> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
@@ -25,10 +27,6 @@ pub fn check_venue(loaded: &Loaded) -> Result<(), AppError> {
     ))
 }
 
-/// The client of the configured venue, on the system's clock.
-///
-/// # Errors
-/// Wrong settings or credentials that cannot be read.
 pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
     Problems::check(short_body_problems(loaded))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());

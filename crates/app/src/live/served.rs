@@ -1,4 +1,4 @@
-//! A sandbox that is served to anyone's client.
+//! A standalone sandbox that serves any client.
 
 use crate::candles;
 use crate::configuration::{Loaded, Problems};
@@ -10,15 +10,11 @@ use candlewick_sandbox::{
 use candlewick_sdk::{CandleSeries, Millis};
 use std::sync::Arc;
 
-/// A sandbox that runs, and venue time at its start.
 pub struct ServedSandbox {
-    /// The venue.
     pub running: RunningSandbox,
-    /// Venue time at the start.
     pub start: Millis,
 }
 
-/// Venue time, where it starts, and the candles around that.
 struct Timeline {
     clock: Arc<dyn Clock>,
     start: Millis,
@@ -26,10 +22,6 @@ struct Timeline {
 }
 
 impl ServedSandbox {
-    /// Begins to serve the candles.
-    ///
-    /// # Errors
-    /// Wrong settings, candles that do not reach the start, or an address that cannot be listened on.
     pub async fn start(
         settings: SandboxSettings,
         series: Vec<CandleSeries>,
@@ -50,9 +42,11 @@ impl ServedSandbox {
     }
 }
 
-/// At speed 1 without a start, venue time is real time and the candles are moved to it by whole days, so that a
-/// client that reads its own clock finds them where it looks. Otherwise the candles stay, and venue time begins
-/// among them.
+/// Chooses the clock and places the candles on it.
+///
+/// At speed 1 without a start, venue time is real time and the candles are shifted to it by whole
+/// days, for clients that read their own clock. Otherwise venue time starts among the unshifted
+/// candles.
 fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline, AppError> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,

@@ -1,15 +1,17 @@
-//! Before a run begins: a venue that is down is waited for.
+//! Waiting for an unreachable venue before a run starts.
 
 use super::Connection;
 use candlewick_broker::{BrokerError, CandleQuery};
 use candlewick_engine::BotSettings;
 use std::time::Duration;
 
-/// The pauses between two looks, in seconds; the last one repeats.
+/// Delays between attempts in seconds; the last one repeats.
 const PAUSES_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
-/// Waits until both APIs of the venue answer, and says what for. An answer that waiting does not change, such as one
-/// to a wrong token, ends it as well: the start finds it again.
+/// Waits until both APIs answer and announces the reason.
+///
+/// Returns early on errors that waiting cannot fix, such as a wrong token; the start reports them
+/// again.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut said = None;
     for look in 0.. {
@@ -31,7 +33,6 @@ pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], annou
     }
 }
 
-/// One question to each API.
 async fn look_at(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
     let Connection { broker, market, clock, .. } = connection;
     broker.identity().await.map_err(|error| ("the trading token API", error))?;
@@ -46,5 +47,4 @@ async fn look_at(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&
     market.candles(&query).await.map(|_| ()).map_err(|error| ("the symbol price API", error))
 }
 
-/// What to say to whoever did not ask for it.
 pub(crate) const ADVICE: &str = "`candlewick live --wait` waits until it answers";

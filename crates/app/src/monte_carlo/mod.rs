@@ -1,4 +1,4 @@
-//! Monte Carlo over a backtest: its trades or candles resampled, here or in parts on several machines.
+//! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
 mod plan;
 
@@ -26,13 +26,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What is drawn anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resampling {
-    /// The candles: strategies decide anew on each path.
+    /// Resamples candles; strategies decide again on each path.
     Candles,
-    /// The trades, with their stakes and profits.
     Trades,
 }
 
@@ -57,43 +55,30 @@ impl FromStr for Resampling {
     }
 }
 
-/// What to resample, and how often.
 #[derive(Clone, Debug)]
 pub struct MonteCarloTerms {
-    /// What is drawn.
     pub resampling: Resampling,
-    /// How many paths.
     pub paths: u64,
-    /// The mean length of blocks; left out: by Politis and White, of what is drawn.
+    /// Mean block length, by default estimated from the data (Politis and White).
     pub block: Option<f64>,
-    /// The random seed.
     pub seed: u64,
-    /// How many paths run side by side; the result does not depend on it [default: one a core]
+    /// Number of threads, by default one per core. Does not affect the result.
     pub threads: Option<NonZeroUsize>,
-    /// Which candles.
     pub candles: CandleChoice,
 }
 
-/// A Monte Carlo that is ready to run.
 pub struct PreparedMonteCarlo<'a> {
     terms: MonteCarloTerms,
     registry: &'a Registry,
     prepared: PreparedBacktest,
     trades: Vec<ObservedTrade>,
-    /// The run itself, as one more path.
     pub observed: PathRow,
-    /// The mean length of blocks.
     pub block: f64,
     sections: Value,
-    /// Everything that decides the paths.
     pub identity: Value,
 }
 
 impl MonteCarloTerms {
-    /// Reads all of it, and runs the backtest that is resampled.
-    ///
-    /// # Errors
-    /// What has to be corrected first.
     pub fn prepare<'a>(
         self,
         files: &[PathBuf],
@@ -185,20 +170,14 @@ fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>, AppErr
 }
 
 impl PreparedMonteCarlo<'_> {
-    /// What was asked for.
     pub const fn terms(&self) -> &MonteCarloTerms {
         &self.terms
     }
 
-    /// What the candles and the configuration are.
     pub const fn backtest(&self) -> &PreparedBacktest {
         &self.prepared
     }
 
-    /// Runs these paths; fewer where the watcher stopped it.
-    ///
-    /// # Errors
-    /// What a backtest of resampled candles does not allow.
     pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>, AppError> {
         let to_error = |error| error_of_search(error, &self.prepared.loaded);
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));

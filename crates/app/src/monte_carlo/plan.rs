@@ -1,4 +1,4 @@
-//! The plan of a Monte Carlo in parts.
+//! Plan of a sharded Monte Carlo run.
 
 use super::{MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use crate::error::AppError;
@@ -11,10 +11,8 @@ use candlewick_search::monte_carlo::PathRow;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A Monte Carlo, and into how many parts it is cut.
 pub type MonteCarloPlan = RowPlan<PlannedPaths>;
 
-/// What was asked for of paths.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlannedPaths {
     resampling: Resampling,
@@ -29,10 +27,6 @@ impl PlannedRow for PathRow {
 }
 
 impl PreparedMonteCarlo<'_> {
-    /// Cuts it into shards.
-    ///
-    /// # Errors
-    /// The program itself cannot be read.
     pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan, AppError> {
         let MonteCarloTerms { resampling, block, seed, ref candles, paths, .. } = self.terms;
         let basis = RowPlanBasis {
@@ -47,18 +41,10 @@ impl PreparedMonteCarlo<'_> {
 }
 
 impl MonteCarloPlan {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// There is none, or it is none that this program understands, or another command's.
     pub fn read(path: &Path) -> Result<Self, AppError> {
         Self::read_of(path, PlannedCommand::MonteCarlo)
     }
 
-    /// Reads and checks all that it needs here, and holds it to the plan.
-    ///
-    /// # Errors
-    /// What differs: the program, the candles of a series, a setting.
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanPlace),

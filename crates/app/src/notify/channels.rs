@@ -1,4 +1,4 @@
-//! From settings to channels.
+//! Construction of alert channels from settings.
 
 use crate::configuration::{
     AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, Loaded, Problem, Problems, read_private_file,
@@ -11,16 +11,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A channel that can be sent through.
 pub(super) struct OpenChannel {
-    /// Its name; each chat has one.
     pub(super) name: String,
     pub(super) kind: ChannelKind,
     pub(super) rules: Rules,
     pub(super) delivery: Box<dyn Delivery>,
 }
 
-/// All that are set.
 pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
     let (mut open, mut problems) = (Vec::new(), Vec::new());
     let now = wall_clock();
@@ -33,7 +30,6 @@ pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
     Problems::check(problems).map(|()| open)
 }
 
-/// The chats that may ask, for each bot of theirs.
 pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     let notify = &loaded.config.notify;
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
@@ -46,7 +42,6 @@ pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     asking.map(open).collect::<Result<_, _>>().map_err(Problems::from)
 }
 
-/// What keeps any from being used.
 pub(super) fn problems(loaded: &Loaded) -> Vec<Problem> {
     open_all(loaded).err().map(Problems::into_list).unwrap_or_default()
 }
@@ -62,7 +57,6 @@ pub(super) fn pace(loaded: &Loaded) -> Pace {
     }
 }
 
-/// The name of an event, as settings write it.
 pub(super) fn name_of(event: AlertEvent) -> String {
     serde_json::to_value(event).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -76,7 +70,7 @@ const fn severity_of(severity: AlertSeverity) -> Severity {
     }
 }
 
-/// The time of day: a run's own clock may show that of its candles.
+/// Returns real time, since a run's clock may follow its candles.
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
@@ -144,7 +138,9 @@ fn place_of(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<P
     Ok(Place { url: sound("url", &url)?, secret })
 }
 
-/// The address and the secret of a channel, as far as they are given; the environment goes before a file, and that before a setting.
+/// Returns address and secret of a channel.
+///
+/// The environment overrides a file, and a file overrides a setting.
 fn opened_by(
     loaded: &Loaded,
     name: &str,

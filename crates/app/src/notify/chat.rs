@@ -1,4 +1,4 @@
-//! Questions of chats on their way to the run: its state, and its halt.
+//! Forwarding of chat commands to the run: status and halt.
 
 use crate::control::describe;
 use candlewick_notify::{ChatQuestion, ChatRequest};
@@ -6,10 +6,8 @@ use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// How long the run may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Answers what chats ask, by the way that all orders to the run take, until nobody asks any more.
 pub(super) async fn answer(
     mut questions: mpsc::Receiver<ChatQuestion>,
     orders: mpsc::WeakSender<ControlRequest>,

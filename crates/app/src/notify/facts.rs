@@ -1,4 +1,4 @@
-//! From the events of a run to alerts.
+//! Conversion of run events to alerts.
 
 use super::channels::name_of;
 use crate::configuration::AlertEvent as Kind;
@@ -12,7 +12,7 @@ use candlewick_sdk::{Millis, MoneyScale, price_text, visible};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules whose refusal is told: a person set them, or has to act.
+/// Rules whose rejections are reported, because the user set them or has to act.
 const LIMITS: [&str; 10] = [
     "DailyLossLimit",
     "DailyProfitTarget",
@@ -26,18 +26,15 @@ const LIMITS: [&str; 10] = [
     "RefusedByVenue",
 ];
 
-/// What is remembered between events, so that each fact is told once.
 pub(super) struct Facts {
     scale: MoneyScale,
     doubt_after: Millis,
     balance_below: f64,
     doubts: BTreeMap<IntentId, Doubt>,
-    /// Bots and rules that were told today.
     limits: BTreeSet<(String, &'static str)>,
     is_low: bool,
 }
 
-/// An order of unknown status.
 struct Doubt {
     since: Millis,
     order: OrderFacts,
@@ -56,7 +53,6 @@ impl Facts {
         }
     }
 
-    /// The alert of an event, if it is worth one.
     pub(super) fn of_event(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
         let plain = |kind, text: String| Some(alert(at, kind, text));
         match event {
@@ -155,12 +151,13 @@ impl Facts {
         is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, text) })
     }
 
-    /// An earlier run left an order of unknown status.
     pub(super) fn note_doubt(&mut self, since: Millis, order: OrderFacts) {
         self.doubts.insert(order.intent, Doubt { since, order, is_told: false });
     }
 
-    /// What the money says: once when it falls below what was set, and again only after it was above.
+    /// Returns an alert when the funds fall below the limit.
+    ///
+    /// It repeats only after the funds were above the limit again.
     pub(super) fn of_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
@@ -168,7 +165,6 @@ impl Facts {
         (self.is_low && !was_low).then(|| alert(at, Kind::Balance, text()))
     }
 
-    /// Orders that have been of unknown status for too long.
     pub(super) fn lasting_doubts(&mut self, now: Millis) -> Vec<Alert> {
         let after = self.doubt_after;
         let lasting =
@@ -185,7 +181,6 @@ impl Facts {
     }
 }
 
-/// An alert with the usual severity of its kind.
 pub(super) fn alert(at: Millis, kind: Kind, text: String) -> Alert {
     let severity = match kind {
         Kind::Opened | Kind::Settled => Severity::Info,
@@ -267,7 +262,6 @@ fn describe_late(at: Millis, series: (&str, &str), since: Millis, is_unanswered:
     format!("{symbol} {interval} has had no candle for {seconds} s: {why}; nothing is opened on it")
 }
 
-/// Whose numbers alone differ is the same.
 fn without_numbers(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }

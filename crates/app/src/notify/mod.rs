@@ -1,4 +1,4 @@
-//! Alerts of a live run, and the way of a test to each channel.
+//! Alerts of a live run, and test messages to each channel.
 
 #[cfg(feature = "notify")]
 mod channels;
@@ -26,20 +26,15 @@ pub(crate) use without::Alerts;
 use crate::configuration::{Loaded, Problem, section_problems};
 use serde::Serialize;
 
-/// What came of a test of a channel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tested {
-    /// Its name.
     pub channel: String,
-    /// How it is spoken to.
     pub kind: &'static str,
-    /// Why the message was not taken; none: it was.
+    /// Reason for a failed delivery, `None` on success.
     pub problem: Option<String>,
-    /// How long that took, in ms.
     pub took_ms: u64,
 }
 
-/// What is wrong with the settings of alerts and with their secrets. Nothing is asked of any receiver.
 pub fn notify_problems(loaded: &Loaded) -> Vec<Problem> {
     let problems = section_problems(loaded);
     #[cfg(feature = "notify")]

@@ -1,4 +1,4 @@
-//! The alerts of one run, from its begin to its end.
+//! Alerts of a run, from start to end.
 
 use super::channels::{open_all, open_chats, pace};
 use super::chat;
@@ -19,33 +19,25 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
-/// Notices of the run that may wait to become alerts.
 const WAITING: usize = 4_096;
-/// How often what lasts is looked at, in real time.
 const PACE: Duration = Duration::from_secs(1);
-/// How long an end waits until all before it was looked at.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How often the last alerts of a run are looked at before it is said that they are waited for, and how long between two looks.
+/// Number and interval of checks before announcing a wait for unsent alerts.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The alerts of a run; nothing in it is ever waited for while the run trades.
+/// Alerts of a run. They never block trading.
 pub(crate) struct Alerts(Option<Sending>);
 
 struct Sending {
     notifier: Arc<Notifier>,
     following: JoinHandle<()>,
-    /// They end with it.
     _conversations: JoinSet<()>,
     clock: Arc<dyn Clock>,
     end_timeout: Duration,
 }
 
 impl Alerts {
-    /// Begins to watch a run, where a channel is configured.
-    ///
-    /// # Errors
-    /// Settings that are wrong, or a secret that cannot be read.
     pub(crate) fn begin(
         loaded: &Loaded,
         watchers: &mut Vec<Watcher>,
@@ -83,7 +75,6 @@ impl Alerts {
         })))
     }
 
-    /// Tells how the run ended, sends what waits within the time that is set for it, and says in the log what was left behind.
     pub(crate) async fn end(self, how: Result<Stop, &AppError>) {
         let Some(Sending { notifier, mut following, clock, end_timeout, .. }) = self.0 else { return };
         if tokio::time::timeout(PATIENCE, &mut following).await.is_err() {
@@ -111,7 +102,6 @@ impl Alerts {
     }
 }
 
-/// Makes alerts of what a run says.
 struct Following {
     notifier: Arc<Notifier>,
     names: Names,
@@ -120,7 +110,6 @@ struct Following {
 }
 
 impl Following {
-    /// Until the run says nothing more.
     async fn follow(mut self, mut notices: Notices) {
         let mut pace = tokio::time::interval(PACE);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -179,7 +168,6 @@ impl Following {
     }
 }
 
-/// The channels that still have something to send shortly after the end; none where nobody waits for them.
 async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String> {
     for _ in 0..LOOKS {
         let counts = notifier.counts().into_iter();
@@ -192,7 +180,6 @@ async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String
     counts.filter(|counts| counts.waiting > 0).map(|counts| counts.channel).collect()
 }
 
-/// The last alert of a run.
 fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
     let (severity, text) = match how {
         Ok(Stop::Limit(rule)) => {

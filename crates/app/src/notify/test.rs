@@ -1,4 +1,4 @@
-//! A message to each channel, to see that it arrives.
+//! Test message to each channel.
 
 use super::Tested;
 use super::channels::{OpenChannel, name_of, open_all};
@@ -9,13 +9,8 @@ use candlewick_notify::{Alert, Message, Severity};
 use candlewick_sdk::suggest;
 use std::time::Duration;
 
-/// How long a receiver may take.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Sends a message to each channel, or to the one of this name, once.
-///
-/// # Errors
-/// Settings that are wrong, no channel at all, or none of that name.
 pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
     Problems::check(section_problems(loaded))?;
     let settings = &loaded.config.notify;

@@ -1,4 +1,4 @@
-//! What stands for alerts in a program that is built without them.
+//! Stub of the alerts for builds without them.
 
 use super::{Tested, notify_problems};
 use crate::configuration::{Loaded, Problems};
@@ -9,11 +9,9 @@ use candlewick_runtime::{Stop, Watcher};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// No alerts.
 pub(crate) struct Alerts;
 
 impl Alerts {
-    /// Refuses settings that ask for alerts.
     pub(crate) fn begin(
         loaded: &Loaded,
         _watchers: &mut Vec<Watcher>,
@@ -23,15 +21,10 @@ impl Alerts {
         Ok(Self)
     }
 
-    /// Nothing waits.
     #[allow(clippy::unused_async, reason = "alerts are waited for where there are any")]
     pub(crate) async fn end(self, _how: Result<Stop, &AppError>) {}
 }
 
-/// Tests no channel.
-///
-/// # Errors
-/// Always: this program has no alerts.
 #[allow(clippy::unused_async, reason = "receivers are waited for where there are any")]
 pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
     Err(AppError::invalid("this program is built without the feature notify").help(

@@ -1,4 +1,4 @@
-//! Whether the candles are fine enough for every expiry that a search may try, asked before it begins.
+//! Check, before a search, that candles are fine enough for all expiries it may try.
 
 use super::prepared::SearchTerms;
 use crate::candles::{Candles, Fineness, too_coarse};
@@ -10,11 +10,12 @@ use candlewick_search::sweep::{Axis, Setting, Space, Target};
 use candlewick_simulator::Market;
 use serde_json::Value;
 
-/// Holds every expiry that may be tried to the candles: those of the bot, and those that its strategy asks for by itself, as far as it
-/// knows them beforehand. What is said where they are too short and that is allowed.
+/// Checks the expiries of the bot and those its strategy declares.
+///
+/// Returns a warning if one is too short and that is allowed.
 ///
 /// # Errors
-/// The first that is shorter than its candles.
+/// The first expiry that is shorter than its candles.
 pub(super) fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
@@ -43,7 +44,9 @@ pub(super) fn check_expiries(
     Ok(None)
 }
 
-/// What is said of durations that are searched and decide nothing, because every trade has one of the strategy's own.
+/// Warns about searched durations without effect.
+///
+/// The strategy sets the durations of all trades itself.
 pub(super) fn idle_close_types(
     (entry, space): (&StrategyEntry, &Space),
     bots: &[BotSettings],
@@ -93,8 +96,10 @@ fn traded<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// The bot with the first value of each axis, then with each value of one axis that may decide what its strategy asks for; and what of
-/// the command line makes it that. Of numbers, however many, the first and the last.
+/// Returns representative bots with the flag that causes each.
+///
+/// They are the bot with the first value of each axis, and variants of a single axis. Numeric axes
+/// contribute only their first and last value.
 fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
@@ -127,7 +132,7 @@ fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
     expiries(entry, bot).into_iter().flatten().flatten().collect()
 }
 
-/// None where it cannot be built: its trial says why.
+/// `None` if the strategy cannot be built; its trial reports the reason.
 fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }

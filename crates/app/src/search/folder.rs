@@ -1,5 +1,6 @@
-//! The folder of a sweep or a walk: the journals of its trials, and the results when all have run. It lies on this machine, or on object
-//! storage; then its files are worked on in a folder of this machine, and put there when they are whole.
+//! Result folder of a sweep or walk-forward run: trial journals and final results.
+//!
+//! If it is on object storage, files are written locally and uploaded when complete.
 
 use super::PreparedSearch;
 use crate::bots::own_durations_of;
@@ -18,36 +19,26 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Everything that decides the trials of a sweep and their order.
 pub struct Identity<'a> {
-    /// The hash of the code: another program, whatever version it says it is, may make other trials of the rest.
+    /// Hash of the code.
+    ///
+    /// Another program may produce other trials, whatever its version.
     pub program: String,
-    /// The bot, the risk rules, the venue.
     pub settings: &'a BacktestSettings,
-    /// Name and version.
     pub strategy: (&'a str, &'a str),
-    /// Over the candles.
     pub data_hash: &'a str,
-    /// As they were given.
     pub parameters: &'a [String],
-    /// As they were given.
     pub conditions: &'a [String],
-    /// The files that parameters name, each with the hash of what is in it.
     pub files: BTreeMap<String, String>,
-    /// The search.
     pub sweep: &'a SweepSettings,
 }
 
-/// A folder that exists.
 pub struct ResultFolder {
-    /// Where its files are worked on.
     here: PathBuf,
-    /// Where they are put, if that is elsewhere.
     remote: Option<RemoteFolder>,
 }
 
 impl Identity<'_> {
-    /// As it stands at the head of a journal.
     pub fn to_json(&self) -> Value {
         let SweepSettings { search, objective, min_trades, halving } = self.sweep;
         let mut identity = json!({
@@ -73,10 +64,6 @@ impl Identity<'_> {
 }
 
 impl ResultFolder {
-    /// Makes the folder where there is none; an address is one of object storage.
-    ///
-    /// # Errors
-    /// It cannot be made; an address that is none, or a program without object storage.
     pub fn open(path: &Path) -> Result<Self, AppError> {
         if is_address(path) {
             let remote = RemoteFolder::open(path)?;
@@ -86,15 +73,13 @@ impl ResultFolder {
         Ok(Self { here: path.to_owned(), remote: None })
     }
 
-    /// Where it is, as it was named.
     pub fn shown(&self) -> PathBuf {
         self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::shown)
     }
 
-    /// A file of it on this machine, which is brought here where it lies elsewhere; whether there is one shows when it is opened.
+    /// Returns the local path of a file, downloading it if necessary.
     ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
+    /// The file may not exist.
     pub fn bring(&self, name: &str) -> Result<PathBuf, AppError> {
         if let Some(remote) = &self.remote {
             remote.bring(name)?;
@@ -102,11 +87,9 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Puts a file that was worked on in its place; nothing has to be done where that is this machine. What is to be said, where somebody
-    /// else was faster: their file stays.
+    /// Uploads a finished file; a no-op for local folders.
     ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
+    /// Returns a notice if another machine was faster. Its file is kept.
     pub fn keep(&self, name: &str) -> Result<Option<String>, AppError> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
@@ -114,23 +97,17 @@ impl ResultFolder {
         Ok((!remote.keep(name)?).then(others))
     }
 
-    /// The trials that have run in the journal of this name, which has to be brought before.
-    ///
-    /// # Errors
-    /// As [`TrialJournal::records`].
     pub fn records(&self, name: &str, identity: &Value) -> Result<Vec<Record>, SearchError> {
         TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
 
-    /// The journal of this name in it, and the trials that have run. It has to be brought before, and kept when it is whole.
+    /// Opens a journal with its completed trials.
     ///
-    /// # Errors
-    /// As [`TrialJournal::open`].
+    /// Download it first, and upload it when complete.
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
 
-    /// Names the file as the user knows it.
     fn named(&self, name: &str, error: SearchError) -> SearchError {
         match error {
             SearchError::OtherSweep { problem, .. } => {
@@ -140,7 +117,7 @@ impl ResultFolder {
         }
     }
 
-    /// Writes a shard; it is there whole or not at all, and nothing changes where it is there already.
+    /// Writes a shard atomically. An existing shard is not replaced.
     pub(super) fn put_shard(
         &self,
         name: &str,
@@ -153,7 +130,7 @@ impl ResultFolder {
         Ok(remote.shown().join(name))
     }
 
-    /// Writes a file; it is there whole or not at all.
+    /// Writes a file atomically.
     pub fn put(
         &self,
         name: &str,
@@ -165,7 +142,6 @@ impl ResultFolder {
         Ok(remote.shown().join(name))
     }
 
-    /// Writes a file of this machine; where, and what.
     fn write(
         &self,
         name: &str,
@@ -179,12 +155,13 @@ impl ResultFolder {
     }
 }
 
-/// The best set as a configuration that is laid over the one that was searched. What was not searched stays as it
-/// is written, the price steps that hold without a configuration with it; where the strategy names durations of its own, a comment says
-/// them, since the bot's is not that of its trades.
+/// Renders the best parameters as an overlay for the searched configuration.
+///
+/// Everything else is kept, including built-in price steps. If the strategy chooses its own
+/// durations, a comment lists them, because the bot's duration does not apply.
 ///
 /// # Errors
-/// Parameters that TOML cannot hold.
+/// Parameters that TOML cannot represent.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String, AppError> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();

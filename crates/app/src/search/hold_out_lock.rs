@@ -1,4 +1,4 @@
-//! The lock on hold-outs: a list of who opened which, that only grows.
+//! Lock of hold-outs: an append-only list of their openings.
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_records::{counted, utc};
@@ -11,96 +11,74 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What a hold-out is opened for: this strategy and these sets of parameters. How they are searched, how much is held out, and what
-/// the candles are called makes no other hypothesis of it.
+/// The purpose of a hold-out: a strategy with its parameter sets.
+///
+/// Search method, hold-out size and the name of the candles do not make a different hypothesis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
-    /// Over the candles.
     pub data_hash: String,
-    /// The bot's candles, as `BTCUSDT@1m`.
     pub series: String,
-    /// Its strategy's name and version.
+    /// Name and version.
     pub strategy: (String, String),
-    /// What was searched, in any order.
     pub parameters: Vec<String>,
-    /// What had to hold, in any order.
     pub conditions: Vec<String>,
 }
 
-/// One opening.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Opening {
-    /// When, by the clock of the machine.
     pub opened_at: String,
-    /// The hash of the hypothesis.
     key: String,
-    /// The hash of everything that decides the result: program, settings, search, windows.
+    /// Hash of everything that determines the result.
+    ///
+    /// Program, settings, search and windows.
     run: String,
-    /// What was opened.
     from: Millis,
     to: Millis,
     hypothesis: Hypothesis,
-    /// The same by its content; older openings have none.
+    /// Content of the candles, `None` for older openings.
     #[serde(default)]
     candles: Option<CandleSample>,
-    /// What was known of earlier looks at it.
     #[serde(default)]
     looks: Vec<String>,
-    /// Why there may have been more.
     #[serde(default)]
     unknown: Option<String>,
 }
 
-/// What is opened, and by which run.
 pub struct OpeningRequest<'a> {
-    /// What it is opened for.
     pub hypothesis: &'a Hypothesis,
-    /// The hash of everything that decides the result.
     pub run: String,
-    /// What is held out.
     pub range: &'a Range<Millis>,
-    /// The same by its content.
     pub candles: &'a CandleSample,
-    /// What is known of earlier looks at it from elsewhere.
     pub looks: KnownLooks,
-    /// The clock of the machine.
     pub now: Millis,
-    /// Whether it may have been opened before.
     pub reopening: Reopening,
 }
 
-/// What is known of earlier looks at a hold-out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
-    /// Each in words, or why it cannot be known whether there were any.
+    /// Description of each look, or why looks cannot be known.
     pub found: Vec<String>,
-    /// Why there may have been others, of which nothing can be known by now.
+    /// Reason why there may have been more looks that can no longer be determined.
     pub unknown: Option<String>,
 }
 
-/// What to do when a hold-out was opened before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reopening {
-    /// Nothing: say so.
     Refused,
-    /// Open it again: the result says so.
     OnPurpose,
 }
 
-/// What an opening is among all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningRecord {
-    /// When it was opened: earlier, when the same run is only repeated.
+    /// Time of the opening, which is earlier for a repeated run.
     pub at: String,
-    /// Which opening for this hypothesis it is, from 1.
+    /// 1-based number of this opening for the hypothesis.
     pub number: usize,
-    /// How often candles of it had been opened for other hypotheses.
+    /// Number of earlier openings of any of its candles for other hypotheses.
     pub others: usize,
-    /// What was known of earlier looks at it: openings for other hypotheses of the strategy are among them.
     pub looks: KnownLooks,
 }
 
-/// The list, in a folder that stays.
 pub struct HoldOutLock(PathBuf);
 
 impl Hypothesis {
@@ -130,7 +108,6 @@ impl Opening {
         }
     }
 
-    /// Whether some of these candles were opened, whatever they were called.
     fn touches(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
         let Some(opened) = &self.candles else {
             let same_series = self.hypothesis.series == hypothesis.series;
@@ -139,22 +116,16 @@ impl Opening {
         candles.is_seen_in(opened)
     }
 
-    /// Whether some of these candles were opened for this.
     fn is_of(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
         self.hypothesis.key() == hypothesis.key() && self.touches(hypothesis, candles, range)
     }
 }
 
 impl HoldOutLock {
-    /// Of the project that keeps its state in this folder.
     pub fn new(folder: &Path) -> Self {
         Self(folder.join("hold-outs.jsonl"))
     }
 
-    /// How often the hold-out was opened for this hypothesis.
-    ///
-    /// # Errors
-    /// A list that cannot be read.
     pub fn openings(
         &self,
         hypothesis: &Hypothesis,
@@ -166,20 +137,18 @@ impl HoldOutLock {
         Ok(openings.iter().filter(|opening| opening.is_of(hypothesis, candles, range)).count())
     }
 
-    /// Whether an opening would be refused.
-    ///
-    /// # Errors
-    /// As [`HoldOutLock::open`].
     pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<(), AppError> {
         let (openings, _) = self.read(&self.text()?)?;
         self.place(&openings, asked).map(|_| ())
     }
 
-    /// Notes an opening, on the disk before anybody sees a result. The same run that opened it before opens nothing: it can
-    /// only show again what it showed then.
+    /// Records an opening durably before any result is shown.
+    ///
+    /// A repeated run opens nothing, since it can only show the same result again.
     ///
     /// # Errors
-    /// That it was opened before, unless it is opened again on purpose; a list that cannot be read or written.
+    /// The hold-out was opened before (unless reopened on purpose), or the list cannot be read or
+    /// written.
     pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord, AppError> {
         let mut file = self.file().map_err(|error| self.unusable(error))?;
         let mut text = Vec::new();
@@ -219,7 +188,7 @@ impl HoldOutLock {
         })
     }
 
-    /// Where in the list this run's opening stands, or will: at its end.
+    /// Returns the index of this run's opening, the end of the list if it is new.
     fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize, AppError> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let is_own = |one: &&Opening| one.is_of(hypothesis, candles, range);
@@ -240,7 +209,7 @@ impl HoldOutLock {
         }
     }
 
-    /// Held until it is dropped, so that two runs cannot open at once.
+    /// Opens and locks the list, so that two runs cannot open a hold-out at once.
     fn file(&self) -> io::Result<File> {
         create_dir_all(self.0.parent().unwrap_or(Path::new(".")))?;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.0)?;
@@ -248,7 +217,9 @@ impl HoldOutLock {
         Ok(file)
     }
 
-    /// The openings, and how long they are: a last line that a kill cut short was not yet an opening.
+    /// Returns the openings and their length in bytes.
+    ///
+    /// A last line that was cut off by a kill does not count.
     fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64), AppError> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);

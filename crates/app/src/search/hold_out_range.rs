@@ -1,4 +1,4 @@
-//! What a walk holds out, and who has looked at it before.
+//! The hold-out of a walk-forward run, and earlier looks at it.
 
 use super::{HoldOutLock, Hypothesis, KnownLooks, Layout, PreparedSearch, SearchTerms};
 use crate::error::AppError;
@@ -8,19 +8,15 @@ use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The hold-out, its lock, and what it would be opened for.
 pub(super) struct HoldOutRange {
     pub(super) lock: HoldOutLock,
     pub(super) hypothesis: Hypothesis,
     pub(super) range: Range<Millis>,
-    /// What is held out, by its content.
     pub(super) candles: CandleSample,
-    /// Where earlier looks are noted.
     ledger: Option<VariantLedger>,
 }
 
 impl HoldOutRange {
-    /// None where nothing is held out.
     pub(super) fn of(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Option<Self> {
         let bot = prepared.settings.session.bots.first()?;
         let range = layout.hold_out.clone()?;
@@ -33,7 +29,6 @@ impl HoldOutRange {
         })
     }
 
-    /// What is known of looks at it before it is opened by a run, but for those of its lock.
     pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks, AppError> {
         let Some(ledger) = &self.ledger else {
             let unknown = "whether candles of the hold-out were looked at before is not known: variants are not counted \
@@ -67,7 +62,6 @@ impl HoldOutRange {
     }
 }
 
-/// What looked at a hold-out under the names of other strategies.
 fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
     let by_others: Vec<String> = looks
         .iter()

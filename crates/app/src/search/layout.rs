@@ -1,48 +1,44 @@
-//! How long training, test and hold-out are.
+//! Division of candles into training, test and hold-out.
 use crate::error::AppError;
 use candlewick_sdk::Millis;
 use candlewick_search::walk_forward::{Scheme, WindowSettings};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Windows that there are when nobody says how long they are; a training is so many tests long.
+/// Default number of windows, and default length of a training in tests.
 const WINDOWS: i64 = 5;
 const TESTS_OF_TRAINING: i64 = 3;
 
-/// How the candles are divided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayoutTerms {
-    /// Train on everything since the first candle, not on the last stretch alone
     pub anchored: bool,
-    /// How long a training is (with --anchored, the first), such as 90d; left out: three tests
+    /// Length of a training (the first if anchored), by default three tests.
     pub train: Option<Millis>,
-    /// How long a test is; left out: a third of the training; of neither, what makes five windows
+    /// Length of a test, by default a third of a training.
+    ///
+    /// If both lengths are omitted, the test length that yields five windows.
     pub test: Option<Millis>,
-    /// What lies between training and test besides the longest that a trade can be under way
+    /// Gap between training and test, in addition to the longest trade duration.
     pub embargo: Millis,
-    /// The last percent of the candles, which no window sees; 0 for none
+    /// Final share of the candles that no window sees, in percent; 0 for none.
     pub hold_out: f64,
 }
 
-/// What a walk divides its candles into.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// The lengths of windows.
     pub settings: WindowSettings,
-    /// What lies between training and test at least.
     pub purge: Millis,
-    /// What of the candles windows may lie in.
     pub walked: Range<Millis>,
-    /// What is locked.
     pub hold_out: Option<Range<Millis>>,
 }
 
 impl LayoutTerms {
-    /// Divides the span of the candles, whose longest are `step`, and of whose trades none is under way for longer than
-    /// `purge`.
+    /// Divides a span of candles.
+    ///
+    /// `step` is the longest candle interval and `purge` the longest duration of a trade.
     ///
     /// # Errors
-    /// A length that is no whole number of candles.
+    /// A length that is not a whole number of candles.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout, AppError> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]

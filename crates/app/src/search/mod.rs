@@ -1,4 +1,4 @@
-//! What a search is asked for and needs, and the folder of files that it leaves behind.
+//! Searches: their terms, preparation and result folder.
 
 mod expiries;
 mod folder;

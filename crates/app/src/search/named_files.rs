@@ -1,4 +1,4 @@
-//! The files that parameters name: what is in them decides trials as much as the parameters do.
+//! Files named by parameters, whose content determines trials as much as the parameters do.
 
 use crate::error::AppError;
 use candlewick_engine::BotSettings;
@@ -8,18 +8,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::iter::once;
 
-/// The hash of each file that a text among the parameters names. A text that names none is none.
+/// Returns the content hash of each file named in a parameter.
+///
+/// Texts that name no file are ignored.
 ///
 /// # Errors
-/// A file is there and cannot be read.
+/// An existing file that cannot be read.
 pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>, AppError> {
     hashes_of(bots.iter().map(|bot| &bot.params))
 }
 
-/// The same, of what is searched as well.
-///
-/// # Errors
-/// As [`files_of_bots`].
 pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>, AppError> {
     let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
     let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The plan of a sweep or a walk in parts: all that a machine needs to run one, besides the program and the candles.
+//! Plans of sharded searches: everything a machine needs apart from the program and candles.
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
@@ -20,61 +20,44 @@ use std::io::{ErrorKind, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-/// The name of a plan in the folder of its sweep.
 pub const PLAN_FILE: &str = "plan.json";
-/// What a plan begins with; another program may not understand another number.
 pub(super) const PLAN_FORMAT: u64 = 3;
 
-/// Whose parts a plan is of: the command that runs them and puts them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlannedCommand {
-    /// `sweep`.
     Sweep,
-    /// `walk-forward`.
     WalkForward,
-    /// `monte-carlo`.
     MonteCarlo,
-    /// `sensitivity`.
     Sensitivity,
 }
 
-/// A sweep or a walk, and into how many parts it is cut. Whoever has it needs neither arguments nor configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchPlan {
     format: u64,
-    /// The command that runs its shards.
     pub command: PlannedCommand,
-    /// Sets that each search tries, before any halving.
     pub sets: u64,
-    /// Into how many shards they are cut.
     pub shards: u64,
-    /// How many rounds the shards make, where each round needs what came of those before it: the shards of the first come first.
+    /// Number of rounds, `None` if the search does not learn. Shards are numbered round by round,
+    /// and a round needs the results of all earlier rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<NonZeroU64>,
-    /// How a walk divides the candles; nothing of a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walk: Option<PlannedWalk>,
-    /// The program that made the plan.
     pub program: Program,
     arguments: PlannedArguments,
-    /// The sections that decide a trial.
     configuration: Value,
     candles: Vec<SeriesContent>,
-    /// Everything that decides the trials, as it stands at the head of their journals.
     pub(super) sweep: Value,
 }
 
-/// How the candles are divided, and into how many windows they come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedWalk {
-    /// As it was asked for.
     pub layout: LayoutTerms,
-    /// Each of them is cut into the same number of shards.
+    /// Number of windows; all have the same number of shards.
     pub windows: u64,
 }
 
-/// What the search was asked for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlannedArguments {
     param: Vec<String>,
@@ -94,37 +77,29 @@ struct PlannedArguments {
     candles: PlannedCandles,
 }
 
-/// What is a machine's own in a sweep that was planned elsewhere.
 #[derive(Clone, Debug, Default)]
 pub struct PlanPlace {
-    /// As [`CandleChoice::data`]; where the plan says, if there is none.
+    /// Empty to use the paths of the plan.
     pub data: Vec<String>,
-    /// As [`CandleChoice::catalog`].
     pub catalog: Option<PathBuf>,
-    /// As [`SearchTerms::threads`].
     pub threads: Option<NonZeroUsize>,
 }
 
-/// Whether a program may run or merge what another one planned or ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherProgram {
-    /// Its results may be others: it may not.
     Refused,
-    /// The user says that it makes no difference, and the report says that the user does.
+    /// The operator vouches that the results are the same; the report says so.
     Allowed,
 }
 
-/// In what a machine differs from the one that made a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanDifferences {
-    /// What the user said is to be taken all the same: the report states it.
     pub allowed: Vec<String>,
-    /// What decides nothing, and is said.
+    /// Differences that cannot change a result.
     pub noted: Vec<String>,
 }
 
 impl PlannedCommand {
-    /// As it is typed.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sweep => "sweep",
@@ -134,7 +109,6 @@ impl PlannedCommand {
         }
     }
 
-    /// As it is told.
     const fn title(self) -> &'static str {
         match self {
             Self::Sweep => "sweep",
@@ -146,7 +120,6 @@ impl PlannedCommand {
 }
 
 impl SearchPlan {
-    /// Of a search with this identity, on this machine.
     pub fn new(
         (sets, shards, walk): (u64, u64, Option<PlannedWalk>),
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
@@ -182,15 +155,10 @@ impl SearchPlan {
         })
     }
 
-    /// Writes it to the folder, over the plan of another sweep; where.
     pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf, AppError> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    /// Reads one of a command.
-    ///
-    /// # Errors
-    /// There is none, or it is none that this program understands, or another command's.
     pub fn read(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
         let plan: Self = read_plan(path, command)?;
         let rounds = plan.rounds.map_or(1, NonZeroU64::get);
@@ -203,10 +171,6 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    /// What it searches, with the candles of this machine.
-    ///
-    /// # Errors
-    /// A search or an objective that this program does not have.
     pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms, AppError> {
         let PlannedArguments { search, objective, .. } = &self.arguments;
         let unknown = |what: &str, why: String| AppError::invalid(format!("the plan's {what}: {why}"));
@@ -228,10 +192,6 @@ impl SearchPlan {
         })
     }
 
-    /// Reads and checks all that `terms` of this plan, which is in `path`, need here.
-    ///
-    /// # Errors
-    /// As [`SearchTerms::prepare`].
     pub fn prepare<'a>(
         &self,
         path: &Path,
@@ -243,10 +203,6 @@ impl SearchPlan {
         terms.prepare_loaded(loaded, registry, progress)
     }
 
-    /// Holds what was prepared here to the plan.
-    ///
-    /// # Errors
-    /// What differs: the program, the candles of a series, a file that a parameter names, a setting.
     pub fn check(
         &self,
         (prepared, identity): (&PreparedSearch<'_>, &Value),
@@ -259,10 +215,6 @@ impl SearchPlan {
     }
 }
 
-/// Reads a command's plan.
-///
-/// # Errors
-/// There is none, or it is none that this program understands, or another command's.
 pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
     let (shown, typed, title) = (path.display(), command.as_str(), command.title());
     let there = if is_address(path) {

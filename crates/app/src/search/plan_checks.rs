@@ -1,4 +1,4 @@
-//! What of a plan has to be here as it was where the plan was made: the program, the candles, the settings.
+//! Checks that program, candles and settings match those of a plan.
 
 use super::plan::{OtherProgram, PlanDifferences};
 use crate::candles::SeriesContent;
@@ -7,7 +7,6 @@ use crate::program_hash::Program;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Holds this program to that of a plan.
 pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences, AppError> {
     let (own, mut found) = (Program::running()?, PlanDifferences::default());
     if own.hash != planned.hash {
@@ -29,7 +28,6 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
-/// Holds the candles here to those of a plan.
 pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<(), AppError> {
     let text = |one: &SeriesContent| {
         let SeriesContent { candles, start, end, hash, .. } = one;
@@ -54,10 +52,6 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
     Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
 }
 
-/// Holds everything else that decides the results to the plan; `done` says what is done with it.
-///
-/// # Errors
-/// A file that a parameter names, or a setting.
 pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<(), AppError> {
     let differs = |key: &&String| *key != "program" && planned.get(*key) != here.get(*key);
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
@@ -78,7 +72,6 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     Ok(())
 }
 
-/// The files that are others here.
 fn other_files(planned: &Value, here: &Value) -> String {
     let of = |whose: &Value| whose["files"].as_object().cloned().unwrap_or_default();
     let (planned, here) = (of(planned), of(here));

@@ -1,4 +1,4 @@
-//! Which candles a plan is of, and where they lie on another machine.
+//! Candle selection of a plan and its location on other machines.
 
 use super::plan::PlanPlace;
 use crate::candles::CandleChoice;
@@ -7,10 +7,8 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A choice of candles as it stands among the arguments of a plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlannedCandles {
-    /// Where the candles lay on the machine that made the plan.
     data: Vec<String>,
     catalog: Option<PathBuf>,
     from: Option<Millis>,
@@ -19,7 +17,6 @@ pub(crate) struct PlannedCandles {
 }
 
 impl PlannedCandles {
-    /// What was chosen, with what the configuration says beside it.
     pub(crate) fn of(choice: &CandleChoice, loaded: &Loaded) -> Self {
         Self {
             data: loaded.config.sandbox.data.clone(),
@@ -32,7 +29,7 @@ impl PlannedCandles {
 }
 
 impl CandleChoice {
-    /// A plan's candles, on this machine: in the plan's place where it says none of its own.
+    /// Reads from `place` if it names a location, else from the paths of the plan.
     pub(crate) fn of_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
         let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
         let (data, catalog) =

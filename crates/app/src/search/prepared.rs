@@ -1,4 +1,4 @@
-//! What is searched and how, and everything that a search needs.
+//! Terms of a search and everything prepared from them.
 use super::expiries::{check_expiries, idle_close_types};
 use super::folder::Identity;
 use super::hold_out_lock::Hypothesis;
@@ -25,74 +25,49 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
-/// What to search.
 #[derive(Clone, Debug)]
 pub struct SearchTerms {
-    /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
+    /// `NAME=VALUES`, or `NAME` for the whole range that the strategy declares.
     pub parameters: Vec<String>,
-    /// Try only sets for which this holds, such as "slow >= 2 * fast"; repeatable
     pub conditions: Vec<String>,
-    /// The bot whose parameters are searched; it runs alone. Needed where there are several
     pub bot: Option<String>,
-    /// Which sets are tried: grid, random, latin-hypercube, sobol or tpe. Without it a grid, where parameters have an
-    /// end and --trials is not given, else sobol
+    /// `None` selects a grid if all ranges are finite and `trials` is `None`, else Sobol.
     pub search: Option<Search>,
-    /// How many sets are tried; a grid tries all [default: 200]
+    /// Number of sets, 200 by default. A grid ignores it and tries all.
     pub trials: Option<u64>,
-    /// The random seed
     pub seed: u64,
-    /// tpe: how many sets are chosen together, before it looks at what became of them [default: 16]
+    /// Sets that TPE chooses together before it sees their results, 16 by default.
     pub batch: Option<NonZeroU64>,
-    /// What makes a set good: edge (lower end of the win rate's 95 % interval less the break-even), expectancy (profit
-    /// per unit of stake), sharpe (of daily profits) or drawdown-penalised (profit less the max. drawdown)
     pub objective: Objective,
-    /// Sets with fewer won and lost trades do not count
     pub min_trades: u64,
-    /// Successive halving: run every set on the first part of the candles, the best one in N of them on N times as
-    /// many, and so on
+    /// Factor N of successive halving: the best 1 in N sets continue on N times as many candles.
     pub halving: Option<u32>,
-    /// How many runs the last sets of a halving have
     pub rungs: u32,
-    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    /// `None` selects one per core. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
-    /// Which candles they run on.
     pub candles: CandleChoice,
 }
 
-/// Everything that a sweep needs, checked.
 pub struct PreparedSearch<'a> {
-    /// The configuration, with the bot that is searched alone.
     pub loaded: Loaded,
-    /// The bot as it is configured.
     pub written: Value,
-    /// The sections of the configuration that decide a trial, of all bots.
     pub(super) sections: Value,
-    /// Its strategy.
     pub entry: Cow<'a, StrategyEntry>,
-    /// What every trial is made from, but for the parameters.
     pub settings: BacktestSettings,
-    /// What is searched.
     pub space: Space,
-    /// How it is searched.
     pub sweep: SweepSettings,
-    /// The files that parameters name, searched or not, each with the hash of what is in it.
+    /// Hashes of the files that parameters name, searched or not.
     pub files: BTreeMap<String, String>,
-    /// What it runs on.
     pub candles: Candles,
 }
 
 impl PreparedSearch<'_> {
-    /// Searches the same space as these terms say: another way, or by another number of sets.
-    ///
-    /// # Errors
-    /// A search that does not suit the space.
     pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<(), AppError> {
         let sweep = sweep_settings(terms, &self.space);
         self.sweep = sweep.map_err(|error| error_of_search(error, &self.loaded))?;
         Ok(())
     }
 
-    /// Where its variants are counted; nothing where they are not.
     pub fn ledger(&self) -> Option<VariantLedger> {
         let config = &self.loaded.config;
         config.variants.ledger(&config.data.state)
@@ -100,10 +75,6 @@ impl PreparedSearch<'_> {
 }
 
 impl SearchTerms {
-    /// Reads and checks all of it.
-    ///
-    /// # Errors
-    /// What has to be corrected first.
     pub fn prepare<'a>(
         &self,
         files: &[PathBuf],
@@ -113,7 +84,6 @@ impl SearchTerms {
         self.prepare_loaded(Loaded::read(files, Base::Sandbox, self.candles.flags())?, registry, progress)
     }
 
-    /// The same, of a configuration that is read.
     pub(super) fn prepare_loaded<'a>(
         &self,
         mut loaded: Loaded,
@@ -154,10 +124,6 @@ impl SearchTerms {
         Ok(PreparedSearch { loaded, written, sections, entry, settings, space, sweep, files, candles })
     }
 
-    /// Everything that decides the trials and their order.
-    ///
-    /// # Errors
-    /// The program itself cannot be read.
     pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>, AppError> {
         Ok(Identity {
             program: program_hash()?,
@@ -171,7 +137,6 @@ impl SearchTerms {
         })
     }
 
-    /// What a hold-out of these candles would be opened for.
     pub(super) fn hypothesis(&self, prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Hypothesis {
         let strategy = (prepared.entry.name.clone(), prepared.entry.version.clone());
         Hypothesis {
@@ -183,7 +148,6 @@ impl SearchTerms {
         }
     }
 
-    /// What is said of a search that may be coarse, or why it may not run.
     pub(super) fn coarse(&self, problem: String) -> Result<Option<String>, AppError> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
@@ -192,14 +156,12 @@ impl SearchTerms {
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// How many trials run side by side.
     pub fn threads(&self) -> NonZeroUsize {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(cores)
     }
 }
 
-/// What of a configuration decides a trial, whatever the machine.
 pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
     let mut all = to_json(loaded)["configuration"].take();
     let mut section = |name: &str| (name.to_owned(), all[name].take());
@@ -214,7 +176,6 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
     Value::Object(sections)
 }
 
-/// The place of the bot that is searched.
 pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
@@ -231,7 +192,6 @@ pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<us
     })
 }
 
-/// What of a strategy can be searched, as its schema says.
 fn searchable(entry: &StrategyEntry) -> String {
     let range =
         |parameter: &candlewick_sdk::parameters::Parameter| match (parameter.minimum, parameter.maximum) {

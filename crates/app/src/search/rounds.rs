@@ -1,4 +1,4 @@
-//! The shards of a search that learns: those of a round run side by side, and need what came of the rounds before it.
+//! Shards of a learning search: parallel within a round, each round based on earlier ones.
 
 use super::folder::ResultFolder;
 use super::plan::{OtherProgram, SearchPlan};
@@ -9,29 +9,20 @@ use candlewick_search::sweep::{Round, Rounds, Shard, Sweep};
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
 
-/// A shard of a round, ready to run.
 #[derive(Debug)]
 pub struct RoundShard {
-    /// The sets of its round.
     pub round: Round,
-    /// Which of them it has.
     pub shard: Shard,
-    /// What is to be said of who ran the rounds before.
     pub notices: Vec<String>,
 }
 
 impl RoundShard {
-    /// What stands at the head of its journal: the sweep's own, and what came before.
     pub fn identity(&self, sweep: &Value) -> Value {
         after(sweep, &self.round)
     }
 }
 
 impl SearchPlan {
-    /// Cuts each round of the search into so many shards.
-    ///
-    /// # Errors
-    /// More shards than a round has sets.
     pub fn with_rounds(mut self, sweep: &Sweep<'_>) -> Result<Self, AppError> {
         let search = sweep.settings.search;
         let (most, shards) = (search.batch.min(search.trials), self.shards);
@@ -47,11 +38,8 @@ impl SearchPlan {
         Ok(self)
     }
 
-    /// The shard with this number of a search that learns, from the journals of all rounds before it; nothing where the search
-    /// does not learn.
-    ///
-    /// # Errors
-    /// A shard of an earlier round is missing, has not run to its end, or is another sweep's.
+    /// Derives a shard from the journals of all earlier rounds; `None` if the search does not
+    /// learn.
     pub fn round_shard(
         &self,
         (folder, number): (&ResultFolder, u64),
@@ -80,10 +68,6 @@ impl SearchPlan {
         Ok(Some(RoundShard { round: rounds.ask(), shard, notices: gathered.notices }))
     }
 
-    /// The trials of all rounds.
-    ///
-    /// # Errors
-    /// As [`SearchPlan::gather`]; and where a shard was run after other results than those that are there now.
     pub(super) fn gather_rounds(
         &self,
         (folder, count): (&ResultFolder, NonZeroU64),
@@ -100,7 +84,6 @@ impl SearchPlan {
         Ok(gathered)
     }
 
-    /// Takes what came of a round; nothing where every set has been tried before it.
     fn gather_round(
         &self,
         (rounds, round, number): (&mut Rounds<'_>, &Round, u64),
@@ -125,7 +108,6 @@ impl SearchPlan {
         rounds.tell(round, records).map_err(to_error)
     }
 
-    /// How many shards each round has; nothing of a search that does not learn.
     fn shards_of_round(&self) -> Option<u64> {
         self.rounds.map(|rounds| self.shards / rounds)
     }

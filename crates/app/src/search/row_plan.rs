@@ -1,4 +1,4 @@
-//! The plan of many runs that know nothing of each other, and their parts: a file of rows each, that come together again.
+//! Plans of independent runs, cut into shards with one file of rows each.
 
 use super::folder::ResultFolder;
 use super::plan::{
@@ -20,23 +20,17 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The outcome of one of the runs, that knows which it is.
 pub trait PlannedRow: Serialize + DeserializeOwned {
-    /// Which of them, from 0.
+    /// Index of the run, 0-based.
     fn place(&self) -> u64;
 }
 
-/// Runs that know nothing of each other, and into how many parts they are cut; `A` is what was asked for. Whoever has it needs neither
-/// arguments nor configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RowPlan<A> {
     format: u64,
     command: PlannedCommand,
-    /// Runs in all.
     pub sets: u64,
-    /// Into how many shards they are cut.
     pub shards: u64,
-    /// The program that made the plan.
     pub program: Program,
     arguments: PlannedArguments<A>,
     configuration: Value,
@@ -52,23 +46,14 @@ struct PlannedArguments<A> {
     candles: PlannedCandles,
 }
 
-/// What all runs begin with, as it was prepared.
 pub(crate) struct RowPlanBasis<'a> {
-    /// What is repeated or resampled.
     pub(crate) prepared: &'a PreparedBacktest,
-    /// Of which candles.
     pub(crate) choice: &'a CandleChoice,
-    /// The sections of the configuration that decide the runs.
     pub(crate) sections: &'a Value,
-    /// Everything that decides them.
     pub(crate) identity: &'a Value,
 }
 
 impl<A: Serialize + DeserializeOwned> RowPlan<A> {
-    /// Cuts `sets` runs into shards.
-    ///
-    /// # Errors
-    /// The program itself cannot be read.
     pub(crate) fn new(
         command: PlannedCommand,
         (sets, shards): (u64, u64),
@@ -91,46 +76,28 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         })
     }
 
-    /// Writes it to the folder, over another plan; where.
-    ///
-    /// # Errors
-    /// It cannot be written.
     pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf, AppError> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    /// Reads one of a command.
-    ///
-    /// # Errors
-    /// There is none, or it is none that this program understands, or another command's.
     pub(crate) fn read_of(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
         read_plan(path, command)
     }
 
-    /// What was asked for.
     pub(crate) const fn own(&self) -> &A {
         &self.arguments.own
     }
 
-    /// Its candles on this machine, and its configuration with them.
     pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded), AppError> {
         let choice = CandleChoice::of_plan(self.arguments.candles.clone(), place);
         let loaded = Loaded::of_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }
 
-    /// Holds this program to that of the plan.
-    ///
-    /// # Errors
-    /// It is another one, and that is refused.
     pub(crate) fn check_program(&self, others: OtherProgram) -> Result<PlanDifferences, AppError> {
         check_program(&self.program, others)
     }
 
-    /// Holds what was prepared here to the plan; `done` says what is done with it.
-    ///
-    /// # Errors
-    /// What differs: the candles of a series, a file that a parameter names, a setting.
     pub(crate) fn check(
         &self,
         (prepared, identity): (&PreparedBacktest, &Value),
@@ -140,19 +107,12 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         check_identity(&self.sweep, identity, done)
     }
 
-    /// The runs of a shard.
-    ///
-    /// # Errors
-    /// There is no such shard.
     pub fn runs(&self, number: u64) -> Result<Range<u64>, AppError> {
         let shard = Shard::new(number, self.shards).map_err(|error| AppError::invalid(error.to_string()))?;
         Ok(shard.trials(self.sets))
     }
 
-    /// Writes the rows of a shard, whole or not at all.
-    ///
-    /// # Errors
-    /// It cannot be written.
+    /// Writes the rows of a shard atomically.
     pub fn put<R: PlannedRow>(
         &self,
         folder: &ResultFolder,
@@ -170,10 +130,6 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         })
     }
 
-    /// The rows of all shards, and what is to be said of who ran them. Every shard has to have run.
-    ///
-    /// # Errors
-    /// A shard is missing, not whole, another's, or another program's where that is refused.
     pub fn gather<R: PlannedRow>(
         &self,
         folder: &ResultFolder,

@@ -1,4 +1,4 @@
-//! The parts of a planned search: a journal each, that come together again.
+//! Shards of a planned search, each with its own journal, and their merge.
 
 use super::folder::ResultFolder;
 use super::plan::{OtherProgram, SearchPlan};
@@ -9,45 +9,26 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The trials of all shards.
 #[derive(Debug, Default)]
 pub struct GatheredShards {
-    /// What ran.
     pub records: Vec<Record>,
-    /// What is to be said of who ran it.
     pub notices: Vec<String>,
 }
 
-/// One shard of a plan, as it is gathered.
 pub(super) struct GatheredShard {
-    /// What ran.
     pub records: Vec<Record>,
-    /// What is to be said of who ran it.
     pub notice: Option<String>,
 }
 
 impl SearchPlan {
-    /// Brings the journal of a shard here, where there is one.
-    ///
-    /// # Errors
-    /// As [`ResultFolder::bring`].
     pub fn bring(&self, folder: &ResultFolder, number: u64) -> Result<(), AppError> {
         folder.bring(&journal_name(number)).map(drop)
     }
 
-    /// Puts the journal of a shard that has run to its end in its place; what is to be said of that.
-    ///
-    /// # Errors
-    /// As [`ResultFolder::keep`].
     pub fn keep(&self, folder: &ResultFolder, number: u64) -> Result<Option<String>, AppError> {
         folder.keep(&journal_name(number))
     }
 
-    /// The journal of a shard, by its number in the plan, that the program of `identity` runs, and the trials that have
-    /// run.
-    ///
-    /// # Errors
-    /// As [`TrialJournal::open`].
     pub fn journal(
         &self,
         folder: &ResultFolder,
@@ -59,10 +40,6 @@ impl SearchPlan {
         folder.journal(&journal_name(number), &identity)
     }
 
-    /// The trials of all shards of a sweep. Every one has to have run.
-    ///
-    /// # Errors
-    /// A shard is missing or has not run to its end; another sweep's; another program's, where that is refused.
     pub fn gather(
         &self,
         folder: &ResultFolder,
@@ -83,7 +60,6 @@ impl SearchPlan {
         Ok(GatheredShards { records, notices })
     }
 
-    /// The trials of one shard, which has to have run these.
     pub(super) fn gather_shard(
         &self,
         (folder, planned): (&ResultFolder, &Value),

@@ -1,4 +1,4 @@
-//! Counting what a search tried among the variants of its idea.
+//! Records the sets that a search tried as variants of an idea.
 
 use super::prepared::{PreparedSearch, SearchTerms};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
@@ -13,50 +13,40 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-/// What a walk forward is to the ledger.
 pub(super) struct WalkLook<'a> {
-    /// Everything that decides it.
     pub(super) identity: &'a Value,
-    /// The same as a hash, the program included.
+    /// Hash of `identity`, program included.
     pub(super) run: String,
-    /// What of the candles its windows lie in.
     pub(super) walked: &'a Range<Millis>,
-    /// Its windows, in the order of time.
     pub(super) windows: &'a [WindowResult],
-    /// Its hold-out, where it was opened.
     pub(super) opened: Option<&'a WindowResult>,
 }
 
-/// How many variants of an idea were tried by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriedCount {
-    /// All of them.
     pub variants: u64,
-    /// Those among them that are walks forward.
     pub walks: u64,
-    /// Those among them that searches set out to try which were stopped or are under way.
+    /// Variants announced by stopped or running searches and not tried yet.
     pub under_way: u64,
-    /// Whether the ledger began with this search, and knows of nothing that came before.
+    /// Whether this search started the ledger, so that earlier variants are unknown.
     pub is_first: bool,
 }
 
-/// A sweep to the ledger: everything that decides its trials, the program included.
 pub struct SweepRun<'a> {
-    /// What is searched and how.
     pub terms: &'a SearchTerms,
-    /// Everything that it needs.
     pub prepared: &'a PreparedSearch<'a>,
     run: String,
 }
 
 impl<'a> SweepRun<'a> {
-    /// A sweep of this [`Identity`](super::Identity).
     pub fn new(terms: &'a SearchTerms, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
         Self { terms, prepared, run: run_of(identity) }
     }
 
-    /// Notes the sets that are to be tried, before any of them runs: those of a sweep that is killed count until it is resumed. What
-    /// hinders it is said when they are counted.
+    /// Records the planned sets before any of them runs.
+    ///
+    /// Those of a killed sweep count until it is resumed. Errors surface when the variants are
+    /// counted.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
             let _ = ledger.begin(&self.prepared.entry.name, sets, &self.look(LookEnd::Stopped));
@@ -76,14 +66,16 @@ impl<'a> SweepRun<'a> {
     }
 }
 
-/// A run of a search by everything that decides it: another program may try other things by the same names.
+/// Identifies a run, program included: another version may try other sets under the same names.
 fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Notes every trial of a sweep that ran as a variant of its idea, and of one that ran to its end what was rewritten since an earlier
-/// sweep of candles that grew; how many variants of it there are by now. Nothing where they are not counted, and an error where nobody
-/// knows how many there are.
+/// Records the trials of a sweep as variants and returns the new total.
+///
+/// A complete sweep also detects sets that were rewritten since an earlier sweep on a shorter range
+/// of the same candles. Returns `None` if variants are not counted, and an error if their number is
+/// unknown.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -115,8 +107,9 @@ pub fn count_sweep(
     Some(counted)
 }
 
-/// Notes every set that was tried on a training, the walk itself, and its look at the hold-out where that was opened; how many
-/// variants of their idea there are by now. Nothing where they are not counted, and an error where nobody knows how many there are.
+/// Records the training sets, the walk and an opened hold-out, and returns the new total.
+///
+/// Returns `None` if variants are not counted, and an error if their number is unknown.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,
@@ -148,14 +141,12 @@ pub(super) fn count_walk(
     )
 }
 
-/// A set that ran.
 struct Tried<'a> {
     candidate: &'a Candidate,
     figures: &'a Figures,
     trades: Option<String>,
 }
 
-/// Each set of a walk once, with its figures on the last of its trainings.
 fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
     let mut sets: BTreeMap<String, (Note, Vec<String>)> = BTreeMap::new();
     for (number, step) in windows.iter().enumerate() {
@@ -175,7 +166,6 @@ fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &R
     sets.into_values().map(joined).collect()
 }
 
-/// A note of each set that ran.
 fn notes_of(tried: &[Tried<'_>], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
     let mut session = prepared.settings.session.clone();
     let notes = tried.iter().flat_map(|Tried { candidate, figures, trades }| {

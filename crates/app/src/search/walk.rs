@@ -1,4 +1,4 @@
-//! A walk forward that can be stopped and resumed: its windows, its hold-out, and the folder that it is kept in.
+//! A resumable walk-forward: its windows, its hold-out and its result folder.
 
 use super::hold_out_range::HoldOutRange;
 use super::variants::{TriedCount, WalkLook, count_walk};
@@ -17,16 +17,12 @@ use std::io;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
-/// What is done with the hold-out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldOutUse {
-    /// It stays locked.
     Locked,
-    /// It is opened after the last window.
     Opened(Reopening),
 }
 
-/// A walk forward that is ready to run.
 pub struct WalkRun<'a> {
     pub(super) walk: WalkForward<'a>,
     pub(super) terms: &'a SearchTerms,
@@ -35,73 +31,46 @@ pub struct WalkRun<'a> {
     layout: Layout,
     pub(super) windows: Vec<Window>,
     pub(super) folder: ResultFolder,
-    /// Everything that decides the walk: of every window's journal, but for the window.
     pub(super) identity: Value,
-    /// What ran of each window elsewhere; nothing of a walk that runs here.
+    /// Trials that other machines ran, per window; empty for a local walk.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,
     resumed: usize,
 }
 
-/// How far a walk is.
 #[derive(Clone, Copy, Debug)]
 pub struct WalkProgress {
-    /// Trials that have run.
     pub done: u64,
-    /// Trials of all windows.
     pub total: u64,
-    /// The window that is searched, from 1.
+    /// The current window, 1-based.
     pub window: usize,
-    /// How many windows there are, the hold-out's included.
+    /// Number of windows, including that of the hold-out.
     pub windows: usize,
 }
 
-/// How a walk ended.
 pub enum WalkEnd {
-    /// Every window was searched and tested.
     Done(Box<WalkOutcome>),
-    /// Its watcher stopped it: it can be resumed.
     Stopped,
 }
 
-/// What a walk came to.
 pub struct WalkOutcome {
-    /// The windows, in the order of time.
     pub windows: Vec<WindowResult>,
-    /// What became of the hold-out; none where nothing is held out.
     pub hold_out: Option<HoldOutOutcome>,
-    /// Trials that had run before.
     pub resumed: usize,
 }
 
-/// What became of a hold-out.
 pub enum HoldOutOutcome {
-    /// It stayed locked.
-    Locked {
-        /// What is held out.
-        range: Range<Millis>,
-        /// How often it was opened before for this hypothesis.
-        openings: usize,
-    },
-    /// It was opened.
-    Opened {
-        /// Which opening it was.
-        opening: OpeningRecord,
-        /// The result on it.
-        result: Box<WindowResult>,
-    },
+    Locked { range: Range<Millis>, openings: usize },
+    Opened { opening: OpeningRecord, result: Box<WindowResult> },
 }
 
-/// Is called after each trial, and may stop the walk.
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles, and opens the folder. An opening of the hold-out that would be refused is refused here, before
-    /// anything is searched.
+    /// Divides the candles and opens the folder.
     ///
-    /// # Errors
-    /// Lengths that do not fit the candles, a folder of another walk, a hold-out that was opened before.
+    /// Refuses a forbidden opening of the hold-out here, before anything is searched.
     pub fn prepare(
         terms: &'a SearchTerms,
         asked: &'a LayoutTerms,
@@ -134,21 +103,14 @@ impl<'a> WalkRun<'a> {
         })
     }
 
-    /// How the candles are divided.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Where journals and results are kept.
     pub const fn folder(&self) -> &ResultFolder {
         &self.folder
     }
 
-    /// Notes what the walk tried among the variants of its idea, and how many there are by now. Nothing where they are not
-    /// counted.
-    ///
-    /// # Errors
-    /// A ledger that cannot be kept, or of which something is missing.
     pub fn count(&self, outcome: &WalkOutcome, registry: &Registry) -> Option<io::Result<TriedCount>> {
         let mut identity = walk_alone(&self.identity);
         let run = hash_of(&identity);
@@ -164,10 +126,6 @@ impl<'a> WalkRun<'a> {
         count_walk((self.terms, self.prepared), &look, registry)
     }
 
-    /// Walks through all windows, and through the hold-out where it is opened.
-    ///
-    /// # Errors
-    /// A trial that cannot run, a folder that cannot be written.
     pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd, AppError> {
         self.begin()?;
         let windows = std::mem::take(&mut self.windows);
@@ -203,7 +161,6 @@ impl<'a> WalkRun<'a> {
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
-    /// Notes the sets that are to be tried, and the walk, before any window is searched; what hinders it is said when they are counted.
     pub(super) fn begin(&self) -> Result<(), AppError> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let SweepSettings { search, .. } = &self.prepared.sweep;
@@ -224,10 +181,6 @@ impl<'a> WalkRun<'a> {
         Ok(())
     }
 
-    /// What is known of looks at the hold-out by others than this walk; nothing where none is held out.
-    ///
-    /// # Errors
-    /// The ledger of variants cannot be read.
     pub fn earlier_looks(&self) -> Result<KnownLooks, AppError> {
         let run = hash_of(&walk_alone(&self.identity));
         self.hold_out
@@ -235,7 +188,6 @@ impl<'a> WalkRun<'a> {
             .map_or_else(|| Ok(KnownLooks::default()), |hold_out| hold_out.earlier_looks(&run))
     }
 
-    /// Walks through a window; nothing when the watcher stopped it.
     fn step(
         &mut self,
         (place, windows): (usize, usize),
@@ -272,7 +224,6 @@ impl<'a> WalkRun<'a> {
     }
 }
 
-/// The hold-out and the request to open it, where it is to be opened.
 fn opening<'a>(
     hold_out_use: HoldOutUse,
     hold_out: Option<&'a HoldOutRange>,
@@ -296,14 +247,12 @@ fn opening<'a>(
     Ok(Some((hold_out, request)))
 }
 
-/// The walk with a window: what decides the trials of its training.
 pub(super) fn of_window(identity: &Value, window: &Window) -> Value {
     let mut identity = identity.clone();
     identity["window"] = json!([window.training.start, window.training.end]);
     identity
 }
 
-/// The walk alone, without the window that was walked last.
 fn walk_alone(identity: &Value) -> Value {
     let mut identity = identity.clone();
     identity.as_object_mut().map(|identity| identity.remove("window"));
@@ -314,7 +263,6 @@ fn hash_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
 }
 
-/// Everything that decides a walk.
 fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value, AppError> {
     let mut identity = terms.identity(prepared)?.to_json();
     let settings = layout.settings;

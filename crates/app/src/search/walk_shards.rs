@@ -1,4 +1,4 @@
-//! A walk forward in parts: the trials of each window's training, on several machines.
+//! Shards of a walk-forward: the training trials of each window, spread over machines.
 
 use super::plan::{OtherProgram, PlanDifferences, PlannedWalk, SearchPlan};
 use super::walk::{WalkProgress, WalkRun, WalkWatcher, of_window};
@@ -9,34 +9,23 @@ use candlewick_search::sweep::{Shard, SweepEnd, SweepProgress};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-/// How the trials of a shard ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkShard {
-    /// All have run.
-    Done {
-        /// How many there are.
-        trials: usize,
-        /// How many of them had run before.
-        resumed: usize,
-        /// What is to be said of where they are kept.
-        notice: Option<String>,
-    },
-    /// Its watcher stopped it: it can be resumed.
+    Done { trials: usize, resumed: usize, notice: Option<String> },
     Stopped,
 }
 
-/// Where a shard lies: its window, from 0, and which of that window's parts it is.
+/// A shard of one window (0-based).
 struct Part {
     window: usize,
     shard: Shard,
 }
 
 impl WalkRun<'_> {
-    /// Cuts the trials of all windows into at least `shards`, each window into the same number. A search that learns is
-    /// a shard of its window, since each of its sets follows from trials before it.
+    /// Cuts the trials into at least `shards` shards, the same number per window.
     ///
-    /// # Errors
-    /// No set meets the conditions; the program itself cannot be read.
+    /// A learning search has one shard per window, because each of its sets depends on earlier
+    /// trials.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan, AppError> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
@@ -47,18 +36,10 @@ impl WalkRun<'_> {
         SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
     }
 
-    /// Holds what was prepared here to the plan.
-    ///
-    /// # Errors
-    /// As [`SearchPlan::check`].
     pub fn check(&self, plan: &SearchPlan, others: OtherProgram) -> Result<PlanDifferences, AppError> {
         plan.check((self.prepared, &self.identity), others)
     }
 
-    /// Runs one shard of the plan, all trials but those that have run.
-    ///
-    /// # Errors
-    /// A trial that cannot run, a folder that cannot be written, a shard that there is not.
     pub fn run_shard(
         &self,
         plan: &SearchPlan,
@@ -87,11 +68,10 @@ impl WalkRun<'_> {
         Ok(WalkShard::Done { trials: rows.len(), resumed, notice })
     }
 
-    /// Takes the trials of all shards, so that [`run`](Self::run) runs what is left: upper rungs, tests, neighbours, and
-    /// the hold-out's training where that is opened. What is to be said of who ran the shards.
+    /// Loads the trials of all shards.
     ///
-    /// # Errors
-    /// A shard is missing or has not run to its end; another walk's; another program's, where that is refused.
+    /// [`run`](Self::run) then runs the rest: upper rungs, tests, neighbours and the training of an
+    /// opened hold-out.
     pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>, AppError> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];
@@ -109,7 +89,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// The trials that a shard has. One that learns may have found no more sets before it had as many as it was to try.
+    /// A learning search may run out of new sets early, so only its first trial is required.
     fn expected(&self, plan: &SearchPlan, part: &Part) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { part.shard.trials(plan.sets) }
     }

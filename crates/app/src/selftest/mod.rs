@@ -1,8 +1,8 @@
-//! The whole pipeline on markets whose truth is known: candles are generated, a bot trades them through a Session and the
-//! simulator, and the verdict must be right as often as it promises.
+//! End-to-end self-test on generated markets with a known edge.
 //!
-//! The nulls win exactly the break-even rate. A random walk is far below it: a test of significance that is broken in the
-//! usual way passes there.
+//! A bot trades generated candles through a session and the simulator, and the verdict must be
+//! right as often as it promises. The null markets win exactly at the break-even rate. A random
+//! walk is far below it, so a significance test that is broken in the usual way would pass there.
 
 mod path;
 mod promise;
@@ -19,51 +19,33 @@ use std::time::Duration;
 pub use test_market::TestMarket;
 pub use text::{document, text};
 
-/// Trials of the pure verdict for each path, which say how often it should be right.
+/// Simulated verdicts per path, from which the expected rate of right verdicts follows.
 const TRIALS_PER_PATH: u64 = 10;
 
-/// What became of a market.
 pub struct MarketResult {
-    /// The market.
     pub market: TestMarket,
-    /// What its paths came to.
     pub counts: Counts,
-    /// What was promised of it, and measured.
     pub kept: Vec<PromiseResult>,
-    /// How long that took.
     pub took: Duration,
 }
 
-/// Verdicts and trades of all paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Paths that were followed.
     pub paths: u64,
-    /// Paths that ended with *edge shown*.
     pub shown: u64,
-    /// Paths that ended with *no edge*.
     pub rejected: u64,
-    /// Trades that were won.
     pub won: u64,
-    /// Trades that were won or lost.
     pub decided: u64,
-    /// Trades that are neither: refused, cancelled or drawn, which here none may be.
+    /// Rejected, cancelled or drawn trades; must be 0.
     pub other: u64,
 }
 
-/// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct SelftestPlan {
-    /// The random seed.
     pub seed: u64,
-    /// Paths of each market.
     pub paths: u64,
 }
 
-/// Runs every market. `progress` is called after each path.
-///
-/// # Errors
-/// What keeps a path from being run at all, which no path is to be.
 pub fn run_all(plan: SelftestPlan, progress: &mut dyn FnMut(u64, u64)) -> anyhow::Result<Vec<MarketResult>> {
     let markets = TestMarket::all();
     let total = plan.paths * markets.len() as u64;
@@ -80,7 +62,7 @@ pub fn run_all(plan: SelftestPlan, progress: &mut dyn FnMut(u64, u64)) -> anyhow
     Ok(tried)
 }
 
-/// Follows the paths of a market on all cores; which core takes which path changes nothing.
+/// The result does not depend on which core runs which path.
 fn follow(market: &TestMarket, plan: SelftestPlan, progress: &mut dyn FnMut(u64)) -> anyhow::Result<Counts> {
     let (next, failure) = (AtomicU64::new(0), OnceLock::new());
     let (send, receive) = mpsc::channel::<PathOutcome>();
@@ -112,7 +94,6 @@ fn follow(market: &TestMarket, plan: SelftestPlan, progress: &mut dyn FnMut(u64)
     failure.into_inner().map_or(Ok(counts), Err)
 }
 
-/// The verdict alone, on trades that chance makes at the same rate and as many.
 fn trial(market: &TestMarket, plan: SelftestPlan) -> Result<VerdictRates, StatisticsError> {
     let range = PathRange {
         seed: plan.seed,
@@ -133,12 +114,10 @@ impl Counts {
         self.other += outcome.other;
     }
 
-    /// The share of wins among decided trades.
     pub fn win_rate(&self) -> f64 {
         self.won as f64 / self.decided.max(1) as f64
     }
 
-    /// The share of the paths.
     pub fn share(&self, count: u64) -> f64 {
         count as f64 / self.paths.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! One path: from a seed to a verdict, through everything that a backtest goes through.
+//! One path, from a seed to a verdict, through the whole backtest pipeline.
 
 use super::test_market::{DAYS, TestMarket, payout};
 use candlewick_backtest::{Backtest, BacktestSettings};
@@ -21,7 +21,6 @@ const START: Millis = Millis::new(1_767_571_200_000);
 /// More than any path can lose.
 const BALANCE: i64 = 10_000_000;
 
-/// What became of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PathOutcome {
     pub(super) is_shown: bool,
@@ -31,8 +30,9 @@ pub(super) struct PathOutcome {
     pub(super) other: u64,
 }
 
-/// Bets at every second candle that the next one goes the same way. A trade opens within that next candle, ends with it, and
-/// is settled before the next decision.
+/// Bets at every second candle that the next one moves in the same direction.
+///
+/// A trade opens within that next candle, ends with it and settles before the next decision.
 struct Follower;
 
 impl Strategy for Follower {
@@ -48,7 +48,6 @@ impl Strategy for Follower {
     }
 }
 
-/// Takes nothing.
 struct Unrecorded;
 
 impl Recorder for Unrecorded {
@@ -61,7 +60,6 @@ impl Recorder for Unrecorded {
     }
 }
 
-/// Makes the candles of a seed, trades them, and asks for the verdict.
 pub(super) fn follow(test_market: &TestMarket, seed: u64) -> anyhow::Result<PathOutcome> {
     let candles = candles(test_market, seed)?;
     let symbols: Vec<Symbol> = candles.iter().map(CandleSeries::symbol).collect();
@@ -92,7 +90,9 @@ pub(super) fn follow(test_market: &TestMarket, seed: u64) -> anyhow::Result<Path
     Ok(outcome)
 }
 
-/// The same candles for each bot, under a symbol of its own: two opens on one symbol would not be let out at once.
+/// Gives each bot the same candles under its own symbol.
+///
+/// Two simultaneous opens on one symbol would be rejected.
 fn candles(test_market: &TestMarket, seed: u64) -> anyhow::Result<Vec<CandleSeries>> {
     let symbol = Symbol::new(SYMBOL)?;
     let market = known_market(symbol).expect("the symbol is a known one");
@@ -110,7 +110,6 @@ fn candles(test_market: &TestMarket, seed: u64) -> anyhow::Result<Vec<CandleSeri
     Ok(all)
 }
 
-/// The simulator's defaults, latency included, and no limit that would keep a trade from being taken.
 fn settings(symbols: &[Symbol]) -> anyhow::Result<BacktestSettings> {
     let bot = |symbol: &Symbol| -> anyhow::Result<BotSettings> {
         Ok(BotSettings {

@@ -1,32 +1,27 @@
-//! What is promised of each market, and whether it was kept.
+//! Promises about each test market, compared with the measured rates.
 
 use super::Counts;
 use super::test_market::{TestMarket, TestMarketKind};
 use candlewick_statistics::{EdgeTestPlan, VerdictRates};
 
-/// Standard errors by which a measured share may miss.
+/// Tolerance of a measured share, in standard errors.
 const ERRORS: f64 = 3.0;
-/// The same for the win rate, which is looked at in every market.
+/// Wider than `ERRORS`, because the win rate is checked in every market.
 const WIN_RATE_ERRORS: f64 = 4.0;
 
-/// A promise, and what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PromiseResult {
-    /// In words.
     pub promise: &'static str,
     pub measured: f64,
-    /// From here, to here.
     pub allowed: (f64, f64),
 }
 
 impl PromiseResult {
-    /// Whether it was kept.
     pub fn is_kept(&self) -> bool {
         (self.allowed.0..=self.allowed.1).contains(&self.measured)
     }
 }
 
-/// Holds a market's counts to its promises; `trial` says how often the verdict alone is right on such trades.
 pub(super) fn hold(
     market: &TestMarket,
     counts: &Counts,

@@ -1,4 +1,4 @@
-//! What the markets showed, for people and for machines.
+//! Text and JSON rendering of self-test results.
 
 use super::{MarketResult, SelftestPlan};
 use candlewick_records::table;
@@ -6,10 +6,8 @@ use candlewick_statistics::EdgeTestPlan;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A market that took longer is named with its time.
 const WORTH_NAMING: Duration = Duration::from_secs(1);
 
-/// A table of markets, one of promises, and how long it took.
 pub fn text(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> String {
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let mut markets = table(["market", "planted", "won", "trades a path", "edge shown", "no edge"]);
@@ -46,7 +44,6 @@ pub fn text(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> Strin
     )
 }
 
-/// How long all of it took, and each market that took longer than a second.
 fn duration_words<'a>(markets: impl Iterator<Item = (&'a str, Duration)>, took: Duration) -> String {
     let seconds = |span: Duration| format!("{:.1} s", span.as_secs_f64());
     let slow = markets.filter(|(_, took)| *took > WORTH_NAMING);
@@ -55,7 +52,6 @@ fn duration_words<'a>(markets: impl Iterator<Item = (&'a str, Duration)>, took: 
     format!("It took {}{of}.", seconds(took))
 }
 
-/// One document.
 pub fn document(tried: &[MarketResult], plan: SelftestPlan, took: Duration) -> Value {
     let verdict = EdgeTestPlan::default();
     let market = |MarketResult { market, counts, kept, .. }: &MarketResult| {

@@ -1,4 +1,4 @@
-//! A backtest on other settings of its venue, one changed at a time, here or in parts on several machines.
+//! Repeats a backtest with one venue setting changed at a time, on one machine or in shards.
 
 mod plan;
 
@@ -18,32 +18,23 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What to repeat.
 #[derive(Clone, Debug)]
 pub struct SensitivityTerms {
-    /// How many runs go on side by side; the result does not depend on it [default: one a core]
+    /// `None` selects one per core. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
-    /// Which candles.
     pub candles: CandleChoice,
 }
 
-/// A backtest that is ready to be repeated.
 pub struct PreparedSensitivity<'a> {
     terms: SensitivityTerms,
     registry: &'a Registry,
     prepared: PreparedBacktest,
-    /// On how many settings it is repeated.
     pub runs: u64,
     sections: Value,
-    /// Everything that decides the runs.
     pub identity: Value,
 }
 
 impl SensitivityTerms {
-    /// Reads all of it.
-    ///
-    /// # Errors
-    /// What has to be corrected first.
     pub fn prepare<'a>(
         self,
         files: &[PathBuf],
@@ -79,15 +70,10 @@ impl SensitivityTerms {
 }
 
 impl PreparedSensitivity<'_> {
-    /// What the candles and the configuration are.
     pub const fn backtest(&self) -> &PreparedBacktest {
         &self.prepared
     }
 
-    /// Repeats the backtest on the settings of these numbers; on fewer where the watcher stopped it.
-    ///
-    /// # Errors
-    /// What a backtest does not allow.
     pub fn run(
         &self,
         runs: Range<u64>,

@@ -1,4 +1,4 @@
-//! The plan of a sensitivity in parts.
+//! Plans of sharded sensitivity runs.
 
 use super::{PreparedSensitivity, SensitivityTerms};
 use crate::error::AppError;
@@ -11,10 +11,8 @@ use candlewick_search::sensitivity::SensitivityRow;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A sensitivity, and into how many parts it is cut.
 pub type SensitivityPlan = RowPlan<PlannedRepeats>;
 
-/// What was asked for of a sensitivity: which settings it tries follows from the run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct PlannedRepeats {}
 
@@ -25,10 +23,6 @@ impl PlannedRow for SensitivityRow {
 }
 
 impl PreparedSensitivity<'_> {
-    /// Cuts it into shards.
-    ///
-    /// # Errors
-    /// The program itself cannot be read.
     pub fn plan(&self, shards: u64) -> Result<SensitivityPlan, AppError> {
         let basis = RowPlanBasis {
             prepared: &self.prepared,
@@ -41,18 +35,10 @@ impl PreparedSensitivity<'_> {
 }
 
 impl SensitivityPlan {
-    /// Reads it.
-    ///
-    /// # Errors
-    /// There is none, or it is none that this program understands, or another command's.
     pub fn read(path: &Path) -> Result<Self, AppError> {
         Self::read_of(path, PlannedCommand::Sensitivity)
     }
 
-    /// Reads and checks all that it needs here, and holds it to the plan.
-    ///
-    /// # Errors
-    /// What differs: the program, the candles of a series, a setting.
     pub fn prepare<'a>(
         &self,
         (path, place): (&Path, PlanPlace),

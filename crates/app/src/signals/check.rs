@@ -1,4 +1,4 @@
-//! How each line of a list would be taken, without a run.
+//! Dry run of a signal list: how each line would be read.
 
 use super::entries_of;
 use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
@@ -14,72 +14,48 @@ use chrono_tz::Tz;
 use serde::Serialize;
 use std::path::Path;
 
-/// The hour (UTC) of a Sunday at which markets open in summer; in winter it is one later.
+/// UTC hour at which markets open on Sunday in summer; in winter it is one hour later.
 const SUNDAY_OPENS: u32 = 21;
 
-/// A line of a list, and how it is taken.
 pub struct CheckedLine {
-    /// Counted from 1.
+    /// 1-based.
     pub line: u64,
-    /// As it stands there.
     pub text: String,
-    /// What it asks for, or why it is no entry.
     pub taken: LineUse,
 }
 
-/// How a line is taken.
 pub enum LineUse {
-    /// For an entry.
     Entry(TakenEntry),
-    /// For the date of the lines below it.
     Date,
-    /// For something that is no entry and no mistake, in words.
     Remark(String),
-    /// For the entry of this earlier line once more: it is passed over.
     Repeats(u64),
-    /// For an entry that contradicts an earlier one: the list is refused for it.
+    /// Contradicts an earlier entry, so the whole list is rejected.
     Contradicts(String),
-    /// For no entry, and why.
     Unknown(String),
 }
 
-/// An entry in words.
 #[derive(Debug, Serialize)]
 pub struct TakenEntry {
-    /// Once, in UTC, or a time of day with its days and zone.
     pub when: String,
-    /// A single moment on the clock of its zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local: Option<String>,
-    /// Whose trade.
     pub bot: String,
-    /// Which way.
     pub direction: String,
-    /// The duration, where it is not the bot's own.
     pub close_type: Option<String>,
-    /// What may be wrong with it, though it is an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// A list as it would be taken, without a run.
 pub struct CheckedList {
-    /// Its lines, without those that begin with # and blank ones.
     pub lines: Vec<CheckedLine>,
-    /// How many entries the configuration alone would refuse, and what lets them be; none where it refuses none.
     pub refused: Option<String>,
-    /// Of each bot that it is for, what of its combination binds no signal from outside.
     pub unbound: Vec<String>,
-    /// Entries that are neither over nor refused at each of their moments; none of a list with a contradiction.
+    /// Number of entries that are not past and not rejected every time; 0 if the list contradicts
+    /// itself.
     pub would_trade: usize,
-    /// How many entries are over; none where none is.
     pub past: Option<String>,
 }
 
-/// How each line of a list would be taken, without a run, and what of it would be refused from now on.
-///
-/// # Errors
-/// The file cannot be read, or its first line or its dates cannot be.
 pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
     let bots = &loaded.config.bots;
     let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
@@ -113,7 +89,6 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     Ok(CheckedList { lines: checked.collect(), refused: refusals.words(), unbound, would_trade, past })
 }
 
-/// That single moments lie behind, and that the embedded venue meets some of them where it begins earlier.
 fn past_words(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
     let moments = || entries.iter().filter_map(|(entry, _)| entry.when.once());
     let last = moments().filter(|at| *at <= now).max()?;
@@ -141,7 +116,6 @@ impl TakenEntry {
     }
 }
 
-/// `zones` are those of earlier lines: what is to be said of one is said where it stands first.
 fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
     let taken = match line.taken {
         Taken::Entry(entry, zone) => {
@@ -189,7 +163,6 @@ fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
     }
 }
 
-/// A moment on the clock of a zone: with its date where that is another one than in UTC.
 fn local_words(at: Millis, zone: Tz) -> Option<String> {
     let utc = DateTime::from_timestamp_millis(at.get())?;
     let local = utc.with_timezone(&zone);
@@ -203,7 +176,6 @@ fn local_words(at: Millis, zone: Tz) -> Option<String> {
     Some(format!("{} {}", local.format(form), zone_words(zone)))
 }
 
-/// That a pair of currencies is not traded at a moment, since it is a weekend: the day is that of UTC, and that of the zone where it is another.
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     let name = Symbol::new(symbol).ok()?;
     let is_pair = is_currency_pair(name) && asset_type_of(name) != AssetType::Otc;

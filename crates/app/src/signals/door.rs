@@ -1,4 +1,4 @@
-//! What every door does with a signal, and with what is none.
+//! Delivery of signals to the run and reports of malformed input, for all sources.
 
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::SignalSource;
@@ -13,18 +13,15 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// How long the run may take to decide on a signal; one that waits longer for its turn is not carried out.
+/// Time the run may take to decide on a signal. One that waits longer is not carried out.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Signals on their way to the run at a time.
 const UNDER_WAY: usize = 256;
-/// The pause between two reports of what was no signal, so that a flood is no flood of orders.
+/// Minimum time between reports of malformed input, so that a flood does not reach the run.
 const REPORT_PACE: Duration = Duration::from_millis(500);
-/// What of a problem is kept.
+/// Maximum length of a reported problem, in characters.
 const MAX_PROBLEM: usize = 200;
-/// So many reasons are told apart in one report.
 const MAX_REASONS: usize = 16;
 
-/// The way of one source's signals to the run.
 #[derive(Clone)]
 pub(super) struct Door {
     source: SignalSource,
@@ -35,14 +32,12 @@ pub(super) struct Door {
     problems: Arc<Mutex<ProblemCount>>,
 }
 
-/// What was no signal and has not been reported.
 #[derive(Debug, Default)]
 struct ProblemCount {
     malformed: u64,
     turned_away: u64,
     first: String,
     last: String,
-    /// Of those that were no signal, how many for each reason.
     reasons: BTreeMap<String, u64>,
     is_reported: bool,
 }
@@ -53,7 +48,6 @@ impl ProblemCount {
         self.add_reason(shown(problem), 1);
     }
 
-    /// Those beyond the bound have no reason of their own here; they are counted all the same.
     fn add_reason(&mut self, reason: String, times: u64) {
         if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
             *self.reasons.entry(reason).or_default() += times;
@@ -61,7 +55,6 @@ impl ProblemCount {
     }
 }
 
-/// What of a problem is kept.
 fn shown(problem: &str) -> String {
     visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string()
 }
@@ -90,15 +83,11 @@ impl Door {
         self.clock.now()
     }
 
-    /// The place of the bot of the run that a signal is for, at a time that can be meant: as the run would say, without waiting for it.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn check(&self, order: &SignalOrder) -> Result<usize, String> {
         self.bots.check(order, self.now())
     }
 
-    /// Hands a signal to the run behind those before it; false where the run has ended. Nobody waits for what becomes of it.
+    /// Queues a signal without waiting for its outcome; returns `false` if the run has ended.
     pub(super) async fn give(&self, order: SignalOrder, hold: Hold) -> bool {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return false };
         let (source, id) = (order.source, order.id);
@@ -118,7 +107,7 @@ impl Door {
         }
     }
 
-    /// Waits until the run takes orders, however long its venue keeps it from beginning; false where it has ended.
+    /// Waits without a timeout until the run accepts orders; returns `false` if it has ended.
     pub(super) async fn wait_for_run(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         let Some(orders) = self.orders.upgrade() else { return false };
@@ -128,17 +117,15 @@ impl Door {
         is_sent && answered.await.is_ok()
     }
 
-    /// Counts what was no signal.
     pub(super) fn report_malformed(&self, problem: &str) {
         self.report(problem, |count| count.add_malformed(problem));
     }
 
-    /// The same of a line, whose number is no part of the reason.
+    /// Keeps the line number out of the reason, so that equal problems count together.
     pub(super) fn report_malformed_line(&self, line: u64, problem: &str) {
         self.report(&format!("line {line}: {problem}"), |count| count.add_malformed(problem));
     }
 
-    /// Counts what was not looked at because too many came.
     pub(super) fn report_turned_away(&self, problem: &str) {
         self.report(problem, |count| count.turned_away += 1);
     }
@@ -158,7 +145,6 @@ impl Door {
         }
     }
 
-    /// Tells the run at once, and then at a pace as long as there is more to tell.
     async fn tell_problems(self) {
         loop {
             let told = {
@@ -197,18 +183,15 @@ impl Door {
         }
     }
 
-    /// Has something noted, and what was reported before told as mended.
     pub(super) async fn note(&self, text: String, mended: &[String]) {
         let mended = mended.iter().map(|problem| shown(problem)).collect();
         self.tell(ControlOrder::SignalNote { source: self.source, text, mended }).await;
     }
 
-    /// Says what the list gives next, and which of its lines are passed over.
     pub(super) async fn expect(&self, next: Option<NextEntry>, passed_over: Option<String>) {
         self.tell(ControlOrder::SignalNext { next, passed_over }).await;
     }
 
-    /// Whether the run has taken it.
     async fn tell(&self, order: ControlOrder) -> bool {
         let (answer, _) = oneshot::channel();
         let Some(orders) = self.orders.upgrade() else { return false };
@@ -222,7 +205,6 @@ impl Door {
 
 type Answered = Result<ControlAnswer, oneshot::error::RecvError>;
 
-/// What became of a signal; the journal has it, too.
 fn log_outcome(source: &str, id: &str, answered: Option<Answered>) {
     let (source, id) = (visible(source), visible(id));
     match answered {

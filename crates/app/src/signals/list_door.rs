@@ -1,7 +1,8 @@
-//! The watched list: hands each entry to the run when it is due, and reads the file again when it changes.
+//! The watched signal list: gives each entry to the run when it is due and reloads a changed file.
 //!
-//! A change is taken whole or not at all: what is wrong with a file is an alarm, and the list of before holds. A file that is gone
-//! is an empty list. An entry is known by its bot and moment, so that no change makes a second trade of it.
+//! A change is applied completely or not at all: an invalid file raises an alarm and the previous
+//! list stays active. A deleted file counts as an empty list. Entries are identified by bot and
+//! moment, so that no change repeats a trade.
 
 use super::door::Door;
 use super::list::{DueEntry, ListTerms, SignalList};
@@ -19,35 +20,31 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-/// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long a virtual clock is held for a run that has not begun.
+/// Maximum stop of a virtual clock for a run that has not begun.
 const GRACE: Duration = Duration::from_secs(5);
-/// So many faults of the file are remembered until it is mended.
 const MAX_FAULTS: usize = 16;
-/// What was due before that is not even refused: nothing is said of the time in which the machine was off.
+/// Older entries are dropped silently, so that downtime of the machine causes no reports.
 const OLDEST: Millis = Millis::new(SignalBots::OLDEST.get() / 2);
 
-/// The list of a run, and how far it is done.
 pub(super) struct ListDoor {
     list: SignalList,
     path: PathBuf,
     bots: Vec<BotSettings>,
     terms: ListTerms,
-    /// How late an entry may be that the list did not have before.
+    /// Maximum lateness of an entry that a changed file adds.
     lateness: Millis,
-    /// Up to when entries were given.
     done: Millis,
-    /// What was given of the time in which an entry may still come to be.
+    /// Entries given within the period in which late ones may still be added.
     given: BTreeSet<(Millis, BotId)>,
     file: WatchedFile,
-    /// What was reported as wrong with the file since it was read without an error.
     faults: Vec<String>,
 }
 
 impl ListDoor {
-    /// The door of a list that was read just now, for a run that begins at `now`. What was due shortly before is given, too: of a
-    /// run that begins again it is known.
+    /// Creates the door of a list just read, for a run that begins at `now`.
+    ///
+    /// Entries due shortly before `now` are given as well; a restarted run recognises them.
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
@@ -64,7 +61,6 @@ impl ListDoor {
         }
     }
 
-    /// Gives entries when they are due until the run ends. It says that it is `ready` once it waits for the first of them.
     pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
         // A virtual clock does not go on to the first entry before the run has asked for its first candles.
         let held = door.clock().hold();
@@ -137,7 +133,6 @@ impl ListDoor {
         }
     }
 
-    /// Looks at the file; what is to be said where it changed.
     fn look(&mut self) -> Option<Result<String, String>> {
         match self.file.look(&self.path)? {
             Found::Gone => {
@@ -166,12 +161,10 @@ impl ListDoor {
         }
     }
 
-    /// The list in words, with a mark of its text: what a journal says of each reading.
     fn words(&self) -> String {
         format!("{} ({})", self.list.words(), self.list.short_hash())
     }
 
-    /// What is due next that was not given.
     fn next_entry(&self) -> Option<NextEntry> {
         let at = self.next_due()?;
         let due = self.list.due(at - Millis::new(1), at);
@@ -181,13 +174,11 @@ impl ListDoor {
         Some(NextEntry { at: due.at, bot, direction: due.entry.direction })
     }
 
-    /// Where lines contradict each other at what has come since the last look.
     fn contradictions(&self, now: Millis) -> Vec<String> {
         let (_, found) = self.list.due_and_contradictions(self.done.max(now - OLDEST), now);
         found.iter().map(|found| found.words(&self.bots)).collect()
     }
 
-    /// What is due now and was not given.
     fn due(&mut self, now: Millis) -> Vec<DueEntry> {
         let from = self.done.min(now - self.lateness).max(now - OLDEST);
         let mut due = self.list.due(from, now);
@@ -197,7 +188,6 @@ impl ListDoor {
         due
     }
 
-    /// When something is due next that was not given.
     fn next_due(&self) -> Option<Millis> {
         let from = self.done - self.lateness;
         let known = self.list.due(from, self.done).into_iter();
@@ -224,7 +214,7 @@ impl ListDoor {
 
 type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 
-/// A sleep that is on the clock already; without a moment it never ends.
+/// Returns a sleep that is already registered with the clock; it never ends if `until` is `None`.
 async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);
@@ -235,17 +225,16 @@ async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     }
 }
 
-/// What a look at the file found, where it is not as it was.
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     Changed,
     Gone,
 }
 
-/// By what a file is known to be another: when it was written, how long it is, and which it is.
+/// Modification time, length and identity of a file.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
-/// A file that is looked at now and then. What two looks find alike has been written whole.
+/// A polled file. It is completely written once two polls find the same state.
 #[derive(Debug)]
 struct WatchedFile {
     known: Stamp,

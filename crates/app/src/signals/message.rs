@@ -1,4 +1,4 @@
-//! A signal as a JSON object: of one's own, or as `TradingView`'s alerts are written.
+//! Signals as JSON objects, in the native format or that of TradingView alerts.
 
 use super::list::timeframe;
 use super::object::{Object, TWICE};
@@ -9,25 +9,21 @@ use chrono::{DateTime, SecondsFormat};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What a message comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// A signal.
     Signal(Box<SignalOrder>),
-    /// A strategy of `TradingView`'s left the market: what closes its position opens none here.
+    /// A TradingView strategy closed its position, which opens no trade here.
     Flat,
 }
 
-/// A message that is one.
 const EXAMPLE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object whose secret is taken out of it, so that nothing that is said of the rest can hold it.
+/// A JSON object whose secret was removed, so that no message about the rest can leak it.
 pub(super) struct Unread {
     body: Value,
     secret: Option<Value>,
 }
 
-/// The fields that say something.
 const FIELDS: [&str; 11] = [
     "bot",
     "symbol",
@@ -41,7 +37,6 @@ const FIELDS: [&str; 11] = [
     "reason",
     "comment",
 ];
-/// What a template of `TradingView`'s may hold beside, and is passed over.
 const PASSED_OVER: [&str; 13] = [
     "exchange",
     "interval",
@@ -57,10 +52,8 @@ const PASSED_OVER: [&str; 13] = [
     "market_position_size",
     "prev_market_position",
 ];
-/// Says whether a strategy of `TradingView`'s has a position.
 const MARKET_POSITION: &str = "market_position";
 
-/// What the fields say.
 #[derive(Deserialize)]
 struct Fields {
     bot: Option<String>,
@@ -78,8 +71,6 @@ struct Fields {
 }
 
 impl Fields {
-    /// # Errors
-    /// Which key is wrong, and what it takes.
     fn read(body: &Value) -> Result<Self, String> {
         for [one, other] in [["symbol", "ticker"], ["direction", "action"], ["reason", "comment"]] {
             if !body[one].is_null() && !body[other].is_null() {
@@ -104,10 +95,6 @@ impl Fields {
 }
 
 impl Unread {
-    /// Reads an object.
-    ///
-    /// # Errors
-    /// It is none.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let none = || format!("not a JSON object: send {EXAMPLE}");
         let read = serde_json::from_slice(bytes).map_err(|error| {
@@ -122,16 +109,14 @@ impl Unread {
         Ok(Self { body: Value::Object(object), secret })
     }
 
-    /// The secret in it.
     pub(super) fn secret(&self) -> Option<&str> {
         self.secret.as_ref()?.as_str()
     }
 
-    /// The signal in it, given at `now` unless it says when. `number` is that of the message among all of its door, by which one is
-    /// named that names itself neither by an id nor by a time.
+    /// Reads the signal, dated `now` unless it has a time.
     ///
-    /// # Errors
-    /// What is wrong with it.
+    /// `number` counts the messages of the source. It identifies a signal that has neither an id
+    /// nor a time.
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
         check_names(&self.body)?;
         let fields = Fields::read(&self.body)?;
@@ -171,7 +156,6 @@ impl Unread {
     }
 }
 
-/// Holds the names of the fields to those that there are.
 fn check_names(body: &Value) -> Result<(), String> {
     let known = |name: &str| FIELDS.contains(&name) || PASSED_OVER.contains(&name) || name == MARKET_POSITION;
     let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
@@ -186,25 +170,17 @@ fn check_names(body: &Value) -> Result<(), String> {
     ))
 }
 
-/// A duration as the settings have it, or as lists do: `05:00`, `M5`.
-///
-/// # Errors
-/// It is none; how one is written.
 pub fn close_type_of(text: &str) -> Result<CloseType, String> {
     timeframe(text)
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// The names of both directions, Portuguese ones included: no other language that is usual here has them for the opposite.
+/// English and Portuguese names. No other common language has one of them for the opposite.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
 ];
 
-/// A direction in any of its names, in any case.
-///
-/// # Errors
-/// Which names there are.
 pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
     match text.to_ascii_uppercase().as_str() {
         "BUY" | "CALL" | "UP" | "HIGHER" | "LONG" | "COMPRA" | "ACIMA" | "CIMA" => Ok(Direction::Buy),
@@ -219,7 +195,6 @@ pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
     }
 }
 
-/// Whether a position of `TradingView`'s is none any more.
 fn is_flat(position: &str) -> Result<bool, String> {
     match position.trim().to_ascii_lowercase().as_str() {
         "flat" => Ok(true),
@@ -234,7 +209,9 @@ fn is_flat(position: &str) -> Result<bool, String> {
     }
 }
 
-/// What tells a signal from another: signals of one id are one. A placeholder that nobody filled in would be that of all.
+/// Reads the id, which marks equal signals as duplicates.
+///
+/// Rejects an unfilled placeholder, since all signals would share it.
 fn id_of(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {
@@ -260,7 +237,7 @@ fn name_of(time: Millis) -> String {
     time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
-/// Milliseconds since 1970, or a time with its zone, such as `TradingView`'s `{{timenow}}`.
+/// Reads milliseconds since 1970, or a time with its zone such as TradingView's `{{timenow}}`.
 fn time_of(value: Value) -> Result<Millis, String> {
     let wrong = |text: String| {
         format!("its time {text} is none: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")

@@ -1,7 +1,7 @@
-//! Signals from outside, by the doors that the configuration opens: a list, a webhook, standard input.
+//! External signals from the configured sources: a list, a webhook, standard input.
 //!
-//! A door decides nothing: it makes a signal of what it was handed, or a problem, and hands it to the run. Nothing that comes by
-//! one can halt, resume or change a run.
+//! A source decides nothing. It turns its input into a signal or a problem and hands that to the
+//! run. No input can halt, resume or change a run.
 
 mod check;
 mod door;
@@ -37,15 +37,13 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Everything that is wrong with the section, the list included.
 pub(crate) fn problems_of_signals(loaded: &Loaded) -> Vec<Problem> {
     let mut problems = signal_problems(loaded);
     problems.extend(SignalList::of(loaded).err());
     problems
 }
 
-/// The list of a configuration and what it gives next, in words, for a run that begins at this moment of venue time, or now; none
-/// without one.
+/// `begins` is a moment in venue time; `None` means now.
 pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::of(loaded).ok()??;
@@ -53,8 +51,6 @@ pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
 }
 
-/// How many entries of the configured list would be refused by the configuration alone, from now on; none where none would be, or where
-/// there is no list that can be read.
 pub fn refused_of_list(loaded: &Loaded) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let lines = SignalList::lines(path, &loaded.config.bots, ListTerms::of(&loaded.config.signals)).ok()?;
@@ -65,7 +61,6 @@ pub fn refused_of_list(loaded: &Loaded) -> Option<String> {
     ))
 }
 
-/// The entries among lines, each with the zone that its time was read in.
 fn entries_of(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
     let entry = |line: &ReadLine| match line.taken {
         Taken::Entry(entry, zone) => Some((entry, zone)),
@@ -74,7 +69,6 @@ fn entries_of(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
     lines.iter().filter_map(entry).collect()
 }
 
-/// In which time zones how many lines of the configured list are read.
 pub fn zones_of_list(loaded: &Loaded) -> BTreeMap<String, u64> {
     let signals = &loaded.config.signals;
     let terms = ListTerms::of(signals);
@@ -89,7 +83,6 @@ pub fn zones_of_list(loaded: &Loaded) -> BTreeMap<String, u64> {
     zones
 }
 
-/// What a search says where a list is configured, which it does not trade.
 pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
     if loaded.config.signals.list.is_some() {
         tracing::warn!(
@@ -98,27 +91,20 @@ pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
     }
 }
 
-/// The bots by which a signal is known to be for one.
 pub(crate) fn signal_bots(bots: &[BotSettings]) -> SignalBots {
     SignalBots::new(bots.iter().map(|bot| (bot.name.clone(), bot.symbol.to_string())))
 }
 
-/// The doors of a run, open until this is dropped.
 pub(crate) struct Doors {
     tasks: JoinSet<()>,
 }
 
-/// The doors of a run that has not begun.
 pub(crate) struct ClosedDoors {
     list: Option<SignalList>,
     listener: Option<(TcpListener, WebhookSecret)>,
 }
 
 impl ClosedDoors {
-    /// Reads the list and takes the address of the webhook.
-    ///
-    /// # Errors
-    /// What is wrong with the settings or the list; an address that cannot be listened on.
     pub(crate) async fn prepare(loaded: &Loaded) -> Result<Self, AppError> {
         Problems::check(problems_of_signals(loaded))?;
         let list = SignalList::of(loaded).map_err(Problems::from)?;
@@ -134,7 +120,10 @@ impl ClosedDoors {
         Ok(Self { list, listener })
     }
 
-    /// Opens them. The list's is on the clock when this returns: a virtual clock that is let go of then passes no entry by.
+    /// Opens the signal sources.
+    ///
+    /// The list is registered with the clock on return, so a virtual clock released afterwards
+    /// skips no entry.
     pub(crate) async fn open(
         self,
         loaded: &Loaded,

@@ -1,14 +1,12 @@
-//! A JSON object each of whose keys stands once: of two that differ nobody knows which was meant.
+//! A JSON object that rejects duplicate keys, since it is unclear which one was meant.
 
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// What such a text holds.
 pub(super) struct Object(pub(super) Map<String, Value>);
 
-/// How the message of a key that stands twice begins.
 pub(super) const TWICE: &str = "the key ";
 
 struct EachOnce;

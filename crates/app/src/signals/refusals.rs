@@ -1,6 +1,8 @@
-//! Entries of a list that the rules would refuse by the configuration alone: outside of the hours, or while a trade of an earlier one runs.
+//! List entries that the configuration alone would reject: out of hours, or during an earlier
+//! trade.
 //!
-//! A Session without strategies is handed the entries, and each trade ends as a draw: nothing is refused for what it won or lost.
+//! The entries are replayed through a session without strategies. Each trade ends as a draw, so
+//! that no rejection depends on results.
 
 use super::list::{DueEntry, ListEntry, SignalList};
 use crate::bots::session_settings;
@@ -14,44 +16,37 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So far ahead entries of each day are looked at.
 const AHEAD: Millis = Millis::new(7 * 86_400_000);
-/// More moments than this are looked at of no list.
 const MOST_MOMENTS: usize = 100_000;
 
-/// An entry that is refused, at the first moment at which it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RefusedEntry {
     pub(super) line: u64,
     pub(super) rule: Rule,
-    /// In words, without the rule's name.
     pub(super) words: String,
 }
 
-/// What is refused of a list.
 #[derive(Default)]
 pub(super) struct ListRefusals {
-    /// By their lines, each once.
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
-    /// The lines of which no moment that was looked at would trade: an entry of each day may be refused on some.
+    /// Lines that trade at none of the checked moments. A daily entry may be rejected on some days
+    /// only.
     pub(super) never: BTreeSet<u64>,
     entries: usize,
-    /// As many trades on a symbol at once as would let all entries of one direction be; none where that is not what refuses them.
+    /// Open trades per symbol that would allow all entries of one direction; `None` if that limit
+    /// rejects none.
     needed: Option<usize>,
 }
 
-/// A trade of the list that is under way.
 struct Running {
     intent: IntentId,
     entry: ListEntry,
     symbol: Symbol,
     closes: Millis,
-    /// When its end is known.
     known: Millis,
 }
 
 impl ListRefusals {
-    /// Of entries that are due from now on, and of all that have a date.
     pub(super) fn of(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
         let list = SignalList::of_entries(entries.iter().map(|(entry, _)| *entry).collect());
         let mut due = list.due(now, now + AHEAD);
@@ -76,7 +71,6 @@ impl ListRefusals {
         Self { refused: by_line, never, entries: entries.len(), needed }
     }
 
-    /// In one sentence, with what lets them be; nothing where none is refused.
     pub(super) fn words(&self) -> Option<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for one in self.refused.values() {
@@ -101,7 +95,7 @@ impl ListRefusals {
     }
 }
 
-/// The same settings without what depends on candles, on what was paid before, or on how trades end.
+/// Removes rules that depend on candles, earlier payouts or results of trades.
 fn without_memory(mut settings: SessionSettings) -> SessionSettings {
     let risk = &mut settings.risk;
     risk.stale_after_intervals = 0;
@@ -112,7 +106,6 @@ fn without_memory(mut settings: SessionSettings) -> SessionSettings {
     settings
 }
 
-/// How many trades must be allowed on a symbol where that number refuses some.
 fn needed(
     refused: &[RefusedEntry],
     due: &[DueEntry],
@@ -129,7 +122,6 @@ fn needed(
     Some(most).filter(|most| *most > 1)
 }
 
-/// What is refused, and how many trades of a symbol were open at once; nothing under settings that no Session takes.
 fn replay(
     due: &[DueEntry],
     settings: &SessionSettings,
@@ -200,7 +192,6 @@ const fn opened(intent: IntentId) -> Opened {
     }
 }
 
-/// Why an entry is refused, with the trade that stands in its way.
 fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionSettings, zone: Tz) -> String {
     let risk = &settings.risk;
     let last_of = |is: &dyn Fn(&&Running) -> bool| running.iter().filter(is).max_by_key(|one| one.closes);
@@ -234,7 +225,6 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
     }
 }
 
-/// A rule as the reason of several refusals.
 fn reason_of(rule: Rule) -> String {
     let reason = match rule {
         Rule::Blackout => "within a span of risk.blackouts",
@@ -248,7 +238,6 @@ fn reason_of(rule: Rule) -> String {
     reason.to_owned()
 }
 
-/// On the clock of a zone, to the second.
 fn clock_of(at: Millis, zone: Tz) -> String {
     let utc = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
     utc.with_timezone(&zone).format("%H:%M:%S").to_string()

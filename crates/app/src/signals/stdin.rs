@@ -1,4 +1,6 @@
-//! Standard input: a signal a line, as a JSON object. Whoever may write there started the program, so that no secret is asked for.
+//! Signals on standard input, one JSON object per line.
+//!
+//! Whoever can write there started the program, so no secret is required.
 
 use super::door::Door;
 use super::message::{Message, Unread};
@@ -6,17 +8,12 @@ use candlewick_broker::clock::Hold;
 use std::io::{self, BufRead, Read as _};
 use tokio::sync::mpsc;
 
-/// The door's name.
 pub(super) const SOURCE: &str = "stdin";
-/// The longest line, its end left out.
 const MAX_LINE_BYTES: u64 = 4_096;
-/// Lines that wait to be looked at; whoever writes more waits.
 const WAITING: usize = 64;
 
-/// A line, or why there is none.
 type Line = Result<Vec<u8>, &'static str>;
 
-/// Takes signals until standard input ends; the run goes on then.
 pub(super) async fn read(door: Door) {
     let (sender, lines) = mpsc::channel(WAITING);
     // A thread of its own: a read cannot be broken off, and nothing may wait for it.
@@ -30,7 +27,6 @@ pub(super) async fn read(door: Door) {
     }
 }
 
-/// Hands the run what each line says; false where the run has ended.
 async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
     let mut number = 0;
     while let Some(line) = lines.recv().await {
@@ -57,7 +53,6 @@ async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
     true
 }
 
-/// Reads lines until there are none, or nobody takes them.
 fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     loop {
         let mut line = Vec::new();
@@ -80,7 +75,6 @@ fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
     }
 }
 
-/// Passes over the rest of a line, however long it is.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;

@@ -1,9 +1,8 @@
-//! What of a combination binds its own signals and none from outside: that it turns them round, its filters, its expiry.
+//! Parts of a combination that external signals bypass: inversion, filters and expiry.
 
 use crate::configuration::Loaded;
 use candlewick_engine::BotSettings;
 
-/// Of each bot whose combination has such a thing, where a door for signals from outside is open.
 pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
     let signals = &loaded.config.signals;
     if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
@@ -12,7 +11,6 @@ pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
     loaded.config.bots.iter().filter_map(words_of).collect()
 }
 
-/// What is to be said of a bot; nothing of one to which signals from outside are as its own.
 pub(super) fn words_of(bot: &BotSettings) -> Option<String> {
     if bot.strategy != "combine" {
         return None;

@@ -1,10 +1,9 @@
-//! The bot that runs on a journal is asked for its status.
+//! Status request to the bot that runs on a journal.
 
 use crate::configuration::{Loaded, control_paths};
 use crate::error::AppError;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
 
-/// The state of the bot that runs, if one answers.
 pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {

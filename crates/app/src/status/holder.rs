@@ -1,4 +1,4 @@
-//! Who holds a journal.
+//! The process that holds a journal.
 
 use candlewick_journal::{Holder, Lease, LeaseTerms};
 use candlewick_records::utc;
@@ -6,22 +6,16 @@ use candlewick_sdk::Millis;
 use serde::Serialize;
 use std::fmt;
 
-/// Who holds the journal.
 #[derive(Debug, Serialize)]
 pub struct HolderLine {
-    /// What runs.
     pub program: String,
-    /// Its process.
     pub pid: u32,
-    /// Its machine.
     pub host: String,
-    /// Whether its process and its heartbeat say that it lives.
+    /// Derived from the process and its heartbeat.
     pub alive: bool,
-    /// When it took hold.
     pub since: Millis,
-    /// Its last sign of life.
     pub heartbeat: Millis,
-    /// What the journal's clock said when this was read.
+    /// Time of the journal's clock when this was read.
     #[serde(skip)]
     pub(super) read: Millis,
 }

@@ -1,4 +1,4 @@
-//! Whether trades are opened, and what stops them.
+//! Reports whether bots open trades, and what blocks them.
 
 use super::Status;
 use candlewick_records::describe_halt;
@@ -6,7 +6,7 @@ use candlewick_runtime::control::{Phase, RunState};
 use candlewick_sdk::visible;
 
 impl Status {
-    /// Whether trades are opened: as the bot answers, else as the journal ends.
+    /// Uses the bot's answer if there is one, else the end of the journal.
     pub fn opens(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {

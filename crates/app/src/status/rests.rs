@@ -1,36 +1,28 @@
-//! What keeps bots from opening for a while, and where their ladders stand.
+//! Pauses of opens, and the current levels of stake ladders.
 
 use candlewick_engine::Session;
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
 
-/// A pause that is under way.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct PauseLine {
-    /// The symbol or the bot that rests; null where all do.
+    /// Paused symbol or bot; `None` if all are paused.
     pub whose: Option<String>,
-    /// What it came after: `2 losses in a row`.
     pub after: String,
-    /// When opens may begin again, in venue time.
     pub until: Millis,
 }
 
-/// Where the ladder of a bot stands.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct LadderLine {
-    /// Whose it is.
     pub bot: String,
-    /// Its next stake, by the trades that have ended.
     pub next_stake: f64,
-    /// The level of that stake; the first is 1.
+    /// Level of that stake, 1-based.
     pub level: u32,
-    /// How many levels it has.
     pub levels: u32,
 }
 
 impl PauseLine {
-    /// Those of a Session at a moment, the last to end first.
     pub(super) fn of_session(session: &Session, now: Millis) -> Vec<Self> {
         let running = session.running_pauses(now).into_iter();
         let line = |(running, whose): (candlewick_engine::RunningPause, _)| Self {
@@ -48,7 +40,6 @@ impl PauseLine {
         lines
     }
 
-    /// As a person reads it.
     pub(super) fn words(&self) -> String {
         let whose = self.whose.as_deref().map(|whose| format!("{} ", visible(whose))).unwrap_or_default();
         format!("{whose}rests until {} (pause: {})", utc(self.until), self.after)
@@ -56,7 +47,6 @@ impl PauseLine {
 }
 
 impl LadderLine {
-    /// Those of a Session at a moment, in the bots' order.
     pub(super) fn of_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let line = |ladder: candlewick_engine::LadderStanding| {
@@ -67,7 +57,6 @@ impl LadderLine {
         session.ladders(now).into_iter().filter_map(line).collect()
     }
 
-    /// As a person reads it, money with so many decimals.
     pub(super) fn words(&self, decimals: usize) -> String {
         let Self { bot, next_stake, level, levels } = self;
         format!("{}: next stake {next_stake:.decimals$} (level {level} of {levels})", visible(bot))

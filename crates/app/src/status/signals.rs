@@ -1,4 +1,4 @@
-//! The signals from outside of a run that did not come to its end, counted by its entries.
+//! Counts the external signals of an unfinished run from its journal entries.
 
 use crate::error::AppError;
 use candlewick_engine::{Event, EventKind};
@@ -6,8 +6,9 @@ use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_records::read_refusal;
 use candlewick_runtime::control::SignalTally;
 
-/// Counts those from a line on, and what was decided on each. What was dropped and what was no signal is in no entry; none where nothing
-/// came.
+/// Counts signals and decisions from a line on; `None` if there were no signals.
+///
+/// Dropped and malformed input is in no entry, so it is not counted.
 pub(super) async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>, AppError> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();
@@ -31,7 +32,6 @@ pub(super) async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Opt
     Ok((!tally.is_empty()).then_some(tally))
 }
 
-/// By which door a signal came; none where the line is none.
 fn door_of(stored: &StoredLine) -> Option<String> {
     let event: Event =
         serde_json::from_str(&stored.line.body).ok().filter(|_| stored.line.kind == LineKind::Event)?;

@@ -1,17 +1,15 @@
-//! What is said of all intents, of old ones by what figures take of them.
+//! Status figures over all intents, including old trades.
 
 use candlewick_engine::{BotVerdict, EdgeRow, IntentId, IntentRow, IntentState, RunningEdge, VenueId};
 use candlewick_records::{EdgeIntervals, JournalContents, StrangeTrade, VerdictLine};
 use candlewick_runtime::OldTrade;
 
-/// How many trades have settled.
 pub(super) fn settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
     let is_settled = |row: &&IntentRow| row.state == IntentState::Settled;
     let old = old.iter().filter(|old| old.settled.is_some()).count();
     old + contents.book.rows().iter().filter(is_settled).count()
 }
 
-/// Those of which a person said how they ended.
 pub(super) fn by_person(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
     let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
@@ -19,7 +17,6 @@ pub(super) fn by_person(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64
     old.chain(young).map(IntentId::number).collect()
 }
 
-/// Those that no old intent explains either.
 pub(super) fn strangers(contents: &JournalContents, old: &[OldTrade]) -> Vec<StrangeTrade> {
     let mut strangers = contents.strangers();
     strangers.retain(|stranger| {
@@ -29,15 +26,12 @@ pub(super) fn strangers(contents: &JournalContents, old: &[OldTrade]) -> Vec<Str
     strangers
 }
 
-/// What is known of a bot's trades as far as its verdict is on them.
 #[derive(Default)]
 struct Own {
     rows: Vec<EdgeRow>,
-    /// Of how many a person said how they ended.
     said: u64,
 }
 
-/// The verdict on each bot, by one look at each intent.
 pub(super) fn verdicts_of(
     JournalContents { session, book, .. }: &JournalContents,
     old: &[OldTrade],

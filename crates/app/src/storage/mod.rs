@@ -1,6 +1,7 @@
-//! Files that lie on object storage: plans, shards, results and candles, by `s3://BUCKET/KEY` and `file:///FOLDER/FILE`.
+//! Files on object storage: plans, shards, results and candles.
 //!
-//! A path that [`is_address`] goes on as a path, so that whoever only passes it on need not know what it is.
+//! Addresses are `s3://BUCKET/KEY` and `file:///FOLDER/FILE`. A path for which [`is_address`] is
+//! true is passed on as a path, so that intermediate code need not distinguish the two.
 
 #[cfg(feature = "object-storage")]
 mod objects;
@@ -20,17 +21,12 @@ use crate::error::AppError;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Whether a path is meant as an address.
 pub fn is_address(path: &Path) -> bool {
     let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
     // Of one letter are disks.
     scheme.is_some_and(|scheme| scheme.len() > 1 && scheme.chars().all(|one| one.is_ascii_alphanumeric()))
 }
 
-/// A file on this machine: the path itself, or a copy in this folder of what an address names.
-///
-/// # Errors
-/// As [`local_copy`].
 pub fn here<'a>(path: &'a Path, copies: &Path) -> Result<Cow<'a, Path>, AppError> {
     Ok(if is_address(path) { Cow::Owned(local_copy(path, copies)?) } else { Cow::Borrowed(path) })
 }

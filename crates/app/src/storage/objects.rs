@@ -1,4 +1,4 @@
-//! Object storage, as commands use it.
+//! Object storage operations of commands.
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_storage::{Kept, Object, ObjectUrl, Storage, StorageError};
@@ -9,19 +9,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 use tempfile::TempDir;
 
-/// Objects of which a copy is kept; of more, the oldest copies go.
 const MAX_COPIES: usize = 64;
 
-/// A folder of objects, and the folder of this machine in which its files are worked on until they are whole.
 pub(crate) struct RemoteFolder {
     url: ObjectUrl,
     storage: Storage,
     work: TempDir,
-    /// The files that were looked for, and what there was of each.
     seen: Mutex<BTreeMap<String, Option<Seen>>>,
 }
 
-/// An object that was brought here, and what was in it.
 #[derive(Clone)]
 struct Seen {
     object: Object,
@@ -29,10 +25,7 @@ struct Seen {
 }
 
 impl RemoteFolder {
-    /// Opens it. Nothing is asked of the storage yet.
-    ///
-    /// # Errors
-    /// An address that is none; an environment that names no server; no room on this machine.
+    /// Does not contact the storage yet.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
         let url = url_of(path)?;
         let storage = Storage::of(&url).map_err(error_of)?;
@@ -41,20 +34,14 @@ impl RemoteFolder {
         Ok(Self { url, storage, work, seen: Mutex::default() })
     }
 
-    /// Where its files are worked on.
     pub(crate) fn here(&self) -> &Path {
         self.work.path()
     }
 
-    /// Its address.
     pub(crate) fn shown(&self) -> PathBuf {
         PathBuf::from(self.url.to_string())
     }
 
-    /// Brings a file here, where there is one: once.
-    ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
     pub(crate) fn bring(&self, name: &str) -> Result<(), AppError> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.contains_key(name) {
@@ -72,19 +59,13 @@ impl RemoteFolder {
         Ok(())
     }
 
-    /// Puts a file, over another one.
-    ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
     pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), AppError> {
         self.storage.put(&self.url.join(name), bytes).map_err(error_of)
     }
 
-    /// Puts the file that was worked on, which is whole now: where there was none, or in place of what was brought. Whether ours is
-    /// what is there; somebody who was faster is not overwritten.
+    /// Uploads a finished file and returns whether it is now the stored version.
     ///
-    /// # Errors
-    /// The storage refuses it or cannot be reached.
+    /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
         self.bring_nothing_twice(name)?;
         let bytes = read_here(&self.work.path().join(name))?;
@@ -103,7 +84,9 @@ impl RemoteFolder {
         Ok(is_ours)
     }
 
-    /// What there is of a file that was made here without being looked for: it is not brought over ours.
+    /// Records the stored version of a file that was created without a download.
+    ///
+    /// The stored version is not downloaded over the local one.
     fn bring_nothing_twice(&self, name: &str) -> Result<(), AppError> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if !seen.contains_key(name) {
@@ -121,38 +104,23 @@ impl RemoteFolder {
     }
 }
 
-/// All of an object; nothing where there is none.
-///
-/// # Errors
-/// The storage refuses it or cannot be reached.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
     let (url, storage) = opened(path)?;
     let Some(object) = storage.look(&url).map_err(error_of)? else { return Ok(None) };
     storage.read(&url, &object).map(Some).map_err(error_of)
 }
 
-/// Whether there is such an object.
-///
-/// # Errors
-/// The storage refuses it or cannot be reached.
 pub fn exists(path: &Path) -> Result<bool, AppError> {
     let (url, storage) = opened(path)?;
     Ok(storage.look(&url).map_err(error_of)?.is_some())
 }
 
-/// Puts a file of this machine there, over what is there; it is there whole or not at all.
-///
-/// # Errors
-/// The storage refuses it or cannot be reached.
+/// Uploads a local file atomically, replacing an existing object.
 pub fn put_file(path: &Path, file: &Path) -> Result<(), AppError> {
     let (url, storage) = opened(path)?;
     storage.put(&url, read_here(file)?).map_err(error_of)
 }
 
-/// A copy of an object in this folder, which is made where there is none of just this content.
-///
-/// # Errors
-/// There is no such object; the storage refuses it or cannot be reached; the disk does not do.
 pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     let (url, storage) = opened(path)?;
     let Some(object) = storage.look(&url).map_err(error_of)? else {
@@ -171,7 +139,7 @@ pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     Ok(copy)
 }
 
-/// Copies save time and nothing else: what cannot be removed stays.
+/// Best effort: copies only save time, so a failed removal is ignored.
 fn prune(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let written = |path: &Path| fs::metadata(path).and_then(|there| there.modified());
@@ -204,7 +172,7 @@ fn hash_of(bytes: &[u8]) -> blake3::Hash {
     blake3::hash(bytes)
 }
 
-/// In a command's words: whoever runs shards tries those again that did not reach the storage, and no others.
+/// Keeps failures to reach the storage apart, since only those shards are retried.
 fn error_of(error: StorageError) -> AppError {
     let kind = match &error {
         StorageError::InvalidUrl { .. }

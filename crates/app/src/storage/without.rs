@@ -1,4 +1,4 @@
-//! What stands for object storage in a program that is built without it.
+//! Stub for builds without object storage.
 
 use crate::error::AppError;
 use std::convert::Infallible;
@@ -11,12 +11,9 @@ fn absent(path: &Path) -> AppError {
     )
 }
 
-/// A folder of objects, of which there is none.
 pub(crate) struct RemoteFolder(Infallible);
 
 impl RemoteFolder {
-    /// # Errors
-    /// Always: this program has no object storage.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
         Err(absent(path))
     }
@@ -42,26 +39,18 @@ impl RemoteFolder {
     }
 }
 
-/// # Errors
-/// Always: this program has no object storage.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
     Err(absent(path))
 }
 
-/// # Errors
-/// Always: this program has no object storage.
 pub fn exists(path: &Path) -> Result<bool, AppError> {
     Err(absent(path))
 }
 
-/// # Errors
-/// Always: this program has no object storage.
 pub fn put_file(path: &Path, _file: &Path) -> Result<(), AppError> {
     Err(absent(path))
 }
 
-/// # Errors
-/// Always: this program has no object storage.
 pub fn local_copy(path: &Path, _folder: &Path) -> Result<PathBuf, AppError> {
     Err(absent(path))
 }

@@ -1,4 +1,4 @@
-//! The candles that a bot needs: whether they are there, and whether they are sound.
+//! Availability and quality check of the candles that a bot needs.
 
 use super::plan::tuned_bot;
 use crate::candles::{
@@ -18,48 +18,33 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// One series that a bot needs, as a check found it.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckedCandles {
-    /// Symbol and interval, `BTCUSDT@1m`.
     pub series: String,
-    /// The file, or the series of the catalog.
     pub place: String,
-    /// How many candles there are.
     pub candles: usize,
-    /// The first one's open, ms since 1970.
+    /// Open time of the first candle.
     pub from: Millis,
-    /// The last one's close.
+    /// Close time of the last candle.
     pub to: Millis,
-    /// How many are missing while the market was open.
+    /// Candles missing while the market was open.
     pub missing: u64,
-    /// The part of all that could be there, from 0 to 1.
+    /// Fraction of the possible candles, from 0 to 1.
     pub coverage: f64,
-    /// Doubtful problems by their kind; certain ones are an error.
+    /// Suspected problems by kind. Definite ones are an error.
     pub problems: BTreeMap<&'static str, u64>,
-    /// Where more of them would come from.
     #[serde(skip)]
     pub origin: CandleOrigin,
 }
 
-/// Where candles come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandleOrigin {
-    /// A file that was named.
     File,
-    /// The catalog, made by chance.
     Made,
-    /// The catalog, from files.
     Imported,
-    /// The catalog, from a venue.
     Stored,
 }
 
-/// Finds and checks all candles that the bot of these terms would be searched on.
-///
-/// # Errors
-/// There is no bot but the built-in examples, or its rule cannot be read; its candles are missing, with the command that brings them; a file has rows that
-/// are certainly wrong, with the command that mends it.
 pub fn check_candles(
     terms: &SearchTerms,
     (files, registry): (&[PathBuf], &Registry),
@@ -153,7 +138,6 @@ fn found_of(
 }
 
 impl CheckedCandles {
-    /// How there would be more of them.
     pub fn more_words(&self) -> String {
         let Self { series, place, .. } = self;
         let (symbol, interval) = series.split_once('@').unwrap_or((series, ""));
@@ -176,7 +160,6 @@ impl CheckedCandles {
         }
     }
 
-    /// What the check found, in words.
     pub fn words(&self) -> String {
         let problems: Vec<String> =
             self.problems.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
@@ -197,7 +180,6 @@ impl CheckedCandles {
     }
 }
 
-/// Where the candles were looked for, and what is there.
 fn where_looked(names: &[DataName], is_named: bool, store: &CandleStore) -> String {
     let there: Vec<String> = names.iter().map(|name| argument_of(name.series())).collect();
     if is_named {
@@ -221,7 +203,6 @@ fn where_looked(names: &[DataName], is_named: bool, store: &CandleStore) -> Stri
     }
 }
 
-/// Series of the catalog that a message names.
 const MOST_LISTED: usize = 8;
 
 fn missing(bot: &BotSettings, looked: &str) -> AppError {
@@ -235,7 +216,6 @@ fn missing(bot: &BotSettings, looked: &str) -> AppError {
     ))
 }
 
-/// A series as arguments name it.
 fn argument_of(series: Series) -> String {
     format!("{}@{}", series.symbol, series.interval)
 }

@@ -1,7 +1,7 @@
-//! From a rule to a checked result: the candles that it needs, what of it is searched, and how the candles are divided.
+//! From a rule to a validated result: its candles, its search and the division of the candles.
 //!
-//! The parts are those of [`search`](crate::search), [`validation`](crate::validation) and [`data::check`](crate::data::check); here
-//! stands what is taken where nobody says.
+//! The steps are those of [`search`](crate::search), [`validation`](crate::validation) and
+//! [`data::check`](crate::data::check). This module supplies their defaults.
 
 mod candles;
 mod plan;

@@ -1,4 +1,4 @@
-//! What of a bot is searched, by how many sets and on which part of the candles, where nobody says.
+//! Defaults of `tune`: searched parameters, number of sets and division of the candles.
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::configuration::{Base, Loaded};
@@ -15,37 +15,31 @@ use candlewick_search::walk_forward::Course;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// A grid of more sets than this is not walked whole: as many are spread over it.
+/// Larger grids are sampled with this many sets instead.
 pub const MOST_SETS: u64 = 200;
-/// The strategy whose own numbers are searched only where they are named.
 const COMBINATION: &str = "combine";
-/// Parts of the candles before the hold-out where nothing is searched: the first is the training, each other a test.
+/// Parts before the hold-out if nothing is searched: one for training, the others for tests.
 const FIXED_PARTS: i64 = 6;
-/// Parts that a layout has where nobody says: a training of three tests, and five of them.
+/// Parts of the default layout: a training as long as three tests, and five tests.
 const USUAL_PARTS: i64 = 8;
 
-/// What is searched, prepared.
 pub struct TunePlan<'a> {
-    /// The terms, with what was left open filled in.
     pub terms: SearchTerms,
-    /// Everything that they need.
     pub prepared: PreparedSearch<'a>,
-    /// How the candles are divided: windows that train on everything before their test, and the hold-out at the end.
     pub layout: LayoutTerms,
-    /// Whether the bot has nothing to search: it is tested as it stands.
+    /// Whether nothing is searched, so that the bot is tested unchanged.
     pub is_fixed: bool,
-    /// Parameters that stay as they are, since they have no range.
     pub without_range: Vec<String>,
-    /// Those that decide which signals of a combination are traded, not what it signals: they stay as they are, unless they are named.
+    /// Parameters that select which signals of a combination are traded. They stay unchanged unless
+    /// named.
     pub of_combination: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
-    /// Fills in what the terms leave open, and reads and checks all of it. All parameters with a range are searched; up to
-    /// [`MOST_SETS`] of a grid, else so many that are spread over it. A bot without any is tested as it stands.
+    /// Fills in what the terms leave open, and checks everything.
     ///
-    /// # Errors
-    /// As [`SearchTerms::prepare`].
+    /// Searches all parameters that have a range, with at most [`MOST_SETS`] sets: the whole grid,
+    /// or a sample of it. A bot without such parameters is tested unchanged.
     pub fn prepare(
         mut terms: SearchTerms,
         hold_out: f64,
@@ -83,7 +77,6 @@ impl<'a> TunePlan<'a> {
         Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
     }
 
-    /// The same search of the candles that come before the hold-out, as its own training has them.
     pub fn before_hold_out(&self, layout: &Layout) -> SearchTerms {
         let mut terms = self.terms.clone();
         let end = layout.hold_out.as_ref().map(|range| range.start - layout.settings.gap);
@@ -91,10 +84,6 @@ impl<'a> TunePlan<'a> {
         terms
     }
 
-    /// The bot's strategy, and the newest of the candles before the hold-out that it is checked on.
-    ///
-    /// # Errors
-    /// The bot has no candle there.
     pub fn subject(&self, layout: &Layout) -> Result<(Subject, Market), AppError> {
         let PreparedSearch { entry, candles, settings: BacktestSettings { session, .. }, .. } =
             &self.prepared;
@@ -108,29 +97,18 @@ impl<'a> TunePlan<'a> {
         Ok((Subject { entry, params: bot.params.clone(), bot: context }, market))
     }
 
-    /// A name for the folder of its trials: another rule, other candles or another program have another one.
-    ///
-    /// # Errors
-    /// The program itself cannot be read.
+    /// The name differs for another rule, other candles or another program.
     pub fn folder_name(&self) -> Result<String, AppError> {
         let whole = json!([self.terms.identity(&self.prepared)?.to_json(), self.layout.hold_out]);
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
     }
 
-    /// The bot as a configuration that is laid over no other.
-    ///
-    /// # Errors
-    /// Parameters that TOML cannot hold.
     pub fn bot_as_it_stands(&self) -> Result<Option<String>, AppError> {
         let bot = self.prepared.settings.session.bots.first();
         bot.map(|bot| best_bot(&self.prepared, bot)).transpose()
     }
 }
 
-/// The configuration, and the bot of it that is tuned, whose strategy can be built.
-///
-/// # Errors
-/// There is no bot but the built-in examples; a rule or a parameter that is wrong, with its place.
 pub(super) fn tuned_bot(
     terms: &SearchTerms,
     files: &[PathBuf],
@@ -148,7 +126,6 @@ pub(super) fn tuned_bot(
     Ok((loaded, bot))
 }
 
-/// The parameters of the bot's strategy, as its own parameters make it.
 fn parameters_of(bot: &BotSettings, registry: &Registry) -> Result<Vec<Parameter>, AppError> {
     let Some(entry) = registry.find(&bot.strategy) else {
         return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
@@ -157,7 +134,9 @@ fn parameters_of(bot: &BotSettings, registry: &Registry) -> Result<Vec<Parameter
     Ok(entry.parameters.clone())
 }
 
-/// Whether a parameter of a combination is its own, and none of a part: ranges of thousands, of which most leave nothing to trade.
+/// Returns whether a parameter belongs to the combination itself.
+///
+/// Such ranges span thousands of values, and most of these leave nothing to trade.
 fn is_of_combination(name: &str) -> bool {
     name == "within" || name.starts_with("gate.")
 }
@@ -166,7 +145,7 @@ fn has_range(parameter: &Parameter) -> bool {
     parameter.minimum.is_some() && parameter.maximum.is_some()
 }
 
-/// Windows that train on everything before their test. Where nothing is chosen, a training need not be long.
+/// A bot without parameters to choose needs only a short training.
 fn layout_of(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {

@@ -1,19 +1,18 @@
-//! The best set of a sweep, shown its candles one by one, here and in another process.
+//! Candle-by-candle verification of a sweep's best set, here and in another process.
 
 use super::elsewhere::first_difference;
 use super::process::{Itself, Surroundings};
 use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{Checked, Finding, Market, Subject, check_declaration, check_foresight};
 
-/// Candles on which it is verified, the newest: who knows what follows knows it there.
+/// Maximum number of candles, the newest ones. A strategy that knows the future knows it there,
+/// too.
 const MAX_CANDLES: usize = 200_000;
 
-/// Holds what a sweep says of a set to what the strategy does when it is shown nothing but the past: what it declares is what it
-/// answers, where no later candle lies behind the one that it is shown; it knows these candles neither by their times nor by
-/// their prices; and a new process decides alike.
+/// Verifies a set of a sweep by showing the strategy only the past.
 ///
-/// # Errors
-/// A sentence that names the strategy, the candle and a cure.
+/// Its declared decisions must equal those it makes when no later candle exists. It must not
+/// recognise the candles by their times or prices, and a new process must decide alike.
 pub fn verify_best(
     itself: &Itself,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! Whether a strategy decides alike in other processes, and touches nothing outside of the candles.
+//! Checks that a strategy decides alike in other processes and uses nothing but the candles.
 
 use super::file::{files, paths};
 use super::process::{Itself, Reply, Surroundings};
@@ -10,17 +10,16 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Processes where everything is another: who goes by something that has two values goes unseen once in 2^6.
+/// Processes in which all surroundings differ. A dependency on a two-valued property is missed once
+/// in 2^6.
 const PROCESSES: usize = 6;
-/// Bytes that are more than what counting them reads.
+/// Reads above this number of bytes are not caused by the measurement itself.
 const LEAST: u64 = 32;
-/// Variables without which a program may not start.
 const NEEDED: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
-/// Half a day before and behind the hour of the world, and others.
+/// Includes the zones furthest ahead of and behind UTC.
 const TIME_ZONES: [&str; PROCESSES] =
     ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kathmandu", "America/St_Johns", "Asia/Tokyo", "America/Lima"];
 
-/// What is another in a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Environment,
@@ -51,7 +50,6 @@ impl Change {
     }
 }
 
-/// Where strategies run elsewhere, and on what.
 struct Elsewhere<'a> {
     itself: &'a Itself,
     subject: &'a Subject,
@@ -59,7 +57,6 @@ struct Elsewhere<'a> {
     folders: Vec<TempDir>,
 }
 
-/// Compares decisions of this process with those of others, and looks at what was read and written there.
 pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Checked; 2] {
     let candles = &market.candles[..];
     let not_run = |problem: &dyn std::fmt::Display| {
@@ -92,7 +89,6 @@ impl Elsewhere<'_> {
         [processes, outside]
     }
 
-    /// How it decides otherwise elsewhere, if it does.
     fn difference(&self) -> Result<Option<String>, String> {
         let here = self.subject.decisions(self.candles, &[])?;
         let differs = |changes: &[Change], token| -> Result<Option<usize>, String> {
@@ -148,7 +144,6 @@ impl Elsewhere<'_> {
         self.itself.run(&subject, self.candles, &around)
     }
 
-    /// What was read and written outside, and which files came of it.
     fn outside(&self, reply: &Reply) -> Checked {
         let found = |finding, words: String| Check::Outside.found(finding, words);
         let left: BTreeSet<String> = self.folders.iter().flat_map(|folder| names(folder.path())).collect();
@@ -194,14 +189,12 @@ impl Elsewhere<'_> {
     }
 }
 
-/// The first candle at which two runs decide otherwise.
 pub(super) fn first_difference(one: &[Decision], other: &[Decision]) -> Option<usize> {
     let place = one.iter().zip(other).position(|(one, other)| one != other);
     let place = place.or((one.len() != other.len()).then(|| one.len().min(other.len())))?;
     one.get(place).into_iter().chain(other.get(place)).map(|decision| decision.candle).min()
 }
 
-/// The same strategy, and files that its parameters name are named from the root.
 fn with_whole_paths(subject: &Subject) -> Subject {
     let mut whole = subject.clone();
     for (place, file) in paths(&subject.params) {

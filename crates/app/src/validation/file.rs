@@ -1,4 +1,4 @@
-//! Files that a strategy's parameters name, cut off: who reads ahead in one decides otherwise when the rest is missing.
+//! Truncates files named by parameters: a strategy that reads ahead then decides differently.
 
 use candlewick_sdk::testkit::{Check, Checked, Finding, KnownUntil, Market, Subject, check_files};
 use candlewick_sdk::{Interval, Millis};
@@ -8,16 +8,13 @@ use std::io;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Moments at which files are cut off.
 const CUTS: usize = 5;
-/// Nobody reads more than this into a strategy.
 const MAX_BYTES: u64 = 64 << 20;
-/// A header of candles: their rows are known an interval after their time.
+/// Header of a candle file, whose rows are known one interval after their time.
 const CANDLES: &str = "time,open,high,low,close";
-/// Times below this are seconds, not milliseconds: as milliseconds they would lie before 1973.
+/// Smaller times are in seconds: as milliseconds they would be before 1973.
 const LEAST_MS: i64 = 100_000_000_000;
 
-/// Makes the check, if a parameter names a file of rows that begin with a time.
 pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     let not_run = |words: String| Check::Files.found(Finding::NotRun, words);
     let named = files(&subject.params);
@@ -38,14 +35,13 @@ pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     }
 }
 
-/// The files that parameters name, each with its place among them (a JSON pointer).
+/// Returns the files that parameters name, with their JSON pointers.
 pub(super) fn files(params: &Value) -> Vec<(String, String)> {
     let mut named = paths(params);
     named.retain(|(_, path)| Path::new(path).is_file());
     named
 }
 
-/// Whatever lies on the disk and is named.
 pub(super) fn paths(params: &Value) -> Vec<(String, String)> {
     let mut named = Vec::new();
     add_paths(params, String::new(), &mut named);
@@ -69,7 +65,6 @@ fn add_paths(value: &Value, place: String, named: &mut Vec<(String, String)>) {
     }
 }
 
-/// The lines of a file, and when each was known.
 struct Table {
     lines: Vec<(Option<Millis>, String)>,
 }
@@ -114,7 +109,6 @@ fn time_of(line: &str) -> Option<Millis> {
     Some(if number.abs() < LEAST_MS { Millis::from_seconds(number) } else { Millis::new(number) })
 }
 
-/// The parameters with each file cut off at moments of the market; the folder holds these files.
 fn cut(
     subject: &Subject,
     market: &Market,

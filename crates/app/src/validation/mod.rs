@@ -1,4 +1,4 @@
-//! A strategy held to every check: those of the conformance kit, and those that take a clock or a file.
+//! Validation of a strategy: the checks of the conformance kit, and those with a clock or a file.
 
 mod best;
 mod elsewhere;
@@ -25,83 +25,59 @@ use speed::Speed;
 use std::time::Duration;
 pub use unfinished::Unfinished;
 
-/// How many checks there are, for a bar of progress.
 pub const CHECKS: u64 = 15;
-/// Candles of a file that are taken, the newest: every check shows them dozens of times.
+/// Maximum number of candles of a file, the newest ones: every check shows them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Candles that nobody can have seen, and the time that a run over them may take: who cheats seldom, or late, shows it there.
+/// Maximum number of synthetic candles that no strategy can have seen.
+///
+/// `PATIENCE` limits the time of a run over them. Rare or late cheating shows there.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Time limit of the first run of a process.
 const FIRST_RUN: Duration = Duration::from_secs(1);
 /// Number of runs over the given candles in all checks together, rounded up.
 const RUNS: u32 = 90;
-/// Default time limit of all checks together.
 pub const TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Minimum number of candles of a market, in addition to those that the warm-up needs.
 const SPARE_CANDLES: usize = 300;
-/// The least number of candles that nobody has seen, beyond what the warm-up asks for.
 const SPARE_UNSEEN: usize = 1_500;
 
-/// What became of a strategy's checks.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ValidationReport {
-    /// What each check found.
     pub checked: Vec<Checked>,
-    /// What it was checked on.
     markets: Vec<CheckedMarket>,
-    /// Nothing when it was too slow to be checked at all.
+    /// `None` if the strategy was too slow to be checked.
     validation: Option<Validation>,
     speed: Speed,
 }
 
-/// Candles that it was checked on.
 #[derive(Debug, Serialize, Deserialize)]
 struct CheckedMarket {
     name: String,
-    /// How many were taken, the newest.
     candles: usize,
-    /// How many there were.
     given: usize,
 }
 
-/// What some of the checks are made with.
 #[derive(Clone, Debug)]
 pub struct Means {
-    /// Seed of candles that nobody can have seen.
     pub seed: u64,
-    /// How many of them; as many as take a moment when it is not said.
+    /// Number of unseen candles; `None` selects as many as a run handles in a moment.
     pub unseen: Option<usize>,
-    /// How the program is started for checks in other processes.
     pub itself: Itself,
-    /// Time limit of all checks together.
     pub limit: Duration,
 }
 
-/// Reasons for which a strategy was not checked.
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum CheckError {
-    /// The strategy was not built.
     #[error("{problem}")]
     Build {
-        /// The build error.
         problem: String,
         /// Whether a file that the strategy reads caused it, rather than a setting.
         is_data: bool,
     },
-    /// The strategy panics when it is built.
     #[error("the strategy panics when it is built: {message}")]
-    Panic {
-        /// The panic's message.
-        message: String,
-    },
-    /// There are too few candles for the warm-up.
+    Panic { message: String },
     #[error("{message}")]
-    TooFewCandles {
-        /// The number of candles given and needed.
-        message: String,
-    },
-    /// The checks ended without a report.
+    TooFewCandles { message: String },
     #[error(transparent)]
     #[serde(skip)]
     Unfinished(Unfinished),
@@ -127,9 +103,6 @@ impl From<BuildError> for CheckError {
 /// Runs every check in a new process, without a market on three synthetic ones.
 ///
 /// `progress` is called several times a second with the number of checks that have begun.
-///
-/// # Errors
-/// [`CheckError`] if the strategy cannot be built, the market is too short for its warm-up, or the process ends before its report.
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
@@ -146,7 +119,6 @@ pub fn examine(
     examined.map_err(CheckError::Unfinished)?
 }
 
-/// Runs every check in this process.
 fn examine_here(
     subject: &Subject,
     market: Option<Market>,
@@ -194,14 +166,12 @@ fn examine_here(
     Ok(examined)
 }
 
-/// Returns the number of candles for which all checks take half of the time limit.
 fn affordable_candles(speed: &Speed, warmup: usize, limit: Duration) -> usize {
     let all_runs = speed.candle.unwrap_or_default().saturating_mul(RUNS).as_nanos().max(1);
     let affordable = usize::try_from(limit.as_nanos() / 2 / all_runs).unwrap_or(MAX_CANDLES);
     affordable.max(candles_needed(warmup.min(MAX_CANDLES)) + SPARE_CANDLES)
 }
 
-/// As many as there is patience for.
 fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
     let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
     let affordable = usize::try_from(PATIENCE.as_nanos() / candle).unwrap_or(MAX_UNSEEN);

@@ -1,4 +1,4 @@
-//! A strategy in another process of the same program: what is asked of it there, and what it answers.
+//! Runs a strategy in another process of the same program: requests and replies.
 
 use super::supervise::{Message, Printed, report_position, send, supervise};
 use super::unfinished::Unfinished;
@@ -15,36 +15,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Bytes of a candle between processes: a time and five numbers.
+/// Size of a candle between processes: a time and five numbers.
 const CANDLE_BYTES: usize = 48;
-/// Time limit of a single run over the candles.
 const RUN_LIMIT: Duration = Duration::from_mins(10);
-/// Number of candles shown to each earlier instance of a process.
 const EARLIER_CANDLES: usize = 100;
 
-/// How a program starts itself to answer with [`answer_request`].
 #[derive(Clone, Debug)]
 pub struct Itself {
-    /// The program.
     pub program: PathBuf,
-    /// The arguments that make it answer; it takes further ones and ignores them.
+    /// Arguments that make it answer. It accepts further ones and ignores them.
     pub arguments: Vec<OsString>,
 }
 
-/// Around the strategy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surroundings<'a> {
-    /// These variables instead of the parent's.
     pub(super) environment: Option<Vec<(String, String)>>,
-    /// Another working directory.
     pub(super) folder: Option<&'a Path>,
-    /// Arguments that mean nothing.
     pub(super) arguments: Vec<String>,
-    /// Another bot's name.
     pub(super) bot: Option<String>,
-    /// Whether bots of this symbol, with other parameters, run beside it.
     pub(super) rivals: Option<Symbol>,
-    /// Number of instances that are built and dropped before it.
     pub(super) earlier: usize,
 }
 
@@ -65,30 +54,24 @@ struct Request {
 
 #[derive(Serialize, Deserialize)]
 enum Task {
-    /// Run over the candles once.
     Decide { rivals: Option<Symbol>, earlier: usize },
-    /// Run every check.
     Examine(Examination),
 }
 
-/// Options of the checks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Examination {
     /// Name of the candles, `None` for synthetic ones.
     pub(super) market: Option<String>,
-    /// Number of candles before the oldest were removed.
     pub(super) given: usize,
     pub(super) seed: u64,
     pub(super) unseen: Option<usize>,
     pub(super) limit: Duration,
 }
 
-/// What a strategy did in another process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Reply {
     pub(super) decisions: Result<Vec<Decision>, String>,
-    /// Bytes that it read while it was built, and while it was shown candles, and that it wrote; nothing where the system does not
-    /// count them.
+    /// Bytes read and written; `None` if the system does not count them.
     pub(super) traffic: Option<Traffic>,
 }
 
@@ -100,10 +83,6 @@ pub(super) struct Traffic {
 }
 
 impl Itself {
-    /// Runs the strategy over candles in a new process.
-    ///
-    /// # Errors
-    /// A sentence when there is no such process, or it came to a bad end.
     pub(super) fn run(
         &self,
         subject: &Subject,
@@ -125,7 +104,6 @@ impl Itself {
         reply.map_err(|error| format!("in a process of its own: {error}"))
     }
 
-    /// Runs every check in a new process.
     pub(super) fn examine(
         &self,
         subject: &Subject,
@@ -150,7 +128,6 @@ impl Request {
         Self { nonce, strategy, params, bot, symbol, interval, expiry, longer_share_percent, candles, task }
     }
 
-    /// Starts the command with this request and returns its reply.
     fn submit<T: DeserializeOwned + Send + 'static>(
         &self,
         command: Command,
@@ -164,10 +141,6 @@ impl Request {
     }
 }
 
-/// Answers a request of [`Itself`] to this process: reads it from `input`, and writes the reply to stdout.
-///
-/// # Errors
-/// If the input is not a request, or stdout is closed.
 pub fn answer_request(
     registry: &Registry,
     itself: &Itself,
@@ -213,11 +186,10 @@ fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier
     Reply { decisions, traffic }
 }
 
-/// A look at what this thread has read and written so far.
 struct Look {
     read: u64,
     wrote: u64,
-    /// What the look itself read, which the next one counts.
+    /// Bytes that this measurement read itself, which the next one includes.
     own: u64,
 }
 
@@ -229,7 +201,6 @@ fn look() -> Option<Look> {
     Some(Look { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-/// What was read and written between three looks.
 fn traffic(before: Option<Look>, between: Option<Look>, after: Option<Look>) -> Option<Traffic> {
     let (before, between, after) = (before?, between?, after?);
     let read = |from: &Look, to: &Look| (to.read - from.read).saturating_sub(from.own);

@@ -1,4 +1,4 @@
-//! How long a strategy takes for a candle, beside one that does nothing.
+//! Time a strategy takes per candle, compared with one that does nothing.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Checked, Finding, Position, Subject, at_interval, random_walk};
@@ -6,29 +6,23 @@ use candlewick_sdk::{Candle, LongerCandles, Signal, Strategy};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The best of so many rounds counts: whatever else the machine does can only make a round longer.
+/// Number of rounds. The fastest one counts, since other load can only slow a round down.
 const ROUNDS: usize = 5;
-/// A round ends here at the latest.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Candles of a round.
 const CANDLES: usize = 2_000;
-/// Candles between two looks at the watch.
 const STRIDE: usize = 16;
-/// A year of minutes would take nine minutes.
+/// At this rate a year of one-minute candles takes nine minutes.
 const TOO_SLOW: Duration = Duration::from_millis(1);
-/// A sweep of a thousand sets over a year of minutes would take three hours.
+/// At this rate a sweep of a thousand sets over a year of one-minute candles takes three hours.
 const SLOW: Duration = Duration::from_micros(20);
 
-/// Time for a candle.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Speed {
-    /// Of the strategy; nothing when it could not be run.
+    /// Time of the strategy per candle; `None` if it did not run to the end.
     pub candle: Option<Duration>,
-    /// Of one that does nothing, in the same loop: the floor.
     pub floor: Duration,
 }
 
-/// Looks at nothing.
 struct Idle;
 
 impl Strategy for Idle {
@@ -42,7 +36,9 @@ impl Strategy for Idle {
 }
 
 impl Speed {
-    /// Measures both in turn, on candles of its own: those of the other checks are nobody's to know yet.
+    /// Alternates between both strategies, on candles of its own.
+    ///
+    /// The strategy must not see the candles of the other checks in advance.
     pub(super) fn of(subject: &Subject) -> Self {
         let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
@@ -58,7 +54,6 @@ impl Speed {
         Self { candle: best, floor }
     }
 
-    /// Holds it to the limit.
     pub(super) fn checked(&self) -> Checked {
         let Some(candle) = self.candle else {
             return Check::Speed.found(Finding::NotRun, "it does not come to the end of the candles");
@@ -76,7 +71,6 @@ impl Speed {
     }
 }
 
-/// The mean time for a candle, of as many as there is patience for.
 fn round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
     let watch = Stopwatch::start();
     let mut shown = 0_u32;

@@ -1,8 +1,9 @@
 //! Runs this program in a process of its own, with a time limit.
 //!
-//! A strategy under check may end its process, crash, or never return. So the checks run in a child process, and only a complete
-//! reply counts. Replies are lines on the child's stdout that begin with a random nonce, which tells them from the strategy's own
-//! output. A child whose parent is gone can no longer write, and ends.
+//! A strategy under check may end its process, crash, or never return. So the checks run in a child
+//! process, and only a complete reply counts. Replies are lines on the child's stdout that begin
+//! with a random nonce, which tells them from the strategy's own output. A child whose parent is
+//! gone can no longer write, and ends.
 
 use super::unfinished::{Stage, Unfinished};
 use candlewick_broker::clock::Stopwatch;
@@ -19,39 +20,31 @@ use std::time::Duration;
 const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Longest wait for a child that has replied, or for the output of one that has ended.
 const GRACE: Duration = Duration::from_secs(1);
-/// Maximum length of a line. A longer one is split.
+/// A longer line is split.
 const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Maximum number of lines in the channel. A child that prints faster has to wait.
 const MAX_QUEUED_LINES: usize = 1_024;
 
-/// A message of the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Message<T> {
-    /// A check begins.
     Begun(Check),
-    /// The current position in the candles.
     At(Position),
-    /// The reply, which is the last message.
     Done(T),
 }
 
-/// Destination of the strategy's own output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Printed {
-    /// Forwarded to stderr.
     Shown,
     /// Discarded except for the last line, which errors quote.
     Hidden,
 }
 
-/// A line of the child's output, or the end of a pipe.
 enum Output<T> {
     Message(Message<T>),
     Text(String),
     Closed,
 }
 
-/// A child process that ends with its owner.
 struct Guarded(Child);
 
 impl Drop for Guarded {
@@ -62,7 +55,6 @@ impl Drop for Guarded {
     }
 }
 
-/// A supervised child process.
 struct Supervised<'a, T> {
     child: Guarded,
     output: Receiver<Output<T>>,
@@ -72,14 +64,10 @@ struct Supervised<'a, T> {
     watch: Stopwatch,
     stage: Stage,
     last_line: String,
-    /// Called with the number of checks that have begun.
     progress: &'a mut dyn FnMut(u64),
     begun: u64,
 }
 
-/// Starts the command, sends it the request and waits up to `limit` for its reply.
-///
-/// `progress` is called several times a second with the number of checks that have begun.
 pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
     mut command: Command,
     request: Vec<u8>,
@@ -157,7 +145,6 @@ impl<T> Supervised<'_, T> {
         }
     }
 
-    /// Waits until a child that has replied ends, which closes its pipes.
     fn await_exit(&mut self) {
         let watch = Stopwatch::start();
         while self.open_pipes > 0 && watch.elapsed() < GRACE && matches!(self.child.0.try_wait(), Ok(None)) {
@@ -178,7 +165,6 @@ impl<T> Supervised<'_, T> {
     }
 }
 
-/// Sends the lines of a pipe: those that begin with the nonce as messages, other non-empty lines as text.
 fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender: &SyncSender<Output<T>>) {
     let mut reader = BufReader::new(pipe);
     let mut bytes = Vec::new();
@@ -214,7 +200,8 @@ pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::
     stdout.flush()
 }
 
-/// Starts a thread that reports the position of the checks, and ends the process when its parent is gone.
+/// Starts a thread that reports the position of the checks, and ends the process when its parent is
+/// gone.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {

@@ -1,4 +1,4 @@
-//! What the checks found, for people and for machines.
+//! Text and JSON rendering of a validation report.
 
 use super::{CheckedMarket, ValidationReport};
 use candlewick_records::{counted, table};
@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 impl ValidationReport {
-    /// A table, check by check.
     pub fn text(&self, subject: &Subject) -> String {
         let entry = &subject.entry;
         let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| {
@@ -35,7 +34,6 @@ impl ValidationReport {
         text
     }
 
-    /// One document.
     pub fn document(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
         let market = |market: &CheckedMarket| json!({ "name": market.name, "candles": market.candles, "given": market.given });

@@ -1,4 +1,4 @@
-//! Why the checks of a strategy did not finish.
+//! Reasons for which the checks of a strategy did not finish.
 
 use candlewick_sdk::testkit::{Check, Position};
 use std::process::ExitStatus;
@@ -7,10 +7,8 @@ use std::time::Duration;
 /// Time without progress above which the current candle is reported instead of the average.
 const STALL: Duration = Duration::from_millis(500);
 
-/// Progress of the checks when they stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
-    /// The check that began last, `None` before the first.
     pub(super) check: Option<Check>,
     position: Position,
     /// Time of the last change of the position, since the start.
@@ -18,7 +16,6 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Records a position that was reported `at` this time since the start.
     pub(super) fn update(&mut self, position: Position, at: Duration) {
         if position != self.position {
             (self.position, self.moved) = (position, at);
@@ -30,36 +27,17 @@ impl Stage {
     }
 }
 
-/// Reasons for which the checks ended without a report.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
-    /// The process cannot be started.
     #[error("a strategy is checked in a process of its own, which cannot be started: {0}")]
     NotStarted(#[source] std::io::Error),
-    /// The process ended before its report.
     #[error("the strategy {} {}{}", describe_end(*status), stage.describe(), describe_last_line(last_line))]
-    Ended {
-        /// The exit status.
-        status: ExitStatus,
-        /// Progress at the end.
-        stage: Stage,
-        /// The last line that it printed, empty if there is none.
-        last_line: String,
-    },
-    /// The time limit was reached.
+    Ended { status: ExitStatus, stage: Stage, last_line: String },
     #[error("the strategy did not finish within {} {}{}", describe_duration(*limit), stage.describe(), describe_pace(stage, *elapsed))]
-    TimedOut {
-        /// The time limit.
-        limit: Duration,
-        /// Time since the start.
-        elapsed: Duration,
-        /// Progress at the time limit.
-        stage: Stage,
-    },
+    TimedOut { limit: Duration, elapsed: Duration, stage: Stage },
 }
 
 impl Unfinished {
-    /// Returns a hint for the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "check that the program may be executed and that processes may be started",

@@ -1,4 +1,4 @@
-//! The same trades in loops written for nothing else.
+//! Hand-written loops that make the same trades and nothing else.
 
 use super::{BALANCE, Outcome, STAKE, Signals, WARMUP, Zone};
 use candlewick_sdk::{Candle, compare_prices};
@@ -7,10 +7,12 @@ use ta::Next;
 use ta::indicators::RelativeStrengthIndex;
 
 const STAKE_CENTS: i64 = STAKE * 100;
-/// What a win earns at a payout of 80 %.
+/// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// A signal at a close enters 3 s into the next candle, by the usual latency and the end of its second,
-/// and ends 3 s into the fifth after that; both prices lie on the line from open to close.
+/// Candles from the signal to the entry.
+///
+/// A trade enters 3 s into the next candle, after the usual latency and the end of its second. It
+/// ends 3 s into the fifth candle after that. Both prices are interpolated between open and close.
 const ENTRY_CANDLES: usize = 1;
 const EXIT_CANDLES: usize = 6;
 const INTO_CANDLE: f64 = 3_000.0;
@@ -25,17 +27,14 @@ struct Trade {
     open_price: f64,
 }
 
-/// One trade at a time on one symbol, entered where the index over 14 crosses into an extreme.
 pub(super) fn single(candles: &[Candle]) -> Outcome {
     run(candles, Signals::AtCrossings, |index| price_in(&candles[index], INTERVAL))
 }
 
-/// The same, entered at any candle of an extreme.
 pub(super) fn at_extremes(candles: &[Candle]) -> Outcome {
     run(candles, Signals::AtExtremes, |index| price_in(&candles[index], INTERVAL))
 }
 
-/// Like [`single`], with prices from candles of half the length, two to a candle.
 pub(super) fn detailed(candles: &[Candle], detail: &[Candle]) -> Outcome {
     run(candles, Signals::AtCrossings, |index| price_in(&detail[2 * index], DETAIL_INTERVAL))
 }
@@ -74,7 +73,6 @@ fn run(candles: &[Candle], signals: Signals, price_at: impl Fn(usize) -> f64) ->
     Outcome { trades, balance }
 }
 
-/// One trade at a time on each symbol, entered by the first of several indices that crosses into an extreme.
 pub(super) fn crowd<'a>(symbols: impl Iterator<Item = &'a [Candle]>, periods: &[usize]) -> Outcome {
     let mut whole = Outcome { trades: 0, balance: BALANCE * 100 };
     for candles in symbols {

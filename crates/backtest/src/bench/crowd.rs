@@ -1,11 +1,10 @@
-//! Crowds: so many bots on each of so many symbols.
+//! Crowds: a number of bots on each of a number of symbols.
 
 use std::fmt;
 
-/// Of the bots on a symbol, in their order.
 const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
-/// How many bots trade each of how many symbols: at least one each, and no more bots than there are periods.
+/// Has at least one bot and one symbol, and at most one bot per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowd {
     bots: usize,
@@ -13,9 +12,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Ten bots on each of ten symbols.
     pub const USUAL: Self = Self { bots: 10, symbols: 10 };
-    /// From one bot to the usual crowd, with more bots, with more symbols, and with both: what each further one costs.
     pub const GROWTH: [Self; 4] = [
         Self { bots: 1, symbols: 1 },
         Self { bots: 10, symbols: 1 },
@@ -23,23 +20,19 @@ impl Crowd {
         Self::USUAL,
     ];
 
-    /// How many bots trade each symbol.
     pub const fn bots(self) -> usize {
         self.bots
     }
 
-    /// How many symbols there are.
     pub const fn symbols(self) -> usize {
         self.symbols
     }
 
-    /// Those of the indices of the bots on each symbol.
     pub(super) fn periods(self) -> &'static [usize] {
         &PERIODS[..self.bots]
     }
 }
 
-/// How it is named in a table.
 impl fmt::Display for Crowd {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = |count| if count == 1 { "" } else { "s" };

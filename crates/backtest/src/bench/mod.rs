@@ -1,7 +1,7 @@
-//! Work to measure a backtest by, and the same work in loops written by hand for nothing else: the floors.
+//! Benchmark workloads, with hand-written loops for the same work as a lower bound.
 //!
-//! Each [`Work`] is run by [`Work::run`] through the whole of a backtest, and by [`Work::run_by_hand`] through its
-//! floor. Both make the same trades, which whoever measures holds first.
+//! [`Work::run`] runs a [`Work`] through the whole backtest, [`Work::run_by_hand`] through the
+//! loop. Both make the same trades; check that before measuring.
 
 mod by_hand;
 mod crowd;
@@ -15,29 +15,24 @@ pub use work::{Stage, Work, WorkKind};
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{Candle, Direction, Signal, Strategy};
 
-/// Both seeds of the index are forgotten by then, to the last bit that could decide.
+/// After so many candles both seeds of the index are forgotten, to the last relevant bit.
 const WARMUP: usize = 1_000;
 const OVERSOLD: f64 = 30.0;
 const OVERBOUGHT: f64 = 70.0;
-/// So much that the usual drawdown limit is asked and never binds, however long the walk.
+/// High enough that the drawdown limit is checked but never reached.
 const BALANCE: i64 = 100_000_000;
 const STAKE: i64 = 10;
 
-/// The loop by hand of [`WorkKind::Single`] over other candles.
 pub fn run_single_by_hand(candles: &[Candle]) -> Outcome {
     by_hand::single(candles)
 }
 
-/// Of the candles that close at an extreme of the index, those that signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signals {
-    /// The first: the one that crosses the level.
     AtCrossings,
-    /// Every one.
     AtExtremes,
 }
 
-/// Where the index closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zone {
     Oversold,
@@ -58,16 +53,14 @@ impl Zone {
     }
 }
 
-/// What a signal says at either extreme.
 const SIDES: [(Direction, &str, f64); 2] =
     [(Direction::Buy, "oversold", OVERSOLD), (Direction::Sell, "overbought", OVERBOUGHT)];
 
-/// Buys below 30 and sells above 70 of Wilder's index.
 struct RsiExtremes {
     rsi: Rsi,
-    /// The extreme of the last candle, one bit for each, where the next one is no signal there.
+    /// Extremes of the last candle that suppress a signal, one bit each.
     last: u8,
-    /// Extremes that are remembered: both, or none where every candle of an extreme signals.
+    /// Mask of `last`: both extremes, or none if every candle in an extreme signals.
     remembered: u8,
 }
 

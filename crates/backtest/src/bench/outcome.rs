@@ -1,10 +1,8 @@
-//! What a run and its loop by hand have to agree on.
+//! Results in which a run and its hand-written loop must agree.
 
-/// What a run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Settled trades.
     pub trades: u64,
-    /// The balance after them, in cents.
+    /// Final balance in cents.
     pub balance: i64,
 }

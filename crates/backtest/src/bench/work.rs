@@ -1,4 +1,4 @@
-//! Candles, bots and rules to measure by.
+//! Candles, bots and rules of the benchmarks.
 
 use super::{BALANCE, Crowd, Outcome, RsiExtremes, STAKE, Signals, by_hand};
 use crate::{Backtest, BacktestError, BacktestSettings, Summary};
@@ -14,31 +14,27 @@ const PERIOD: usize = 14;
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
 const MINUTES_A_DAY: usize = 24 * 60;
 
-/// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkKind {
-    /// A bot on one-minute candles under the usual rules, which signals where its index crosses into an extreme.
+    /// One bot on one-minute candles under the usual rules; signals where the index crosses into an
+    /// extreme.
     Single,
-    /// A bot that signals at every candle of an extreme: most of its signals are refused, since a trade is open.
+    /// One bot that signals at every candle of an extreme. Most signals are rejected, since a trade
+    /// is open.
     Extremes,
-    /// Like [`Single`](Self::Single), under every rule but the enforced verdict, which a walk must lose, with prices from 30-second candles.
+    /// Like [`Single`](Self::Single) with prices from 30-second candles, under every rule but the
+    /// enforced verdict, which a random walk must fail.
     EveryRule,
-    /// Bots on symbols, which share the candles' number.
     Crowd(Crowd),
 }
 
-/// Where a run has come to, for whoever counts what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Among the candles, now and then, and at their end.
     Running,
-    /// Judged and summed up: what is left is what it came to.
     Judged,
-    /// Its trade book is given back.
     BookGone,
 }
 
-/// A piece of work, ready to be run many times.
 pub struct Work {
     kind: WorkKind,
     settings: BacktestSettings,
@@ -47,11 +43,9 @@ pub struct Work {
 }
 
 impl WorkKind {
-    /// All of them, with the usual crowd.
     pub const ALL: [Self; 4] = [Self::Single, Self::EveryRule, Self::Crowd(Crowd::USUAL), Self::Extremes];
 }
 
-/// How it is named in a table.
 impl fmt::Display for WorkKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,10 +58,6 @@ impl fmt::Display for WorkKind {
 }
 
 impl Work {
-    /// So many candles of a seeded walk, and who trades them.
-    ///
-    /// # Errors
-    /// [`HistoryError`] when so many candles cannot be made.
     pub fn new(kind: WorkKind, candles: usize) -> Result<Self, HistoryError> {
         let (candles, markets) = match kind {
             WorkKind::Single | WorkKind::Extremes => {
@@ -109,27 +99,24 @@ impl Work {
         Ok(Self { kind, settings, candles, markets })
     }
 
-    /// How many bots trade.
     pub fn bots(&self) -> usize {
         self.settings.session.bots.len()
     }
 
-    /// How many candles of how many bots are decided on.
     pub fn decisions(&self) -> usize {
         let per_symbol = self.bots() / self.candles.len();
         self.candles.iter().map(|one| one.candles().len() * per_symbol).sum()
     }
 
-    /// The candles of its first series.
     pub fn first_series(&self) -> &CandleSeries {
         &self.candles[0]
     }
 
-    /// Runs a whole backtest without reading files and printing: risk rules, simulated venue, trade book, journal hash,
-    /// summary and verdict. Returns the outcome and the number of refused signals; `report` is called at each stage.
+    /// Runs a whole backtest without file access and output, and returns the outcome and the number
+    /// of rejected signals.
     ///
-    /// # Errors
-    /// [`BacktestError`] when the settings do not fit.
+    /// Includes risk rules, simulated venue, trade book, journal hash, summary and verdict.
+    /// `report` is called at each stage.
     pub fn run(&self, report: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
         let bots = &self.settings.session.bots;
         let strategies = bots.iter().map(|bot| self.strategy(bot)).collect();
@@ -154,7 +141,6 @@ impl Work {
         Ok((outcome, summary.refused.values().sum()))
     }
 
-    /// The same trades by a loop that does nothing else.
     pub fn run_by_hand(&self) -> Outcome {
         let first = self.candles[0].candles();
         match (self.kind, self.markets[0].detail.first()) {
@@ -192,8 +178,10 @@ fn bot(series: Series, period: usize) -> BotSettings {
     }
 }
 
-/// Rules that are asked and never bind, so that a loop without them makes the same trades; only one trade may be open
-/// on a symbol.
+/// Returns rules that are checked but never reject, so that a loop without them makes the same
+/// trades.
+///
+/// Only the limit of one open trade per symbol applies.
 fn rules(kind: WorkKind) -> RiskSettings {
     // The usual limits; only the day's loss may be ten times as large, so that the trades of a day are not cut short.
     let usual = RiskSettings { daily_loss_limit: Decimal::from(1_000), ..RiskSettings::default() };

@@ -1,54 +1,50 @@
-//! The results of days, and the ratios that are made of them.
+//! Daily results and the ratios derived from them.
 
 use candlewick_sdk::{Millis, Money};
 use candlewick_statistics::{SharpeSample, calmar, deflated_sharpe, probabilistic_sharpe, sharpe, sortino};
 use serde::Serialize;
 use std::ops::Range;
 
-/// Days of a year, for a ratio that others quote per year. Weekends count: they are days without profit.
+/// Days per year for annualized ratios. Weekends count as days without profit.
 pub const DAYS_PER_YEAR: f64 = 365.0;
 
-/// Ratios of daily results (UTC days, by the moment at which a settlement became known; days without a trade count). A
-/// ratio is missing where it has no meaning: below two days, or when no day differs from another.
+/// Ratios of daily results, by the UTC day on which a settlement became known.
+///
+/// Days without a trade count. A ratio is `None` below two days, or if all days are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Daily {
-    /// How many days.
     pub days: u64,
-    /// Mean over deviation, a year's worth.
+    /// Mean over standard deviation, annualized.
     pub sharpe: Option<f64>,
-    /// Mean over the deviation of losing days, a year's worth.
+    /// Mean over the deviation of losing days, annualized.
     pub sortino: Option<f64>,
-    /// Yearly growth over the max. drawdown, days compounded.
+    /// Annual growth over max drawdown, with days compounded.
     pub calmar: Option<f64>,
-    /// The probability that the true Sharpe ratio is above 0, if days are independent.
+    /// Probability that the true Sharpe ratio is above 0, if days are independent.
     pub probabilistic_sharpe: Option<f64>,
-    /// The same after all variants that were tried; as above for a single one, nothing where their ratios are unknown.
+    /// The same, adjusted for all tried variants. Unadjusted for a single one; `None` if their
+    /// ratios are unknown.
     pub deflated_sharpe: Option<f64>,
-    /// What both probabilities are made of.
     #[serde(skip)]
     sample: Option<SharpeSample>,
 }
 
-/// Each day's profit in minor units of money, of profits taken one by one; every day of a span counts, also those without a
-/// trade.
+/// Daily profits in minor units of money, including days without a trade.
 #[derive(Clone, Debug)]
 pub struct DailyProfits {
     first: i64,
     days: Vec<f64>,
-    /// The day of the last profit, by its place, and when it began and ends.
     today: usize,
     hours: Range<Millis>,
 }
 
 impl DailyProfits {
-    /// None yet, of this span.
     pub fn of(span: &Range<Millis>) -> Self {
         let first = day(span.start);
         let count = usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
         Self { first, days: vec![0.0; count], today: 0, hours: Millis::ZERO..Millis::ZERO }
     }
 
-    /// Takes a profit and the moment at which it became known.
     #[inline]
     pub fn settle(&mut self, at: Millis, profit: Money) {
         if !self.hours.contains(&at) {
@@ -59,7 +55,6 @@ impl DailyProfits {
         }
     }
 
-    /// Turns to the day of a moment.
     #[cold]
     fn turn_to(&mut self, at: Millis) {
         self.today = usize::try_from(day(at) - self.first).unwrap_or_default();
@@ -70,12 +65,11 @@ impl DailyProfits {
         self.hours = start..start + Millis::DAY;
     }
 
-    /// The days in their order.
     pub fn days(&self) -> &[f64] {
         &self.days
     }
 
-    /// Their Sharpe ratio, a year's worth. None below two days, or when all days are alike.
+    /// Returns the annualized Sharpe ratio; `None` below two days, or if all days are equal.
     pub fn sharpe(&self) -> Option<f64> {
         sharpe(&self.days, DAYS_PER_YEAR).ok().flatten()
     }
@@ -86,7 +80,6 @@ const fn day(at: Millis) -> i64 {
 }
 
 impl Daily {
-    /// Of each day's profit, the balance before the first being `balance`, as of a single variant.
     pub fn of(profits: &[f64], balance: Money) -> Self {
         let ratio =
             |figure: fn(&[f64], f64) -> Result<Option<f64>, _>| figure(profits, DAYS_PER_YEAR).ok().flatten();
@@ -106,8 +99,9 @@ impl Daily {
         }
     }
 
-    /// Takes into account that it is one of so many variants; the variance is that of their Sharpe ratios of a day, where
-    /// it is known.
+    /// Adjusts for the number of tried variants.
+    ///
+    /// `variance` is that of their daily Sharpe ratios, if known.
     pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
         let deflated = |sample| match variants {
             0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),
@@ -116,13 +110,12 @@ impl Daily {
         self.deflated_sharpe = self.sample.and_then(deflated);
     }
 
-    /// The Sharpe ratio of one day, to be compared among variants.
     pub fn sharpe_of_a_day(&self) -> Option<f64> {
         self.sample.map(|sample| sample.sharpe)
     }
 }
 
-/// Each day's profit as a share of the balance before it.
+/// Returns each day's profit as a fraction of the balance before it.
 fn compounded(profits: &[f64], balance: Money) -> Vec<f64> {
     let mut before = balance.minor() as f64;
     let share = |profit: &f64| {

@@ -2,23 +2,21 @@
 
 use candlewick_sdk::{Millis, Money};
 
-/// A fall from a peak.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawdown {
-    /// How far, as an amount.
     pub amount: Money,
-    /// How far, in percent of the peak that it fell from; 0 for a peak that is not above 0.
+    /// In percent of the peak; 0 for a peak that is not above 0.
     pub percent: f64,
-    /// When the peak was reached; nothing when it is the balance at the start.
+    /// `None` if the peak is the initial balance.
     pub peak_at: Option<Millis>,
-    /// When the bottom was.
     pub trough_at: Option<Millis>,
-    /// When the balance was back at the peak; nothing when it never was.
+    /// `None` if the balance never returned to the peak.
     pub recovered_at: Option<Millis>,
 }
 
-/// The largest drawdowns so far of a balance that changes by each settled profit in turn: the deepest by amount, and the deepest in
-/// percent of the peak it fell from. They are often not the same: a larger amount may be a smaller part of a higher peak.
+/// Running largest drawdowns of a balance, by amount and in percent of the peak.
+///
+/// The two often differ: a larger amount can be a smaller part of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {
     balance: Money,
@@ -26,7 +24,6 @@ pub struct DrawdownFold {
     peak_at: Option<Millis>,
     by_amount: Fall,
     by_percent: Fall,
-    /// Whether one of the two has not recovered.
     is_below: bool,
 }
 
@@ -40,7 +37,6 @@ struct Fall {
 }
 
 impl DrawdownFold {
-    /// Of a balance that starts so.
     pub const fn new(start: Money) -> Self {
         let none =
             Fall { amount: Money::ZERO, peak: start, peak_at: None, trough_at: None, recovered_at: None };
@@ -54,7 +50,6 @@ impl DrawdownFold {
         }
     }
 
-    /// Takes the next profit, with the moment at which it became known, where that is known.
     #[inline]
     pub fn settle(&mut self, at: Option<Millis>, profit: Money) {
         self.balance += profit;
@@ -74,7 +69,6 @@ impl DrawdownFold {
         }
     }
 
-    /// Back at the peak: the drawdowns from it have recovered.
     fn recover(&mut self, at: Option<Millis>) {
         for fall in [&mut self.by_amount, &mut self.by_percent] {
             if fall.recovered_at.is_none() && fall.amount.is_positive() {
@@ -93,24 +87,21 @@ impl DrawdownFold {
         }
     }
 
-    /// The balance after all profits so far.
     pub const fn balance(&self) -> Money {
         self.balance
     }
 
-    /// The deepest so far by amount, the first of equals.
     pub fn by_amount(&self) -> Drawdown {
         self.by_amount.to_drawdown()
     }
 
-    /// The deepest so far in percent of the peak, the first of equals: what the risk rule `MaxDrawdown` limits.
     pub fn by_percent(&self) -> Drawdown {
         self.by_percent.to_drawdown()
     }
 }
 
 impl Fall {
-    /// Whether it is a larger part of its peak. Exact: both sides are multiplied by both peaks.
+    /// Exact: both sides are multiplied by both peaks.
     #[inline]
     fn is_larger_part_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {
@@ -126,7 +117,7 @@ impl Fall {
     }
 }
 
-/// A fall in percent of the balance that it fell from; 0 where that was not positive.
+/// Returns a fall in percent of its peak; 0 if the peak is not positive.
 pub fn percent_of_peak(fall: Money, peak: Money) -> f64 {
     // Times a hundred first, which is exact: 0.7 % is 0.7, and not 0.7000000000000001.
     if peak.is_positive() { fall.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 }

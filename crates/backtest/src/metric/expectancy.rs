@@ -1,23 +1,22 @@
-//! What a trade earns on average.
+//! Average result of a trade.
 
 use super::unit_return;
 use candlewick_engine::IntentRow;
 use candlewick_sdk::MoneyScale;
 use serde::Serialize;
 
-/// The mean result of a trade, per unit of stake and in money.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Expectancy {
-    /// The mean return per unit of stake, every trade counting the same: what an edge is judged by.
+    /// Mean return per unit of stake, with equal weight per trade. Edges are judged by it.
     pub return_per_unit: f64,
-    /// Its standard error, if trades are independent; none for a single trade.
+    /// Standard error if trades are independent; `None` for a single trade.
     pub standard_error: Option<f64>,
-    /// The mean profit of a trade in money, stakes as they were.
+    /// Mean profit in money, weighted by the actual stakes.
     pub profit_per_trade: f64,
 }
 
 impl Expectancy {
-    /// Of settled trades, those that were called off left out; nothing without one.
+    /// Ignores cancelled trades; `None` if no trade is left.
     pub fn of(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
         let return_per_unit = match returns.len() {

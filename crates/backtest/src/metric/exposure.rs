@@ -1,11 +1,12 @@
-//! How much of the time a trade was open.
+//! Share of time with an open trade.
 
 use candlewick_engine::IntentRow;
 use candlewick_sdk::Millis;
 use candlewick_statistics::{OpenTime, exposure};
 use std::ops::Range;
 
-/// The share of `span` in which at least one of the settled trades was open; nothing for a span without length.
+/// Returns the share of `span` with at least one open trade, among settled ones; `None` for an
+/// empty span.
 pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
     let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
     let times: Vec<OpenTime> =

@@ -1,4 +1,4 @@
-//! Figures of a run, one file each.
+//! Performance figures of a run, one per file.
 
 mod daily;
 mod drawdown;

@@ -1,20 +1,19 @@
-//! What was won for each unit that was lost.
+//! Profit per unit of loss.
 
 use super::unit_return;
 use candlewick_engine::IntentRow;
 use serde::Serialize;
 
-/// Profits over losses; 1 neither earns nor costs. Nothing without a loss.
+/// Profits over losses; 1 is break-even, `None` without a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProfitFactor {
-    /// Of returns per unit of stake, every trade counting the same.
+    /// Based on returns per unit of stake, with equal weight per trade.
     pub of_returns: Option<f64>,
-    /// Of money, stakes as they were.
+    /// Based on money, weighted by the actual stakes.
     pub of_money: Option<f64>,
 }
 
 impl ProfitFactor {
-    /// Of settled trades.
     pub fn of(settled: &[&IntentRow]) -> Self {
         let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
         let profits: Vec<f64> = settled.iter().map(|row| row.profit.minor() as f64).collect();

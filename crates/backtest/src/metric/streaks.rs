@@ -1,30 +1,27 @@
-//! The longest rows of wins and of losses, and how much of a surprise they are.
+//! The longest winning and losing streaks, and their probability.
 
 use crate::Summary;
 use candlewick_statistics::streak_probability;
 use serde::Serialize;
 
-/// A streak and its probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Streak {
-    /// Trades in a row; draws and cancelled trades neither add to it nor end it.
+    /// Trades in a row. Draws and cancelled trades neither extend nor end a streak.
     pub length: u64,
-    /// The probability that so many trades at this run's win rate hold one as long, if they are independent. Small: wins
-    /// and losses come in clusters. Nothing without a decided trade.
+    /// Probability of a streak of this length or more at the run's win rate, if trades are
+    /// independent.
+    ///
+    /// A small value means that wins or losses cluster. `None` without a won or lost trade.
     pub probability: Option<f64>,
 }
 
-/// The longest streaks of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Streaks {
-    /// Of wins.
     pub won: Streak,
-    /// Of losses.
     pub lost: Streak,
 }
 
 impl Streaks {
-    /// Of a run.
     pub fn of(summary: &Summary) -> Self {
         let streak = |length: u64, rate: Option<f64>| Streak {
             length,

@@ -1,9 +1,8 @@
-//! How busy a run was.
+//! Trading frequency.
 
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
-/// Settled trades for each day of the span; nothing for a span without length.
 pub fn trades_per_day(settled: usize, span: &Range<Millis>) -> Option<f64> {
     let days = (span.end - span.start).get() as f64 / Millis::DAY.get() as f64;
     (days > 0.0).then(|| settled as f64 / days)

@@ -1,11 +1,12 @@
-//! How long a process was not running: the system sleeps, or somebody stopped it.
+//! Measurement of time during which the system slept or the process was stopped.
 
 use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
 use std::time::{Instant, SystemTime};
 
-/// Measures time that passes also while the machine sleeps or the process is stopped, and that no setting of the wall clock
-/// makes shorter. For leases and watchdogs; never the venue's time.
+/// Elapsed time, including system sleep and stops of the process.
+///
+/// Changes of the wall clock cannot shorten it. For leases and watchdogs, never as venue time.
 #[derive(Clone, Copy, Debug)]
 pub struct AwakeClock {
     #[cfg(target_os = "linux")]
@@ -21,26 +22,26 @@ fn since_boot() -> Duration {
 }
 
 impl AwakeClock {
-    /// Starts now.
+    /// Starts the clock.
     #[cfg(target_os = "linux")]
     pub fn start() -> Self {
         Self { began: since_boot() }
     }
 
-    /// Starts now.
+    /// Starts the clock.
     #[cfg(not(target_os = "linux"))]
     #[allow(clippy::disallowed_methods)] // this module is the clock
     pub fn start() -> Self {
         Self { began: (Instant::now(), SystemTime::now()) }
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     #[cfg(target_os = "linux")]
     pub fn elapsed(&self) -> Duration {
         since_boot().saturating_sub(self.began)
     }
 
-    /// Time since the start, sleep included as far as the wall clock shows it.
+    /// Returns the time since the start, with sleep as far as the wall clock shows it.
     #[cfg(not(target_os = "linux"))]
     pub fn elapsed(&self) -> Duration {
         self.began.0.elapsed().max(self.began.1.elapsed().unwrap_or_default())

@@ -1,8 +1,9 @@
-//! The one place that reads a clock. Everybody else is handed the time.
+//! The only module that reads a clock; all other code receives the time.
 //!
-//! All times here are *venue time*. A live run's venue time is the system's; an embedded venue and its bot share
-//! one [`VirtualClock`], which stands still while anybody holds it ([`Hold`]). That is what makes a simulated
-//! session exact: a request takes no venue time, however long it takes in the real world.
+//! All times are *venue time*: the system's in a live run. An embedded venue and its bot share one
+//! [`VirtualClock`], which does not advance while anybody holds it ([`Hold`]). This makes a
+//! simulated session exact: a request takes no venue time, no matter how long it takes in real
+//! time.
 
 mod awake;
 mod stopwatch;
@@ -19,36 +20,39 @@ use candlewick_sdk::Millis;
 use std::fmt;
 use std::sync::Arc;
 
-/// Venue time, and waiting for it.
+/// A source of venue time that can be awaited.
 #[async_trait]
 pub trait Clock: Send + Sync {
-    /// What the venue's time is.
+    /// Returns the current venue time.
     fn now(&self) -> Millis;
 
-    /// Waits until venue time is `at` or later. The caller wakes up holding the clock: on a virtual clock no
-    /// time passes until the returned [`Hold`] is dropped.
+    /// Waits until venue time is `at` or later.
+    ///
+    /// The caller wakes up holding the clock: a virtual clock does not advance until the returned
+    /// [`Hold`] is dropped.
     async fn sleep_until(&self, at: Millis) -> Hold;
 
     /// Holds the clock from now on.
     fn hold(&self) -> Hold;
 
-    /// Moves a clock that stood still while the machine slept forward to the present; answers by how much. A clock
-    /// never goes back, and one that is made here has nothing to catch up with.
+    /// Catches up after system sleep and returns by how much the clock moved.
+    ///
+    /// A clock never moves back. A virtual clock has nothing to catch up with.
     fn catch_up(&self) -> Millis {
         Millis::ZERO
     }
 
-    /// Whether venue time is made here and not the world's.
+    /// Returns whether venue time is simulated instead of real.
     fn is_virtual(&self) -> bool;
 
-    /// Whether venue time stands still while somebody holds it and jumps when nobody does.
+    /// Returns whether venue time stops while there are holds and otherwise jumps.
     fn is_lock_step(&self) -> bool;
 }
 
-/// Keeps a virtual clock still until dropped; nothing on the system's clock.
+/// A guard that stops a virtual clock until dropped; no effect on the system clock.
 ///
-/// Whoever passes work on (through a channel, to a task) passes its hold along, so that time cannot move
-/// between the giver and the taker.
+/// Code that passes work on, through a channel or to a task, passes its hold along, so that time
+/// cannot advance in between.
 pub struct Hold(Option<Arc<dyn Release>>);
 
 trait Release: Send + Sync {
@@ -57,7 +61,7 @@ trait Release: Send + Sync {
 }
 
 impl Hold {
-    /// A hold on nothing.
+    /// Returns a hold without effect.
     pub const fn none() -> Self {
         Self(None)
     }

@@ -1,4 +1,4 @@
-//! The system's clock, on tokio's timer.
+//! The system clock, based on tokio's timer.
 
 use super::{Clock, Hold};
 use async_trait::async_trait;
@@ -8,28 +8,28 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// The system's time, read once at the start and carried on by tokio's monotonic timer, so that a paused test
-/// runtime moves it and a jump of the wall clock does not, in either direction.
+/// The system time, read once and advanced by tokio's monotonic timer.
 ///
-/// The timer stands still while the machine sleeps: [`catch_up`](Clock::catch_up) then moves this clock forward.
+/// A paused test runtime therefore controls it, and a jump of the wall clock has no effect. The
+/// timer stops while the machine sleeps: [`catch_up`](Clock::catch_up) then moves this clock
+/// forward.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,
-    /// What the time was at `started`, in ms.
+    /// Time at `started`, in ms.
     epoch: Arc<AtomicI64>,
     wall: fn() -> Millis,
 }
 
-/// The wall clock is not followed for less.
+/// Minimum lag behind the wall clock that is corrected.
 const WORTHWHILE: Millis = Millis::new(500);
 
 impl SystemClock {
-    /// A clock that agrees with the system's now.
+    /// Creates a clock that agrees with the system clock now.
     pub fn new() -> Self {
         Self::with_wall(wall)
     }
 
-    /// A clock that agrees with this wall clock now.
     pub(crate) fn with_wall(wall: fn() -> Millis) -> Self {
         Self { started: Instant::now(), epoch: Arc::new(AtomicI64::new(wall().get())), wall }
     }

@@ -1,4 +1,4 @@
-//! A clock that stands still while held, and runs at a chosen speed, or jumps, when it is not.
+//! A clock that stops while there is a hold, and otherwise runs at a chosen speed or jumps.
 
 use super::{Clock, Hold, Release};
 use async_trait::async_trait;
@@ -9,16 +9,16 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// How fast venue time runs while nobody holds the clock.
+/// Speed of venue time without a hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
-    /// So many times real time.
+    /// A multiple of real time.
     Times(f64),
-    /// Lock-step: straight to the next moment that somebody waits for.
+    /// Lock-step: jumps to the next awaited moment.
     Max,
 }
 
-/// Venue time shared by an embedded venue and its bot. Cloning gives another handle on the same clock.
+/// Venue time of an embedded venue and its bot. Clones share the same clock.
 #[derive(Clone)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -27,14 +27,14 @@ pub struct VirtualClock {
 struct Shared {
     speed: Speed,
     state: Mutex<State>,
-    /// Wakes sleepers of a running clock when it starts to run again.
+    /// Wakes sleepers of a running clock when it resumes.
     released: Notify,
 }
 
 struct State {
     /// Venue time when the clock last started or stopped.
     time: Millis,
-    /// When it last started, in real time.
+    /// Last start in real time.
     since: Instant,
     holds: usize,
     /// Lock-step sleepers by moment, then by arrival.
@@ -43,14 +43,14 @@ struct State {
 }
 
 impl VirtualClock {
-    /// A clock that stands at `start`.
+    /// Creates a clock that is set to `start`.
     pub fn new(start: Millis, speed: Speed) -> Self {
         let state =
             State { time: start, since: Instant::now(), holds: 0, sleepers: BTreeMap::new(), arrivals: 0 };
         Self { shared: Arc::new(Shared { speed, state: Mutex::new(state), released: Notify::new() }) }
     }
 
-    /// How fast it runs.
+    /// Returns the speed.
     pub fn speed(&self) -> Speed {
         self.shared.speed
     }
@@ -76,7 +76,7 @@ impl Shared {
         state.holds += 1;
     }
 
-    /// In lock-step with nobody holding: jumps to the next awaited moment and wakes all who wait for it.
+    /// In lock-step without holds, jumps to the next awaited moment and returns its sleepers.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
         // Whoever no longer waits does not move the clock.
@@ -99,7 +99,7 @@ impl Shared {
         woken
     }
 
-    /// Hands out the holds after the lock is free: one that its sleeper no longer wants releases itself.
+    /// Must be called without the lock: the hold of a cancelled sleeper releases itself.
     fn wake(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
         for (sleeper, hold) in woken {
             drop(sleeper.send(hold));

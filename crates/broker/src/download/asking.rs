@@ -1,4 +1,4 @@
-//! One question for candles: at its pace, again when trouble may pass, and never believed when every answer is the same.
+//! A single candle request: throttled, retried, and tested if every answer is the same.
 
 use super::DownloadSettings;
 use crate::{BrokerError, CandleQuery, Candles, MarketData, Reply};
@@ -9,48 +9,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Pauses after trouble, once the venue has answered: from a second to half a minute, about two minutes together.
+/// Backoff after failures once the venue has answered: 1 s to 30 s, about two minutes in total.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const PAUSES: usize = 7;
-/// A venue that asks for a longer pause is given up.
+/// Maximum `retry_after`. A download is aborted if the venue demands a longer pause.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// How far from a suspicious window the question lies that decides, in windows.
+/// Distance of the test request from a suspicious window, in windows.
 const FAR: i64 = 1_000;
 
-/// Whoever is asked, and how the asking went.
 pub(super) struct Asking {
     market: Arc<dyn MarketData>,
     settings: DownloadSettings,
-    /// When the next request may leave.
+    /// Earliest time of the next request.
     due: Option<Instant>,
     has_answered: bool,
     trust: Trust,
 }
 
-/// Whether the venue heeds what it is asked for.
+/// Whether the venue respects the requested window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    /// Nothing speaks against it.
+    /// Assumed, without evidence to the contrary.
     Given,
-    /// It was put to the test, and it does.
+    /// Confirmed by a test.
     Earned,
 }
 
-/// One answer.
 pub(super) struct Page {
-    /// The candles of the window that had closed by `now`, by time.
+    /// Candles of the window that had closed by `now`, by time.
     pub(super) candles: Vec<Candle>,
-    /// Open times of all rows that had closed by `now`, whether they are candles and inside of the window or not;
-    /// ascending, each once.
+    /// Distinct open times, ascending, of all rows that had closed by `now`.
+    ///
+    /// Includes invalid rows and those outside the window.
     pub(super) times: Vec<Millis>,
-    /// Rows that are no candles.
     pub(super) unusable: usize,
-    /// How many rows there were, as far as they differ.
+    /// Number of distinct rows.
     pub(super) rows: usize,
-    /// Whether some of them had not closed by `now`.
     pub(super) is_forming: bool,
-    /// The venue's time, at the earliest that it can have been: what had not closed by then is forming.
+    /// Earliest possible venue time of the answer. Candles that had not closed by then are forming.
     pub(super) now: Millis,
 }
 
@@ -63,7 +60,6 @@ impl Asking {
         &self.settings
     }
 
-    /// Asks for the candles of a window.
     pub(super) async fn page(&mut self, window: &Range<Millis>) -> Result<Page, BrokerError> {
         let DownloadSettings { symbol, interval, .. } = self.settings;
         let query = CandleQuery { symbol, interval, start: window.start, end: window.end };
@@ -88,11 +84,10 @@ impl Asking {
         Ok(Page { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// A page has candles, and none of its window: a question for another time, far away, decides whether the venue
-    /// heeds what it is asked for.
+    /// Tests a venue whose page contains candles, but none of the requested window.
     ///
-    /// # Errors
-    /// [`BrokerError::Malformed`] when the same page comes for that one, too.
+    /// A request for a distant time shows whether the venue respects windows. Fails with
+    /// [`BrokerError::Malformed`] if it returns the same page.
     pub(super) async fn examine(&mut self, page: &Page, window: &Range<Millis>) -> Result<(), BrokerError> {
         if page.times.is_empty() || self.trust == Trust::Earned {
             return Ok(());
@@ -111,7 +106,6 @@ impl Asking {
         Ok(())
     }
 
-    /// Asks until there is an answer, or no hope of one.
     async fn patiently(&mut self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
         // A venue that has never answered may not exist: its own repeats are enough.
         let most = if self.has_answered { PAUSES } else { 1 };

@@ -1,15 +1,10 @@
-//! Candles of long ranges, whatever a venue leaves out of its answers.
+//! Candle downloads over long ranges, robust against incomplete answers.
 //!
-//! A venue may cut an answer without saying so, at either end or anywhere, and may send rows that were not asked for.
-//! So nothing about an answer is believed but its candles, and a stretch counts as asked for when its candles came or
-//! when a question for exactly this stretch brought none of them:
-//!
-//! - A window is asked for as one question.
-//! - What is then missing at the ends of the window is asked for as a window of its own.
-//! - Where the answer has holes and is as large as answers are known to get, it may have been cut anywhere: both halves
-//!   of the window are asked for.
-//!
-//! Each further question is for a shorter window, so this ends, whatever the venue does.
+//! A venue may silently truncate an answer anywhere, or send other rows. A range is done only when
+//! its candles arrived, or when a request for exactly this range returned none. Parts missing at
+//! the ends of a window are requested on their own. An answer with holes that is as large as the
+//! largest one may be truncated anywhere, so both halves are requested. Each further window is
+//! shorter, so this terminates whatever the venue does.
 
 mod asking;
 #[cfg(test)]
@@ -25,58 +20,62 @@ use std::sync::Arc;
 use std::time::Duration;
 use window::{Coverage, Windows};
 
-/// What to download, and how fast.
+/// Range and pace of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownloadSettings {
-    /// The trading pair.
+    /// Trading pair.
     pub symbol: Symbol,
     /// Length of the candles.
     pub interval: Interval,
-    /// Candles to ask for at once. A venue may send fewer.
+    /// Number of candles per request. A venue may send fewer.
     pub limit: u64,
-    /// The least time from one request to the next.
+    /// Minimum time between two requests.
     pub spacing: Duration,
 }
 
-/// A download under way: windows one after the other, by time.
+/// A running download, window by window in the order of time.
 ///
-/// Trouble that may pass is waited for, a few minutes at most, once the venue has answered.
+/// Retries temporary failures for a few minutes, once the venue has answered.
 pub struct Download {
     asking: Asking,
     windows: Windows,
-    /// Rows of the largest answer: one with fewer was not cut.
+    /// Rows of the largest answer. A smaller answer was not truncated.
     largest: usize,
     now: Option<Millis>,
 }
 
-/// What one window brought.
+/// Result of one window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Downloaded {
-    /// From the open time of its first candle to the close time of its last.
+    /// Open time of the first candle to close time of the last one.
     pub window: Range<Millis>,
-    /// The closed candles, by time; of one time those that differ, in the order in which they came.
+    /// Closed candles by time.
+    ///
+    /// Differing candles of one time are all kept, in order of arrival.
     pub candles: Vec<Candle>,
-    /// Rows that are no candles.
+    /// Number of rows that are not valid candles.
     pub rejected: usize,
-    /// How many requests it took, repeats after trouble not counted.
+    /// Number of requests, without retries after failures.
     pub requests: u64,
-    /// The venue's time, at the earliest that it can have been: all the candles had closed by then.
+    /// Earliest possible venue time of the answers. All candles had closed by then.
     pub seen_at: Millis,
 }
 
 impl Download {
-    /// Of these ranges of open times, ascending. Nothing is asked for yet.
+    /// Creates a download of ascending ranges of open times; sends nothing yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
         let windows = Windows::new(settings.interval, ranges, settings.limit);
         Self { asking: Asking::new(market, settings), windows, largest: 0, now: None }
     }
 
-    /// The candles of the next window that lie inside of it; none when all has been asked for, up to the venue's
-    /// present.
+    /// Returns the candles of the next window.
+    ///
+    /// `None` after all ranges were requested, up to the venue's present.
     ///
     /// # Errors
-    /// Those of [`MarketData::candles`], and [`BrokerError::Malformed`] when the venue sends the same page whatever it is
-    /// asked for. The download is then over.
+    ///
+    /// Those of [`MarketData::candles`], and [`BrokerError::Malformed`] if the venue sends the same
+    /// page for every request. The download is over then.
     pub async fn next(&mut self) -> Result<Option<Downloaded>, BrokerError> {
         let Some(window) = self.windows.next(self.now) else { return Ok(None) };
         let mut got = Downloaded { window: window.clone(), ..Downloaded::default() };
@@ -95,7 +94,7 @@ impl Download {
         Ok(Some(got))
     }
 
-    /// Asks for a window. Answers the parts of it that have to be asked for by themselves.
+    /// Requests a window and returns the parts of it that need requests of their own.
     async fn read(
         &mut self,
         window: &Range<Millis>,

@@ -1,4 +1,4 @@
-//! Whatever a server does with pages, the downloaded series is the true one, and what cannot be right is an error.
+//! Property tests: the downloaded series is correct for any paging of a server, or an error.
 
 use super::{Download, DownloadSettings, Downloaded};
 use crate::testing::{Cut, End, FIRST_MINUTE as FIRST, MINUTES, Order, Server, any_server};
@@ -45,7 +45,6 @@ fn candles(windows: &[Downloaded]) -> Vec<Candle> {
     windows.iter().flat_map(|window| window.candles.iter().copied()).collect()
 }
 
-/// What the server has, read without a page.
 fn truth(server: &Server, range: &Range<i64>) -> Vec<Candle> {
     // Dated to the second, a candle is known to have closed once that second has begun.
     let has_closed = |minute: &i64| (minute + 1) * 60_000 <= server.now;
@@ -76,7 +75,6 @@ proptest! {
     }
 }
 
-/// The server that the contract suggests.
 fn plain(present: impl Iterator<Item = i64>) -> Server {
     Server {
         present: present.collect(),

@@ -1,28 +1,25 @@
-//! Stretches of a series' grid: which to ask for next, and what of one has been seen.
+//! Windows of a download: the next request, and the coverage of an answer.
 
 use candlewick_sdk::{Interval, Millis};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Empty stretches are asked for in longer windows, up to this (`observed: prices and candles`).
+/// Maximum length of a window in empty ranges (`observed: prices and candles`).
 const LONGEST: Millis = Millis::from_seconds(7 * 86_400);
 
-/// Windows do not get shorter than so many candles because pages seem to: paging through them costs no more.
+/// Minimum window length in candles when answers are small: paging costs no more then.
 const SHORTEST: i64 = 100;
-/// What is still to be asked for, cut into windows.
 #[derive(Debug)]
 pub(super) struct Windows {
     interval: Interval,
     ranges: VecDeque<Range<Millis>>,
-    /// The length of a window, in candles, where there are candles.
+    /// Window length where there are candles, in candles.
     usual: i64,
-    /// The length of the next one.
     next: i64,
 }
 
 impl Windows {
-    /// Windows of at most `usual` candles, where nothing says otherwise. Of the ranges, what is no whole candle is
-    /// left out.
+    /// Drops partial candles at the ends of the ranges.
     pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual: u64) -> Self {
         let length = interval.length();
         let on_grid = |range: Range<Millis>| {
@@ -35,7 +32,7 @@ impl Windows {
         Self { interval, ranges, usual, next: usual }
     }
 
-    /// The next window; none when all is asked for, or when what is left had not closed by `now`.
+    /// Returns the next window; `None` if nothing is left that had closed by `now`.
     pub(super) fn next(&mut self, now: Option<Millis>) -> Option<Range<Millis>> {
         let range = self.ranges.pop_front()?;
         if now.is_some_and(|now| range.start + self.interval.length() > now) {
@@ -49,14 +46,16 @@ impl Windows {
         Some(range.start..end)
     }
 
-    /// How the last window went: after an empty one the next is twice as long, so that a market's closed days, and
-    /// the years before its first, cost few requests.
+    /// Records the result of a window.
+    ///
+    /// After an empty one the next is twice as long, so that closed days and the time before a
+    /// market's first candle cost few requests.
     pub(super) fn note(&mut self, candles: usize) {
         let longest = (LONGEST.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
     }
 
-    /// One answer holds no more than so many rows: longer windows would only be cut.
+    /// Records the maximum number of rows per answer: longer windows would be truncated.
     pub(super) fn shorten(&mut self, rows: usize) {
         let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(SHORTEST);
         self.usual = self.usual.min(rows);
@@ -64,7 +63,6 @@ impl Windows {
     }
 }
 
-/// Of which candles of one window a row came.
 #[derive(Debug)]
 pub(super) struct Coverage {
     interval: Interval,
@@ -83,7 +81,6 @@ impl Coverage {
         self.times.is_empty()
     }
 
-    /// The stretches of which nothing came, among candles that had closed by `now`.
     pub(super) fn missing(&self, now: Millis) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let end = self.window.end.min(now.floor_to(length));
@@ -98,14 +95,13 @@ impl Coverage {
         missing
     }
 
-    /// Those of them that touch an end of the window.
     pub(super) fn missing_at_ends(&self, now: Millis) -> Vec<Range<Millis>> {
         let end = self.window.end.min(now.floor_to(self.interval.length()));
         let touches = |range: &Range<Millis>| range.start == self.window.start || range.end == end;
         self.missing(now).into_iter().filter(touches).collect()
     }
 
-    /// The two halves of the window; none of a window of one candle.
+    /// Empty for a window of one candle.
     pub(super) fn halves(&self) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let slots = (self.window.end - self.window.start).get() / length.get();

@@ -1,4 +1,4 @@
-//! Markets for tests: one that streams, and servers of candles with every habit that a venue may have.
+//! Markets for tests: one that streams, and candle servers with all habits of real venues.
 
 mod server;
 mod streaming;

@@ -1,86 +1,87 @@
-//! A server of candles for tests, which does with the pages of an answer whatever its settings say.
+//! A configurable candle server for tests of paged downloads.
 
 use crate::{CandleQuery, CandleRow, Candles, MockMarketData, Reply};
 use candlewick_sdk::{Millis, Ohlcv};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// In which order a page's rows come.
+/// Order of the rows of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By time.
+    /// Ascending by time.
     Ascending,
-    /// By time, the latest first.
+    /// Descending by time.
     Descending,
-    /// In no order.
+    /// Random order.
     Shuffled,
 }
 
-/// What a limit leaves of the rows that were asked for.
+/// Rows that remain when a limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The oldest.
+    /// The oldest rows.
     Oldest,
-    /// The newest.
+    /// The newest rows.
     Newest,
-    /// Any, others each time.
+    /// Random rows, different each time.
     Any,
 }
 
-/// Whether a window's end belongs to it.
+/// Whether the end of a window belongs to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It does.
+    /// The end belongs to the window.
     Included,
-    /// It does not.
+    /// The end does not belong to the window.
     LeftOut,
 }
 
-/// A server, down to its habits. Times are in minutes.
+/// A candle server with all its habits. Times are in minutes.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// Minutes that have a candle.
     pub present: Vec<i64>,
-    /// What time it is, in ms.
+    /// Current time in ms.
     pub now: i64,
-    /// How far the caller's clock is ahead of that, in ms.
+    /// Lead of the caller's clock in ms.
     pub caller_ahead: i64,
-    /// Whether answers are dated.
+    /// Whether answers have a date.
     pub is_dated: bool,
-    /// The most rows of a page.
+    /// Maximum number of rows per page.
     pub cap: usize,
-    /// The order of its rows.
+    /// Order of the rows.
     pub order: Order,
-    /// What a limit leaves.
+    /// Rows that remain when a limit applies.
     pub cut: Cut,
-    /// Whether a row at the first moment is returned as well.
+    /// Whether a row at the first moment is included.
     pub start: End,
-    /// Whether a row at the last moment is returned as well.
+    /// Whether a row at the last moment is included.
     pub end: End,
-    /// Rows from so many minutes before and after the window are returned as well.
+    /// Minutes before and after the window from which rows are also returned.
     pub overlap: i64,
-    /// Of a longer window, so many minutes at the end that a limit leaves are read, and the rest is not.
+    /// Maximum length of a window in minutes.
+    ///
+    /// Of a longer one, only this part is read, at the end that the limit keeps.
     pub longest: i64,
-    /// Every row comes so many times.
+    /// Number of copies of each row.
     pub copies: usize,
-    /// Whether the candle that still forms is returned as well.
+    /// Whether the candle that is still forming is included.
     pub sends_forming: bool,
-    /// Minutes whose row is no candle.
+    /// Minutes whose row is not a valid candle.
     pub unsound: Vec<i64>,
-    /// For what is random about it.
+    /// Seed of the random choices.
     pub seed: u64,
 }
 
 const MINUTE: i64 = 60_000;
 
-/// From when to when.
+/// Start and end of a request.
 pub type Question = (Millis, Millis);
 
-/// Rows that are asked for at once.
 const LIMIT: usize = 1_000;
 
 impl Server {
-    /// The candle of a minute; while it forms, its close is another one.
+    /// Returns the candle of a minute; its close is different while it is forming.
     pub fn row(&self, minute: i64) -> CandleRow {
         let is_forming = (minute + 1) * MINUTE > self.now;
         let high_price = if self.unsound.contains(&minute) { 0.1 } else { 9.0 };
@@ -90,7 +91,7 @@ impl Server {
         CandleRow { time, prices }
     }
 
-    /// The rows that come for a question from a moment to a moment, at most `limit`.
+    /// Returns the rows for a request, at most `limit`.
     pub fn answer(&self, (start, end): Question, limit: usize, dice: &mut Dice) -> Vec<CandleRow> {
         let (overlap, longest) = (self.overlap * MINUTE, self.longest.saturating_mul(MINUTE));
         let (mut from, mut to) = (start.get() - overlap, end.get() + overlap);
@@ -123,7 +124,7 @@ impl Server {
         page
     }
 
-    /// Behind the port. The list is of the questions that were asked.
+    /// Wraps the server in a market data mock and returns its request log.
     pub fn market(self) -> (Arc<MockMarketData>, Arc<Mutex<Vec<Question>>>) {
         let mut mock = MockMarketData::new();
         let dice = Mutex::new(Dice::new(self.seed));
@@ -141,7 +142,7 @@ impl Server {
     }
 }
 
-/// The moments by which both readings of a window's ends give the same candles.
+/// Returns bounds for which both interpretations of a window's ends give the same candles.
 fn exact(query: &CandleQuery) -> Question {
     (query.start - Millis::new(1), query.end - Millis::new(1))
 }
@@ -150,11 +151,11 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Numbers that look random, from a seed.
+/// A seeded generator of pseudo-random numbers.
 pub struct Dice(u64);
 
 impl Dice {
-    /// From a seed.
+    /// Creates a generator from a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -167,12 +168,14 @@ impl Dice {
     }
 }
 
-/// The first minute that may have a candle, since the epoch.
+/// First minute since the epoch that may have a candle.
 pub const FIRST_MINUTE: i64 = 1_000_000;
-/// How many minutes from there on may have one.
+/// Number of minutes from there on that may have a candle.
 pub const MINUTES: i64 = 60;
 
-/// Any server over some of the minutes, its present among them or later.
+/// Generates servers with candles in some of the minutes.
+///
+/// Their present is one of these minutes or later.
 pub fn any_server() -> impl Strategy<Value = Server> {
     let minutes = || prop::collection::vec(any::<bool>(), MINUTES as usize);
     let chosen = |chosen: Vec<bool>| {

@@ -1,4 +1,4 @@
-//! A market that streams, for tests: prices are pushed by hand.
+//! A streaming market for tests, to which prices are pushed manually.
 
 use crate::clock::Hold;
 use crate::{
@@ -10,14 +10,14 @@ use candlewick_sdk::{Millis, Ohlcv, Symbol};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Prices that wait for a subscriber.
 const WAITING: usize = 1_024;
 
-/// Prices that a test pushes, for subscribers and for questions alike. It has no candles.
+/// A market whose prices are pushed by a test; it has no candles.
+///
+/// Serves subscriptions and requests alike.
 #[derive(Debug, Default)]
 pub struct StreamingMarket(Mutex<BTreeMap<Symbol, Pushed>>);
 
-/// What was pushed of one symbol.
 #[derive(Debug, Default)]
 struct Pushed {
     ticks: Vec<PriceTick>,
@@ -25,12 +25,12 @@ struct Pushed {
 }
 
 impl StreamingMarket {
-    /// A market without a price.
+    /// Creates a market without prices.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A new price of a symbol; times must not go back.
+    /// Adds a price of a symbol. Times must not decrease.
     pub fn push(&self, symbol: Symbol, tick: PriceTick) {
         let mut pushed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let pushed = pushed.entry(symbol).or_default();

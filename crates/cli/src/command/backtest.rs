@@ -1,4 +1,4 @@
-//! `backtest`: stored candles through the configured bots.
+//! `backtest`: runs the configured bots over stored candles.
 
 use super::conditions::{conditions_of_bots, rule_numbers_of};
 use super::gates::gates_of;
@@ -71,7 +71,6 @@ pub(crate) struct BacktestArguments {
     latency_seed: u64,
 }
 
-/// What stands where the curves would.
 const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
                                    same arguments shows what latency, payout, price path and stress decide of it.";
 
@@ -100,7 +99,6 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     report(prepared, run, (coarse, sensitivity), (arguments, context))
 }
 
-/// `--signals` of a backtest: a file.
 fn parse_list(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
         return Err(
@@ -111,14 +109,12 @@ fn parse_list(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-/// The latencies of a journal.
 fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
     let url: JournalUrl = journal.parse()?;
     let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
     Ok(LatencyTerms { delays, seed, journal: url.to_string() })
 }
 
-/// Repeats the run on other settings of the venue, with strategies that are built anew for each.
 fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
     if !prepared.signals.is_empty() {
         let problem = "--sensitivity repeats the run of the strategies alone: leave it, or signals.list, out";
@@ -130,7 +126,6 @@ fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<
     Ok(repeated?)
 }
 
-/// Prints the figures of a run, and writes its page where one is asked for.
 fn report(
     prepared: PreparedBacktest,
     run: Replayed,
@@ -237,7 +232,6 @@ fn report(
     Ok(Ending::Done)
 }
 
-/// Returns the note about longer candles that were not built, `None` if all were.
 fn notice_of_not_built(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
@@ -247,7 +241,6 @@ fn notice_of_not_built(count: u64) -> Option<String> {
     })
 }
 
-/// Returns the bots that read longer candles which were out of date.
 fn stale_longer(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<StaleLonger> {
     let stale = bots.iter().zip(staleness).filter_map(|(bot, staleness)| {
         let (interval, staleness) = (*staleness)?;
@@ -256,7 +249,6 @@ fn stale_longer(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<Stal
     stale.collect()
 }
 
-/// Candles of the bots' series that closed after the last trade was decided; all where none was.
 fn untraded_candles(series: &[CandleSeries], bots: &[BotSettings], book: &TradeBook) -> u64 {
     let last = book.rows().last().map_or(Millis::ZERO, |row| row.approved.decision_time());
     let after = |one: &CandleSeries| {

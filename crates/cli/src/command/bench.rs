@@ -1,4 +1,4 @@
-//! `bench`: what a backtest costs on this machine.
+//! `bench`: measures the cost of a backtest on this machine.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -11,9 +11,9 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Numbers of candles over which the cost of one must not grow.
+/// Candle counts over which the cost per candle must not grow.
 const GROWTH: [usize; 3] = [100_000, 1_000_000, 10_000_000];
-/// Candles of each symbol of the crowds, in which a decision must cost the same whatever their number.
+/// Candles per symbol of a crowd. The cost of a decision must not depend on the size of the crowd.
 const CROWD_CANDLES: usize = 100_000;
 const KIB: f64 = 1_024.0;
 
@@ -40,7 +40,6 @@ pub(crate) struct BenchArguments {
     floor: Option<PathBuf>,
 }
 
-/// All figures.
 #[derive(Serialize)]
 struct Figures {
     processor: Processor,
@@ -82,7 +81,6 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
     Ok(Ending::Done)
 }
 
-/// What shows how the cost grows, each with its candles in all.
 fn growth_works() -> Vec<(WorkKind, usize)> {
     let longer = GROWTH.into_iter().map(|count| (WorkKind::Single, count));
     let larger = Crowd::GROWTH.into_iter();

@@ -1,4 +1,4 @@
-//! `completions`: what a shell completes commands with.
+//! `completions`: prints shell completion scripts.
 
 use crate::app::Arguments as Program;
 use crate::failure::{Ending, Failure};

@@ -1,4 +1,4 @@
-//! How often the conditions of rules and combinations held on the candles of a run.
+//! Counts how often the conditions of rules and combinations were met on the candles of a run.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -10,7 +10,6 @@ use candlewick_rules::{HeldCondition, count_numbers, held_conditions};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, Registry};
 use serde_json::Value;
 
-/// Of each bot with a rule or a combination, in the bots' order.
 pub(super) fn conditions_of_bots(
     loaded: &Loaded,
     series: &[CandleSeries],
@@ -32,14 +31,12 @@ pub(super) fn conditions_of_bots(
     Ok(lines)
 }
 
-/// Counts the numbers in the rule of each bot, in the bots' order.
 pub(super) fn rule_numbers_of(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
 }
 
-/// Of one bot; nothing where its strategy says no conditions.
 pub(super) fn conditions_of(
     registry: &Registry,
     strategy: (&str, &Value),

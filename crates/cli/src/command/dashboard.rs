@@ -1,4 +1,4 @@
-//! `dashboard`: the page of a bot, in a browser.
+//! `dashboard`: serves a bot's page for a browser.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -66,7 +66,6 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
     runtime.block_on(serve(&settings, watched, context))
 }
 
-/// Serves until it is interrupted.
 async fn serve(
     settings: &DashboardSettings,
     watched: Watched,

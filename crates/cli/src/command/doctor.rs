@@ -1,4 +1,4 @@
-//! `doctor`: what a live run needs, looked at before it starts.
+//! `doctor`: checks the requirements of a live run before it starts.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};

@@ -1,4 +1,4 @@
-//! `drill`: a bad night, played against the sandbox.
+//! `drill`: a night of venue failures, simulated on the sandbox.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};

@@ -1,4 +1,4 @@
-//! What the gates of a backtest's bots were worth: their signals, followed by the candles of the run.
+//! Value of the gates in a backtest: their signals, followed on the candles of the run.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -11,7 +11,6 @@ use candlewick_sdk::CandleSeries;
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
 
-/// Of each bot with a gate, in the bots' order; wins return what its symbol pays.
 pub(super) fn gates_of(
     loaded: &Loaded,
     series: &[CandleSeries],

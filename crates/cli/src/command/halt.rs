@@ -1,4 +1,4 @@
-//! `halt`: no more opens, from another terminal.
+//! `halt`: stops opens from another terminal.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};

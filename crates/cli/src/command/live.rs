@@ -1,4 +1,4 @@
-//! `live`: the bots against a venue, embedded or over the network.
+//! `live`: runs the bots against a venue, embedded or over the network.
 
 use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
@@ -24,7 +24,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How to run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   candlewick live --sandbox
@@ -42,8 +41,8 @@ pub(crate) struct LiveArguments {
     /// Trade at a broker that was added to this program, by its name
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// How many times faster than real time the embedded venue's clock runs; with max it waits for the bots at every step,
-    /// and for nothing else, and the run ends with the venue's candles
+    /// How many times faster than real time the embedded venue's clock runs; with max it waits for
+    /// the bots at every step, and for nothing else, and the run ends with the venue's candles
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Open nothing more after this much real time, track what is open to its end, and stop
@@ -58,26 +57,31 @@ pub(crate) struct LiveArguments {
     /// Trade real money: needed beside CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
-    /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of
-    /// the catalog; repeatable
+    /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv (or .parquet) or
+    /// SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog; repeatable
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
-    /// Trade by the rule in this file, in place of the configured bots: one bot for each symbol of --data, on its longest candles
+    /// Trade by the rule in this file, in place of the configured bots: one bot for each symbol of
+    /// --data, on its longest candles
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Take signals from outside: a CSV list of times, read again when it changes, or - for standard input, a JSON object a line
+    /// Take signals from outside: a CSV list of times, read again when it changes, or - for
+    /// standard input, a JSON object a line
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
-    /// Show the run on the whole terminal: money, trades, bots, limits and log, with keys that halt, resume and quit
+    /// Show the run on the whole terminal: money, trades, bots, limits and log, with keys that
+    /// halt, resume and quit
     #[arg(long)]
     pub(crate) tui: bool,
     /// Write the trades as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) trades: Option<PathBuf>,
-    /// Where the journal is kept: a file, or sqlite://FILE or postgres://...; the embedded venue keeps none without it
+    /// Where the journal is kept: a file, or sqlite://FILE or postgres://...; the embedded venue
+    /// keeps none without it
     #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
     pub(crate) journal: Option<String>,
-    /// What goes wrong in the embedded venue: none, mixed, all, or names such as errors:0.2,latency:300ms
+    /// What goes wrong in the embedded venue: none, mixed, all, or names such as
+    /// errors:0.2,latency:300ms
     #[arg(long, requires = "sandbox", value_name = "PROFILE")]
     pub(crate) faults: Option<FaultProfile>,
     /// Where the embedded venue listens; port 0 takes a free port
@@ -122,7 +126,6 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     ending
 }
 
-/// How a run that is over is looked at.
 fn where_to_look(
     arguments: &LiveArguments,
     loaded: &Loaded,
@@ -237,14 +240,12 @@ async fn run_bots(
     outcome.map(ControlFlow::Continue)
 }
 
-/// Says once that the venue has no more candles: the run goes on, since a person said how long.
 async fn say_when_over(clock: Arc<dyn Clock>, end: Millis) {
     // The last candle is known, and traded, shortly after its end.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
     tracing::warn!("the venue's candles are over: no more trades will open; Ctrl-C ends the run");
 }
 
-/// Starts the embedded venue over the candles of the bots.
 async fn embedded(
     arguments: &LiveArguments,
     loaded: &Loaded,
@@ -278,7 +279,8 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Lines go to stdout, unless a JSON document does. At full speed there are too many of them to read.
+/// Lines go to stdout, except with `--json`, and not at full speed, where there are too many to
+/// read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     // The log has what happens where it is JSON.
@@ -293,7 +295,6 @@ fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> 
         .within(&loaded.config.risk)
 }
 
-/// What is said before the first event.
 fn header(
     arguments: &LiveArguments,
     loaded: &Loaded,
@@ -320,7 +321,6 @@ fn header(
     ))
 }
 
-/// What lies below the environment when no file is named.
 const fn base_of(arguments: &LiveArguments) -> Base {
     if arguments.sandbox { Base::Sandbox } else { Base::Bare }
 }

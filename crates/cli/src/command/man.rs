@@ -1,4 +1,4 @@
-//! `man`: the pages of the manual, made from the help.
+//! `man`: writes manual pages generated from the help.
 
 use crate::app::Arguments as Program;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -36,7 +36,6 @@ pub(super) fn run(arguments: &ManArguments) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// A page for each command, with those below it.
 fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
     command
         .get_subcommands()

@@ -1,4 +1,4 @@
-//! The commands: one file each.
+//! The commands, one per file.
 #![allow(
     clippy::doc_markdown,
     reason = "the documentation of arguments is the help that clap prints as it stands"
@@ -132,7 +132,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// What the warnings of this command are: a drill brings about whatever can go wrong.
+    /// Returns how to treat warnings: a drill provokes every failure, so they are expected there.
     pub(crate) const fn warnings(&self) -> Warnings {
         match self {
             Self::Drill(_) => Warnings::Expected,
@@ -140,7 +140,6 @@ impl Command {
         }
     }
 
-    /// What it is to a strategy that fails.
     pub(crate) const fn kind(&self) -> CommandKind {
         match self {
             Self::Live(_) | Self::Paper(_) => CommandKind::Trades,
@@ -150,7 +149,6 @@ impl Command {
     }
 }
 
-/// Does what the user asked for.
 pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         Command::Backtest(arguments) => backtest::run(arguments, context),

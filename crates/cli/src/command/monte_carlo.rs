@@ -1,4 +1,4 @@
-//! `monte-carlo`: what a backtest could have come to, had its candles or trades come in another order.
+//! `monte-carlo`: the distribution of backtest results over reordered candles or trades.
 
 use crate::candles::CandleArguments;
 use crate::context::Context;
@@ -174,7 +174,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     tell(context, &document, &format!("shard {number} of {shards}: {count} paths have run"))
 }
 
-/// Runs paths until all have run, or somebody stops it: then nothing is written.
+/// Runs all paths. Nothing is written if the operator stops it.
 fn watched(
     prepared: &PreparedMonteCarlo<'_>,
     paths: Range<u64>,

@@ -1,4 +1,4 @@
-//! `notify test`: whether alerts arrive.
+//! `notify test`: checks that alerts arrive.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};

@@ -1,4 +1,4 @@
-//! `paper`: the venue's candles and prices, and trades that only exist here.
+//! `paper`: simulated trades on the venue's candles and prices.
 
 use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;
@@ -34,7 +34,7 @@ pub(crate) struct PaperArguments {
     journal: Option<String>,
 }
 
-/// Where paper trades are kept unless it is configured: never beside those of a venue.
+/// Default journal of paper trades, separate from that of real ones.
 const JOURNAL: &str = "sqlite://candlewick-paper.db";
 
 pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {

@@ -1,4 +1,4 @@
-//! `parity`: a recorded session through the engine and the simulator again.
+//! `parity`: replays a recorded session through the engine and the simulator.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};

@@ -1,4 +1,4 @@
-//! `reload`: a running bot reads its settings again.
+//! `reload`: makes a running bot reload its settings.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};

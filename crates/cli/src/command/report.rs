@@ -51,16 +51,12 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
     Ok(Ending::Done)
 }
 
-/// Whether a page will show the candles, which are most of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// It will.
     Candles,
-    /// Figures and trades are enough.
     FiguresOnly,
 }
 
-/// Reads the report of a journal.
 fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
@@ -73,7 +69,7 @@ fn read(url: &JournalUrl, run: Option<u64>, shown: Shown) -> Result<RecordedRepo
     })
 }
 
-/// A file that begins like a page is one; anything else is a journal.
+/// Reads a page if the name or the beginning of the file identifies one, else a journal.
 fn recall(name: &str) -> Result<RecalledRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {

@@ -1,4 +1,4 @@
-//! `resolve`: a person ends a doubt, or a trade that the venue no longer has.
+//! `resolve`: manually ends a doubt, or a trade that the venue no longer has.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -42,7 +42,7 @@ pub(crate) struct ResolveArguments {
     journal: JournalArguments,
 }
 
-/// A name is kept whole or not at all.
+/// Rejects an id that would have to be truncated.
 fn parse_venue_id(text: &str) -> Result<VenueId, String> {
     let id = VenueId::truncated(text);
     if text.is_empty() || id.as_str() != text {

@@ -1,4 +1,4 @@
-//! `resume`: opens are allowed again.
+//! `resume`: allows opens again.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};

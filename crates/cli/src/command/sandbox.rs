@@ -1,4 +1,4 @@
-//! `sandbox`: both HTTP APIs over stored candles, for anyone's client.
+//! `sandbox`: serves both HTTP APIs over stored candles, for any client.
 
 use crate::arguments::{parse_moment, parse_speed};
 use crate::context::Context;
@@ -74,7 +74,6 @@ fn flags_of(arguments: &SandboxArguments) -> Vec<Flag> {
     .collect()
 }
 
-/// Serves until it is interrupted.
 async fn serve(
     settings: SandboxSettings,
     series: Vec<CandleSeries>,
@@ -97,7 +96,6 @@ async fn serve(
     Ok(ending)
 }
 
-/// What is served: to be read by people.
 fn about(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -> Result<String, Failure> {
     let SandboxSettings { speed, faults, wallet, .. } = settings;
     let balance = loaded.config.account.money_scale.format(loaded.initial_balance()?);

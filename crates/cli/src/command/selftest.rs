@@ -1,4 +1,4 @@
-//! `selftest`: the whole pipeline on markets whose truth is known.
+//! `selftest`: tests the whole pipeline on markets with a known edge.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};

@@ -1,4 +1,4 @@
-//! `sensitivity`: what latency, payout, price path and stress decide of a backtest.
+//! `sensitivity`: the effect of latency, payout, price path and stress on a backtest.
 
 use crate::candles::CandleArguments;
 use crate::context::Context;
@@ -148,7 +148,7 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
-/// Repeats the backtest until all runs are done, or somebody stops it: then nothing is written.
+/// Runs all repetitions. Nothing is written if the operator stops it.
 fn watched(
     prepared: &PreparedSensitivity<'_>,
     runs: Range<u64>,

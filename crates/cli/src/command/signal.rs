@@ -1,4 +1,4 @@
-//! `signal`: a signal from the shell for a running bot, and a look at how a list of signals is read.
+//! `signal`: sends a signal to a running bot, or checks a signal list.
 
 use super::signal_check::print_check;
 use crate::context::Context;
@@ -55,7 +55,7 @@ pub(crate) struct SignalArguments {
     journal: JournalArguments,
 }
 
-/// Seconds (`5s`) or milliseconds (`500ms`).
+/// Parses seconds (`5s`) or milliseconds (`500ms`).
 fn duration_ms(text: &str) -> Result<u32, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(number), _) => (number, 1),

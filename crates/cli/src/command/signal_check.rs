@@ -1,4 +1,4 @@
-//! `signal --check`: how each line of a list is taken, in words.
+//! `signal --check`: text output of a signal list check.
 
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
@@ -7,11 +7,12 @@ use candlewick_sdk::visible;
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Reasons that are named in a sum.
 const MOST_REASONS: usize = 5;
 
-/// Prints how each line of a list is taken. One that is no entry is a failure unless such lines are passed over; one that contradicts
-/// another is a failure in any case.
+/// Prints how each line of a list is read.
+///
+/// An unrecognised line is a failure unless such lines are skipped. A contradiction is always a
+/// failure.
 pub(super) fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
@@ -71,7 +72,6 @@ fn row_of(line: &CheckedLine) -> serde_json::Value {
     }
 }
 
-/// A line for each line; neighbours of one problem share theirs, and a problem that was said before is not said again.
 fn words_of(lines: &[CheckedLine]) -> String {
     let mut known: HashMap<&str, u64> = HashMap::new();
     let mut listed: Vec<String> = Vec::new();
@@ -106,7 +106,6 @@ fn words_of(lines: &[CheckedLine]) -> String {
     words.collect::<Vec<_>>().join("\n")
 }
 
-/// How many lines were read, would trade and were skipped, the latter by reason, the most frequent first.
 fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
     let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
     // As it is counted, as it stands, and how often.
@@ -144,7 +143,7 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
     format!("{} lines read: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
 }
 
-/// A problem without what it quotes of the line, so that two alike are one.
+/// Removes the text quoted from a line, so that similar problems are equal.
 fn without_cell(problem: &str) -> String {
     // Each second piece stands in quotes.
     let pieces = problem.split('"').enumerate();
@@ -153,7 +152,6 @@ fn without_cell(problem: &str) -> String {
     plain.concat()
 }
 
-/// A problem without the list of what is allowed, where that was shown before.
 fn shortened(problem: &str, listed: &mut Vec<String>) -> String {
     for begins in [" has: ", "There are ", "there are "] {
         let Some((what, list)) = problem.split_once(begins) else { continue };

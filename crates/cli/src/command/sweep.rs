@@ -1,4 +1,4 @@
-//! `sweep`: many backtests of one bot, to see what its parameters do.
+//! `sweep`: backtests many parameter sets of one bot.
 
 use super::sweep_run::{Ended, SweepContext, Watched, with_sweep};
 use crate::context::Context;
@@ -93,7 +93,6 @@ enum Step {
     },
 }
 
-/// What of a sweep is done here.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Whole,
@@ -111,7 +110,6 @@ pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<E
     }
 }
 
-/// A sweep, or the plan of one, by its arguments and the configuration.
 fn run_here(part: Part, own: &OwnArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let terms = own.search.terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
@@ -119,7 +117,6 @@ fn run_here(part: Part, own: &OwnArguments, context: &Context<'_>) -> Result<End
     run_part(part, (&terms, &prepared), (folder, own.top), None, context)
 }
 
-/// What a plan says.
 fn run_planned(
     part: Part,
     planned: &PlannedArguments,
@@ -154,7 +151,6 @@ fn run_part(
 }
 
 impl SweepContext<'_> {
-    /// Runs what neither its journal nor `known` knows, and prints the report.
     fn run(&self, known: Vec<Record>) -> Result<Ending, Failure> {
         match self.report(known)? {
             Ended::Done(report) => self.print(&report, || report.to_string()),
@@ -162,7 +158,6 @@ impl SweepContext<'_> {
         }
     }
 
-    /// Writes the plan of the shards.
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let search = self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
@@ -189,7 +184,6 @@ impl SweepContext<'_> {
         })
     }
 
-    /// Runs one shard of the plan.
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let of_round =

@@ -1,4 +1,4 @@
-//! A sweep that runs under the eyes of a person, up to its report.
+//! An interactive sweep, up to its report.
 
 use super::verified::verify_set;
 use crate::context::Context;
@@ -25,10 +25,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// The journal of a sweep's trials.
 const TRIALS: &str = "trials.jsonl";
 
-/// A sweep that is ready to run.
 pub(super) struct SweepContext<'a> {
     noted: SweepRun<'a>,
     pub(super) terms: &'a SearchTerms,
@@ -38,21 +36,16 @@ pub(super) struct SweepContext<'a> {
     pub(super) identity: Value,
     pub(super) folder: ResultFolder,
     top: usize,
-    /// What is to be said of a plan that was made elsewhere.
     pub(super) notices: Vec<String>,
     pub(super) context: &'a Context<'a>,
 }
 
-/// How work ended that a person may stop.
 pub(super) enum Ended<T> {
-    /// It was done.
     Done(T),
-    /// It was stopped, and goes on with the same command.
     Stopped(Ending),
 }
 
 impl<T> Ended<T> {
-    /// Converts what finished work returned.
     pub(super) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Ended<U> {
         match self {
             Self::Done(done) => Ended::Done(convert(done)),
@@ -61,13 +54,11 @@ impl<T> Ended<T> {
     }
 }
 
-/// How trials ended that somebody watched.
 pub(super) enum Watched {
     Done(Vec<TrialRow>),
     Stopped(Vec<TrialRow>, Ending),
 }
 
-/// Makes all of a sweep ready, and has something done with it.
 pub(super) fn with_sweep<T>(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     (folder, top): (ResultFolder, usize),
@@ -105,7 +96,6 @@ pub(super) fn with_sweep<T>(
 }
 
 impl SweepContext<'_> {
-    /// Runs what neither its journal nor `known` knows, and writes the results.
     pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Ended<SweepReport>, Failure> {
         let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
         self.folder.bring(TRIALS)?;
@@ -156,7 +146,7 @@ impl SweepContext<'_> {
         Ok(Ended::Done(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
     }
 
-    /// A sweep of which the strategy took no set has no result.
+    /// Fails if the strategy rejected every set, since there is no result then.
     fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
         let refusals = Refusals::of(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
@@ -169,7 +159,7 @@ impl SweepContext<'_> {
         ))
     }
 
-    /// Notes what is to be tried, before any of it runs.
+    /// Records the planned sets before any of them runs.
     pub(super) fn begin(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
@@ -196,7 +186,6 @@ impl SweepContext<'_> {
         Ok(files)
     }
 
-    /// Runs trials under the eyes of a person, who may stop them.
     pub(super) fn watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,

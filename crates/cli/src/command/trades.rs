@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &TradesArguments, context: &Context<'_>) -> Result<
 }
 
 impl TradesArguments {
-    /// A few of the last ones each from its own lines, others from all that the journal has come to.
+    /// Reads a few of the last trades from their own entries, others from the whole journal.
     async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {
@@ -76,7 +76,6 @@ impl TradesArguments {
         Ok(self.filter(contents.last.line.received).apply(&contents)?)
     }
 
-    /// For a journal whose last entry is of this moment.
     fn filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
         let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.before(end));
@@ -85,7 +84,6 @@ impl TradesArguments {
     }
 }
 
-/// Trades as CSV, with the keys of their JSON as header.
 pub(crate) fn to_csv(lines: &[&TradeLine]) -> Result<String, Failure> {
     let unexpected = |error: String| Failure::new(FailureKind::Unexpected, anyhow::Error::msg(error));
     let mut serialized = csv::Writer::from_writer(Vec::new());

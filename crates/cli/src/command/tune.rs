@@ -1,4 +1,4 @@
-//! `tune`: from a rule to a checked result, one step after the other.
+//! `tune`: from a rule to a validated result, step by step.
 
 use super::conditions::conditions_of;
 use super::strategy::check::{check_command, not_made};
@@ -35,11 +35,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How many candles the checks need.
 const NEEDS: &str = "it needs more candles before it can answer than there are before the hold-out";
-/// Time limit of the checks of the strategy.
 const CHECK_LIMIT: Duration = Duration::from_mins(10);
-/// How many of the best sets the page shows.
 const SHOWN: usize = 10;
 
 /// What to tune, and where the results go.
@@ -76,13 +73,10 @@ pub(crate) struct TuneArguments {
     html: Option<PathBuf>,
 }
 
-/// A guided search that is under way.
 struct Tuning<'a> {
     arguments: &'a TuneArguments,
     plan: TunePlan<'a>,
-    /// How the plan divides the candles.
     layout: Layout,
-    /// The folder of the trials.
     trials: PathBuf,
     context: &'a Context<'a>,
 }
@@ -129,7 +123,6 @@ impl TuneArguments {
 }
 
 impl Tuning<'_> {
-    /// Holds the strategy to every check, on the candles before the hold-out, and counts there how often the conditions of a rule held.
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
@@ -155,7 +148,6 @@ impl Tuning<'_> {
         Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
     }
 
-    /// Sweeps the candles before the hold-out; nothing where there is nothing to search.
     fn sweep(&self) -> Result<Ended<Option<SweepReport>>, Failure> {
         if self.plan.is_fixed {
             self.context.say("sweep: skipped, since no parameter has a range");
@@ -171,7 +163,9 @@ impl Tuning<'_> {
         Ok(end.map(Some))
     }
 
-    /// Walks forward with the hold-out locked, opens it where that is asked for and there is something to confirm, and reports.
+    /// Runs the walk-forward with a locked hold-out and reports.
+    ///
+    /// Opens the hold-out if requested and if there is a result to confirm.
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],
@@ -233,7 +227,6 @@ impl Tuning<'_> {
         Ok(Ending::Done)
     }
 
-    /// What is known of looks at the hold-out before any of this is walked.
     fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
         Ok(self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found)
     }
@@ -252,7 +245,6 @@ impl Tuning<'_> {
         walked(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
     }
 
-    /// The best set, or the bot as it stands, where the next command finds it.
     fn write_best(&self, is_searched: bool, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Failure> {
         let of_sweep = fs::read_to_string(self.trials.join("sweep").join("best.toml"));
         let of_sweep = of_sweep.ok().filter(|_| is_searched);
@@ -283,7 +275,6 @@ impl Tuning<'_> {
         Ok(Some(path))
     }
 
-    /// What the bot's gate made of the signals before the hold-out.
     fn gate(&self) -> Result<Option<TunedGate>, Failure> {
         let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.subject(&self.layout)?;
         let followed = follow_gate(&entry, &params, &bot, &candles)?;
@@ -294,7 +285,6 @@ impl Tuning<'_> {
         }))
     }
 
-    /// How there would be more of the bot's own candles.
     fn more_words(&self, candles: &[CheckedCandles]) -> String {
         let series = self.bot().series;
         let own = candles.iter().find(|own| own.series == series).or(candles.first());
@@ -305,7 +295,6 @@ impl Tuning<'_> {
         self.arguments.out.join("best.toml")
     }
 
-    /// What runs the best set: it is laid over the configuration that was given.
     fn arguments_of_best(&self) -> String {
         let files = self.context.global.config.iter().cloned().chain([self.best_path()]);
         files.map(|file| format!("--config {}", file.display())).collect::<Vec<_>>().join(" ")
@@ -350,7 +339,6 @@ impl Tuning<'_> {
         bare.into_iter().chain(kept).chain(self.warm_up()).collect()
     }
 
-    /// What the warm-up takes of the candles before the hold-out, where that is much.
     fn warm_up(&self) -> Option<String> {
         let (subject, market) = self.plan.subject(&self.layout).ok()?;
         let strategy = subject.build().ok()?;
@@ -368,7 +356,6 @@ impl Tuning<'_> {
     }
 }
 
-/// How many checks held, and what is worth knowing of them, in words.
 fn words_of(checked: &ValidationReport) -> String {
     let of = |finding: Finding| checked.checked.iter().filter(move |one| one.finding == finding);
     let all = counted(of(Finding::Passed).count(), "check holds", "checks hold");

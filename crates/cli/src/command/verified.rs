@@ -1,4 +1,4 @@
-//! Sets that a search chose, verified before anything of them is shown or written.
+//! Verification of the sets that a search chose, before any of them is shown or written.
 
 use crate::failure::{Failure, FailureKind};
 use candlewick_app::search::PreparedSearch;
@@ -8,10 +8,11 @@ use candlewick_sdk::testkit::Subject;
 use candlewick_search::sweep::Candidate;
 use candlewick_search::walk_forward::WindowResult;
 
-/// A walk may choose as many sets as it has windows; each takes several runs over all candles.
+/// A walk may choose one set per window, and each takes several runs over all candles.
 const MOST_VERIFIED: usize = 5;
 
-/// Shows a set its candles one by one, here and in a process of its own: nothing of it is a result before.
+/// Verifies a set candle by candle, here and in a process of its own. Before that it is not a
+/// result.
 pub(super) fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
@@ -24,7 +25,7 @@ pub(super) fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -
     verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
 }
 
-/// The same with the sets that a walk chose, each once: the hold-out's first, then those that were chosen most often.
+/// Verifies each set that a walk chose: that of the hold-out first, then the most frequent ones.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

@@ -1,4 +1,4 @@
-//! `walk-forward`: parameters chosen on past candles, tested on those that came after.
+//! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
 use super::sweep_run::Ended;
 use super::verified::verify_chosen;
@@ -116,7 +116,6 @@ enum Step {
     },
 }
 
-/// A walk that was walked to its end, and what was written of it.
 pub(super) struct Walked {
     pub(super) report: WalkForwardReport,
     counted: Option<io::Result<SweepCount>>,
@@ -137,21 +136,18 @@ pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Re
     }
 }
 
-/// What of a walk is done here.
 #[derive(Clone, Copy)]
 enum Part {
     Whole(HoldOutUse),
     Plan(NonZeroU64),
 }
 
-/// What of a planned walk is done here.
 #[derive(Clone, Copy)]
 enum PlannedPart {
     Shard(u64),
     Merged(HoldOutUse),
 }
 
-/// A walk, or the plan of one, by its arguments and the configuration.
 fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
@@ -182,7 +178,6 @@ fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<End
     })
 }
 
-/// What a plan says.
 fn run_planned(
     arguments: &PlannedArguments,
     part: PlannedPart,
@@ -249,7 +244,6 @@ fn follow(progress: &mut Progress, now: WalkProgress) {
     progress.say(&format!("window {} of {}", now.window, now.windows));
 }
 
-/// Runs what of a walk has not run, and writes and shows what came of it.
 fn finish(
     walk: WalkRun<'_>,
     searched: (&SearchTerms, &PreparedSearch<'_>),
@@ -265,7 +259,6 @@ fn finish(
     }
 }
 
-/// Runs what of a walk has not run, and writes what came of it.
 pub(super) fn walked(
     mut walk: WalkRun<'_>,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
@@ -307,7 +300,6 @@ pub(super) fn walked(
 }
 
 impl Walked {
-    /// The report, and how it came about.
     pub(super) fn summary(&self) -> WalkForwardSummary<'_> {
         let Self { report, counted, resumed, verified, elapsed, files } = self;
         WalkForwardSummary::new(report, (*resumed, *verified), counted.as_ref(), *elapsed, files.clone())
@@ -340,7 +332,6 @@ fn caveats_of(
     caveats
 }
 
-/// The report of a walk, and all of its tests as one run.
 fn report_of(
     outcome: &WalkOutcome,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
@@ -373,7 +364,7 @@ fn report_of(
     }))
 }
 
-/// Writes what came of it: the same bytes, however often it was stopped.
+/// Writes the results: the same bytes, however often the walk was stopped.
 fn write(
     folder: &ResultFolder,
     report: &WalkForwardReport,

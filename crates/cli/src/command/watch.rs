@@ -1,4 +1,4 @@
-//! `watch`: the events of a bot that runs, as they happen.
+//! `watch`: prints the events of a running bot as they happen.
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure};

@@ -1,4 +1,4 @@
-//! `why`: why no trade was opened at a moment, or what was decided last.
+//! `why`: why no trade was opened at a moment, or the latest decisions.
 
 use crate::asked_time::{AskedTime, parse_asked};
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! The errors of the libraries, and which exit code each has.
+//! Conversion of library errors into failures, with their exit codes.
 
 use super::{Failure, FailureKind};
 use candlewick_app::bots::kind_of_build;
@@ -20,7 +20,6 @@ use candlewick_search::SearchError;
 use candlewick_simulator::SimulatorError;
 use candlewick_statistics::StatisticsError;
 
-/// What the columns of a file of trades must be, for whoever has others.
 const COLUMNS_OF_TRADES: &str = "the columns are: result (WON, LOST, DRAW, CANCELLED, or empty while open) and payout (percent, such as 85), \
                                  both needed; decision_time and close_time in ms, both or neither (without them the lines are trades one \
                                  after another); symbol and bot where there are several";
@@ -38,7 +37,6 @@ impl From<AppError> for Failure {
     }
 }
 
-/// Errors of libraries that the application knows as well.
 macro_rules! from_app_errors {
     ($($error:ty),+ $(,)?) => {
         $(impl From<$error> for Failure {

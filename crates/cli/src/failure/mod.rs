@@ -1,4 +1,4 @@
-//! How a command ends: the exit codes, and errors as a person reads them.
+//! Results of commands: exit codes and rendered errors.
 
 mod library;
 
@@ -9,35 +9,26 @@ use candlewick_sdk::visible;
 use console::Term;
 use std::fmt::Write as _;
 
-/// How a command ends when it does what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Nothing is left to do; or SIGTERM said so, and all was put in order.
+    /// Everything is done, or SIGTERM caused an orderly stop.
     Done,
-    /// Ctrl-C, and all was put in order.
+    /// Ctrl-C caused an orderly stop.
     Interrupted,
 }
 
-/// Why a command did not do what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// An error that has no kind of its own.
     Unexpected,
-    /// Arguments or configuration are wrong.
     Configuration,
-    /// The data is wrong.
     Data,
-    /// The venue refused or cannot be reached.
     Venue,
-    /// A check failed: parity, a strategy's, data, selftest, doctor.
+    /// A failed check: parity, a strategy's, data, selftest, doctor.
     Check,
-    /// Stopped by a risk limit or the kill switch.
     Stopped,
-    /// Another process holds the journal.
     JournalHeld,
 }
 
-/// An error with its causes, what it means for the exit code, and what to do about it where that is known.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: FailureKind,
@@ -69,38 +60,33 @@ impl FailureKind {
 }
 
 impl Failure {
-    /// A failure of this kind.
     pub(crate) fn new(kind: FailureKind, error: impl Into<anyhow::Error>) -> Self {
         Self { kind, error: error.into(), help: None }
     }
 
-    /// Wrong arguments or configuration, said in a sentence.
     pub(crate) fn configuration(problem: impl Into<String>) -> Self {
         Self::new(FailureKind::Configuration, anyhow::Error::msg(problem.into()))
     }
 
-    /// Says what was being done.
     #[must_use]
     pub(crate) fn context(mut self, context: impl Into<String>) -> Self {
         self.error = self.error.context(context.into());
         self
     }
 
-    /// Says what to do about it.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says what to do about it where nothing nearer to its cause is said.
+    /// Sets the hint unless a more specific one exists.
     #[must_use]
     pub(crate) fn help_otherwise(mut self, help: &str) -> Self {
         self.help.get_or_insert_with(|| help.to_owned());
         self
     }
 
-    /// As a person reads it: the error, its causes, what to do.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}", self.words());
         if let Some(help) = &self.help {
@@ -109,7 +95,6 @@ impl Failure {
         text
     }
 
-    /// The error and its causes.
     fn words(&self) -> String {
         let mut text = said(&self.error.to_string());
         let mut last = self.error.to_string();
@@ -124,7 +109,6 @@ impl Failure {
         text
     }
 
-    /// Prints it on stderr.
     pub(crate) fn print(&self) {
         anstream::eprintln!("{}", wrapped(&lines(&self.render()), columns_of(&Term::stderr())));
     }
@@ -133,20 +117,20 @@ impl Failure {
         self.kind.code()
     }
 
-    /// For a program that had the command done: the error with its causes, and what to do.
     pub(crate) fn to_hosted(&self) -> HostedFailure {
         HostedFailure { message: self.words(), help: self.help.clone() }
     }
 }
 
-/// The words of an error. Lines of our own below its first one are indented; a line end that they quote is written out, so
-/// that nothing quoted looks like a line of ours.
+/// Renders an error message.
+///
+/// Continuation lines of our own are indented. A line break in quoted text is escaped, so that it
+/// cannot look like a line of ours.
 fn said(words: &str) -> String {
     words.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Ends a command that went on without some of its parts: all failures but the last are printed now, the last is how it
-/// ends.
+/// Ends a command that continued despite failures: prints all but the last, which is returned.
 pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
     let last = failures.pop();
     failures.iter().for_each(Failure::print);

@@ -1,4 +1,4 @@
-//! What was decided, as a line of the screen says it.
+//! Screen lines for decisions: trades, refusals, verdicts and blockages.
 
 use super::line::{BAD, BEFORE, BOLD, DIM, GOOD, NOTE};
 use crate::wrap::columns_of;
@@ -7,7 +7,6 @@ use candlewick_runtime::control::Blockage;
 use candlewick_sdk::{ExpirationType, Millis, MoneyScale, Reason, price_text, visible};
 use console::Term;
 
-/// An approved trade.
 pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
     let expiry = approved.expiry();
     let kind = match expiry.expiration_type {
@@ -22,7 +21,6 @@ pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// A reason with its numbers behind their names where its text has these, as that of a rule does; else as it is.
 fn with_values(reason: &Reason) -> String {
     let text = reason.text();
     let place_of = |name: &str| -> Option<usize> {
@@ -55,12 +53,10 @@ fn with_values(reason: &Reason) -> String {
     words
 }
 
-/// How many brackets are open at the end of a text.
 fn open_brackets(text: &str) -> usize {
     text.matches('(').count().saturating_sub(text.matches(')').count())
 }
 
-/// A reason as far as one line of a terminal of so many columns has room for it; the journal has all of it.
 fn fitted(reason: &str, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(BEFORE));
     if reason.chars().count() <= room {
@@ -69,7 +65,6 @@ fn fitted(reason: &str, columns: Option<usize>) -> String {
     reason.chars().take(room.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
-/// A refusal, with the limit that it comes from where the limits in force are known, and with how late its signal was.
 pub(super) fn refusal_words(
     refused: &Refused,
     (bot, interval): (&str, Millis),
@@ -88,7 +83,6 @@ pub(super) fn refusal_words(
     format!("{DIM}{bot} {} refused: {rule}   {reason}{DIM:#}", refused.direction)
 }
 
-/// A verdict that fell.
 pub(super) fn verdict_words(judgement: &Judgement, bot: &str) -> String {
     let (style, text) = match judgement.edge {
         Edge::Open => (NOTE, "is open"),
@@ -99,7 +93,6 @@ pub(super) fn verdict_words(judgement: &Judgement, bot: &str) -> String {
     format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades)
 }
 
-/// Describes what stops bots now and did not before, then what does so no longer.
 pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
     let lacks = |all: &[Blockage], one: &Blockage| {
         all.iter().all(|other| (&other.rule, &other.bots) != (&one.rule, &one.bots))

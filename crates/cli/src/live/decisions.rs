@@ -1,20 +1,19 @@
-//! A run's decisions in a log that is JSON: what became of each signal and each trade, and whether trades are opened at all.
+//! Decisions of a run as JSON log lines: signals, trades, and suspended opens.
 
 use super::stream::PrintedEvents;
 use crate::log_writer::LogWriter;
 use candlewick_runtime::events::EventFeed;
 use serde::Deserialize;
 
-/// What is left out: what the market and the wallet say, and warnings and alarms, which are lines of the log already.
+/// Skipped events: candles and wallet updates, and warnings and alarms, which are log lines
+/// already.
 const LEFT_OUT: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
-/// An event, as far as it is looked at here.
 #[derive(Deserialize)]
 struct Named {
     event: String,
 }
 
-/// Begins to log. Lines are those of `watch`, with the time, the level and the message that every line of the log has.
 pub(super) fn log(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
     let log = log.clone();
     PrintedEvents::begin_with_end(feed, move |line| {

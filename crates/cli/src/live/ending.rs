@@ -1,4 +1,4 @@
-//! How a live run ended: the same figures as a backtest's, and what only a live run has.
+//! Final report of a live run: the figures of a backtest and those of live runs only.
 
 mod unfinished;
 
@@ -21,37 +21,25 @@ use std::path::Path;
 use std::time::Duration;
 use unfinished::UnfinishedLine;
 
-/// The figures of a live run: the last event of its stream.
 #[derive(Serialize)]
 struct LiveReport {
-    /// Its number.
     seq: u64,
     at: Millis,
-    /// `ended`.
     event: &'static str,
     #[serde(flatten)]
     report: RunReport,
-    /// Intents that may or may not be trades.
     in_doubt: usize,
-    /// What the venue has and nobody knows the end of.
     unfinished: Vec<UnfinishedLine>,
-    /// Why it ended: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
+    /// `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
-    /// What the wallet held when it was last read.
     wallet: Option<f64>,
-    /// Wallet minus what the trades explain, `None` if they agree.
+    /// Wallet balance minus the balance that the trades explain, `None` if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_difference: Option<f64>,
-    /// Rows of the venue that were no candles.
     rejected_rows: u64,
-    /// What was audited how often, and with how many findings.
     audits: BTreeMap<Audit, Tally>,
 }
 
-/// Writes the trades, prints the figures (as the last event, where JSON is asked for), and says how the program ends.
-///
-/// # Errors
-/// A file that cannot be written, a journal whose end is not durable, or a run that a risk limit ended.
 pub(crate) fn report(
     outcome: Outcome,
     loaded: &Loaded,
@@ -92,7 +80,6 @@ pub(crate) fn report(
     ending_of(outcome.finished, outcome.settings.money_scale)
 }
 
-/// What a run of any kind reports.
 fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
     let unsettled = unfinished::holder(finished);
@@ -132,7 +119,6 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     })
 }
 
-/// How the program ends after such a run.
 fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
@@ -168,7 +154,6 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     }
 }
 
-/// The wallet does not hold what the ledger says, or is gone.
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
         return Some(Failure::new(FailureKind::Stopped, anyhow::anyhow!("{missing}")).help(
@@ -181,7 +166,6 @@ fn wallet_failure(finished: &Finished) -> Option<Failure> {
     ))
 }
 
-/// What backtests of these bots assume, beside what the trades of this run were paid: the middle one.
 fn background(book: &TradeBook, loaded: &Loaded) -> Background {
     let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
     paid.sort_unstable_by(f64::total_cmp);
@@ -196,7 +180,6 @@ fn background(book: &TradeBook, loaded: &Loaded) -> Background {
     }
 }
 
-/// The audits that found something.
 fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
     let found = audits.iter().filter(|(_, tally)| tally.findings > 0);
     found.map(|(audit, tally)| (audit.as_str().to_owned(), tally.findings)).collect()

@@ -1,4 +1,4 @@
-//! A run on the whole terminal, in place of lines.
+//! Full-screen view of a run (`--tui`).
 
 use super::Front;
 use super::header::Header;
@@ -13,10 +13,8 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use tokio::sync::oneshot;
 
-/// Lines of the log that may wait for the view.
 const WAITING_LINES: usize = 1_024;
 
-/// Whether the terminal can show it.
 pub(crate) fn check() -> Result<(), Failure> {
     is_possible().map_err(|problem| {
         Failure::configuration(format!("--tui needs a whole terminal: {problem}"))
@@ -24,7 +22,7 @@ pub(crate) fn check() -> Result<(), Failure> {
     })
 }
 
-/// Begins to show a run. Should the view end before the run does, lines take its place.
+/// Starts the view. If it ends before the run does, the run continues with plain lines.
 pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Shown) {
     let clock = Arc::clone(&front.connection.clock);
     let (lines, log_lines) = sync_channel(WAITING_LINES);
@@ -53,7 +51,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
     (vec![watcher.with_overview()], Shown::when(has_ended))
 }
 
-/// Gives back what a view that stands still has not.
+/// Restores the terminal if a stalled view has not done so.
 pub(super) fn end(log: &LogWriter) {
     leave();
     log.give_back();

@@ -1,4 +1,4 @@
-//! What a run says before its first event: whose money, where, which bots, within which limits, and how it is stopped.
+//! Header of a run: venue, wallet, bots, limits, and how to stop it.
 
 use super::limit_words::limit_words;
 use super::onlookers::onlookers_of;
@@ -18,52 +18,35 @@ use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Regis
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Columns of the narrowest usual terminal.
 const WIDTH: usize = 80;
-/// Columns of what stands before a line's text.
 const LABEL: usize = 10;
 
-/// The lines of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
     pub(super) venue: String,
-    /// From when to when the embedded venue has candles for the run.
     candles: Option<String>,
     pub(super) wallet: String,
-    /// What each bot trades, in their order.
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    /// What each bot that combines strategies is made of.
     combinations: Vec<String>,
-    /// What opens and closes the gate of each bot that has one.
     gates: Vec<String>,
-    /// The doors for signals, each behind its label.
     doors: Vec<(&'static str, String)>,
-    /// Who is told of the run, each behind its label.
     onlookers: Vec<(&'static str, String)>,
     limits: String,
-    /// Findings of the lints.
     notes: Vec<String>,
-    /// What the ruin of the stakes is worked out of, with what each bot's symbol is taken to pay.
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
     control: String,
 }
 
-/// The same of any run, told in few words.
 #[derive(Clone, Debug)]
 pub(crate) struct RunWords {
-    /// Who accepts the trades, and where.
     pub(crate) venue: String,
-    /// Whose money it is.
     pub(crate) wallet: &'static str,
-    /// When it begins, where that is not now.
+    /// Start of the run, `None` for now.
     pub(crate) begins: Option<Millis>,
-    /// The candles of the embedded venue, in words.
     pub(crate) candles: Option<String>,
-    /// The journal, where there is one.
     pub(crate) journal: Option<String>,
-    /// What commands name the run by, such as `--journal run.db`.
     pub(crate) named_by: String,
 }
 
@@ -98,7 +81,6 @@ impl Header {
         }
     }
 
-    /// Renders the lines with the ledger's free balance, and the wallet where that holds another amount.
     pub(crate) fn text(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
         let mut text = String::new();
         let mut add = |label: &str, words: &str| {
@@ -162,7 +144,6 @@ impl Header {
         }
     }
 
-    /// How probably the stakes run out of this money, a line of each.
     fn ruin(&self, free: Money) -> Vec<String> {
         let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };
         // A start with stakes that mean nothing was refused before.
@@ -171,7 +152,6 @@ impl Header {
     }
 }
 
-/// What commands in another terminal name a run by: the journal that was named, else the files of its configuration.
 pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> String {
     if let Some(journal) = journal {
         let shown = journal.to_string();
@@ -181,7 +161,6 @@ pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> Strin
     files.concat()
 }
 
-/// Which wallet a configuration trades.
 pub(crate) const fn wallet_words(mode: Mode) -> &'static str {
     match mode {
         Mode::Demo => "demo",
@@ -189,7 +168,7 @@ pub(crate) const fn wallet_words(mode: Mode) -> &'static str {
     }
 }
 
-/// A venue over HTTP, without what an address may hold besides its place.
+/// Scheme and host of a venue's address. Paths and queries may hold secrets.
 pub(crate) fn address_words(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -200,12 +179,10 @@ pub(crate) fn address_words(url: &str) -> String {
     format!("{kind}, {scheme}://{host}")
 }
 
-/// The embedded venue: where, how fast, from when, with which faults.
 pub(crate) fn sandbox_words(base_url: &str, speed: SandboxSpeed, faults: &FaultProfile) -> String {
     format!("embedded, {base_url}, {}, faults: {faults}", speed_words(speed))
 }
 
-/// From when to when the embedded venue has candles for a run, and how long they last.
 pub(crate) fn candle_words(speed: SandboxSpeed, candles: Range<Millis>, until_end: bool) -> String {
     let [start, end] = [candles.start, candles.end].map(|at| String::from(StartTime(at)));
     let ends = "the run ends with them";
@@ -219,7 +196,6 @@ pub(crate) fn candle_words(speed: SandboxSpeed, candles: Range<Millis>, until_en
     }
 }
 
-/// That what the bots saw is counted, where it is.
 pub(crate) fn noted_words(variants: &VariantSettings) -> String {
     let ledger = variants.ledger.display();
     if variants.ledger.as_os_str().is_empty() {
@@ -228,7 +204,6 @@ pub(crate) fn noted_words(variants: &VariantSettings) -> String {
     format!("; counted in {ledger} as tried on them, as a backtest is")
 }
 
-/// A time that a person waits, to two of its units at most.
 fn time_words(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -248,7 +223,6 @@ pub(crate) fn speed_words(speed: SandboxSpeed) -> String {
     }
 }
 
-/// What a bot trades; of the durations that its strategy asks for itself, where it does.
 fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
     let expiry = bot.expiry();
     let kind = match expiry.expiration_type {
@@ -265,7 +239,6 @@ fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
     format!("{} on {}, {duration}{kind}{delay}, stake {stake}", bot.strategy, bot.series())
 }
 
-/// By which ways signals come from outside.
 fn doors_of(loaded: &Loaded, begins: Option<Millis>) -> Vec<(&'static str, String)> {
     let signals = &loaded.config.signals;
     let list = list_words(loaded, begins).map(|list| ("list", list));
@@ -297,7 +270,6 @@ fn stake_words(stake: &StakeSettings) -> String {
     }
 }
 
-/// A text in lines of so many columns; a word that is longer has a line of its own.
 fn wrapped(text: &str, width: usize) -> Vec<&str> {
     let (mut lines, mut rest) = (Vec::new(), text);
     while rest.chars().count() > width {

@@ -1,10 +1,9 @@
-//! The limits that are on, each with its figure: what a run says before its first event.
+//! Active limits with their values, for the header of a run.
 
 use candlewick_engine::{BotLimitSettings, Hours, PauseSettings, RiskSettings};
 use candlewick_records::counted;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// The limits of all bots, then those that a bot has of its own.
 pub(super) fn limit_words(risk: &RiskSettings) -> String {
     let session = &risk.session;
     let hours: Vec<String> = risk.hours.iter().map(hours_words).collect();

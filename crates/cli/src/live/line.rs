@@ -1,4 +1,4 @@
-//! A line of the screen: when, what, and a text that goes on below itself where the terminal is narrow.
+//! Line layout of the screen: time, label, and text with a hanging indent.
 
 use crate::terminal::coloured_line;
 use crate::wrap::wrapped_beside;
@@ -12,12 +12,9 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default();
 pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// Columns of a label, unless it is longer.
 const LABEL: usize = 8;
-/// Columns of the time and the label, before a line's text.
 pub(super) const BEFORE: usize = "MM-DD hh:mm:ss  ".len() + LABEL + 1;
 
-/// A text with its time and label, for a terminal of so many columns.
 pub(super) fn dated(at: Millis, (style, label): (Style, &str), text: &str, columns: Option<usize>) -> String {
     let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S");
     let text = coloured_line(text);
@@ -25,7 +22,6 @@ pub(super) fn dated(at: Millis, (style, label): (Style, &str), text: &str, colum
     format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL$}{style:#} {text}")
 }
 
-/// The time of day.
 pub(super) fn clock_time(at: Millis) -> String {
     DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%H:%M:%S").to_string()
 }

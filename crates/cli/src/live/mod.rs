@@ -1,4 +1,4 @@
-//! A live run as a person starts, watches and ends it.
+//! Start, display and end of a live run.
 
 mod decision_words;
 mod decisions;
@@ -44,7 +44,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
-/// A run that is ready to begin.
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
     pub(crate) global: &'a GlobalArguments,
@@ -53,22 +52,15 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) journal: JournalSession,
     pub(crate) control: ControlChannel,
     pub(crate) screen: Screen,
-    /// Whether the whole terminal is for it.
     pub(crate) is_full_screen: bool,
-    /// Where it is said what is at stake, whatever else is shown.
     pub(crate) log: &'a LogWriter,
     pub(crate) interrupt: Interrupt,
-    /// How long it lasts at most.
     pub(crate) run_for: Option<Millis>,
-    /// Reads its configuration again.
     pub(crate) read_again: ReadAgain,
-    /// Whether its events go to stdout.
     pub(crate) prints_events: bool,
-    /// Whether its decisions go to the log, a JSON object each.
     pub(crate) logs_decisions: bool,
 }
 
-/// What a view on the whole terminal is made from.
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no such view"))]
 struct Front<'a> {
     loaded: &'a Loaded,
@@ -79,7 +71,7 @@ struct Front<'a> {
     log: &'a LogWriter,
 }
 
-/// Does the work of a run to its end. A reading of the settings that never ends is not waited for.
+/// Runs the work to its end. Never waits for a stuck reload of the settings.
 pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = workers::start()?;
     let outcome = runtime.block_on(work);
@@ -87,7 +79,6 @@ pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     outcome
 }
 
-/// Runs the bots until their time is up, or somebody says that they are to end.
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
     let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
     let ReadyRun { global, interrupt, run_for, read_again, prints_events, logs_decisions, .. } = run;
@@ -121,7 +112,6 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     Ok(outcome?)
 }
 
-/// The configuration of a run, by the same layers as at its start, validated as `config check` does.
 pub(crate) fn read_again(
     context: &Context<'_>,
     (base, flags): (Base, Vec<Flag>),
@@ -135,7 +125,6 @@ pub(crate) fn read_again(
     })
 }
 
-/// Makes the run stop: when its time is up, and whenever a person or the system says so. Once it is over they no longer wait.
 async fn watch(
     mut interrupt: Interrupt,
     run_for: Option<Millis>,

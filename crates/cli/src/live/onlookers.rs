@@ -1,9 +1,7 @@
-//! Who is told of a run: the channels of its alerts, and whoever reads its figures. Never the address of a channel, which may be a
-//! secret.
+//! Header lines for alert channels and metrics. Channel addresses may be secrets: never shown.
 
 use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded};
 
-/// A line of each, behind its label.
 pub(super) fn onlookers_of(loaded: &Loaded) -> Vec<(&'static str, String)> {
     let config = &loaded.config;
     let labels = std::iter::once("alerts").chain(std::iter::repeat(""));
@@ -34,7 +32,6 @@ fn channel_words(name: &str, channel: &ChannelSettings) -> String {
     format!("{name} ({}): {least}{with}{without}{commands}", channel.kind.as_str())
 }
 
-/// As the configuration names it.
 fn name_of(event: AlertEvent) -> Option<String> {
     Some(serde_json::to_value(event).ok()?.as_str()?.replace('_', " "))
 }

@@ -1,4 +1,4 @@
-//! How far the reading of a journal is before a run begins: a bar on a terminal, a line of the log now and then elsewhere.
+//! Progress of reading the journal before a run: a bar on a terminal, else occasional log lines.
 
 use crate::arguments::GlobalArguments;
 use crate::progress::{Terminal, is_visible};
@@ -6,13 +6,10 @@ use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
 use std::time::Duration;
 
-/// How often a line says how far it is.
 const PACE: Duration = Duration::from_secs(15);
 
-/// Where it is shown.
 pub(super) struct ReadingProgress<'a> {
     pub(super) global: &'a GlobalArguments,
-    /// A view has the whole terminal, and shows lines of the log.
     pub(super) is_full_screen: bool,
 }
 
@@ -29,16 +26,13 @@ impl app::Progress for ReadingProgress<'_> {
     }
 }
 
-/// Lines of the log.
 struct Lines {
     work: String,
     watch: Stopwatch,
-    /// When the next line is due.
     next: Duration,
 }
 
 impl Lines {
-    /// The line that is due after so much time.
     fn line(&mut self, elapsed: Duration, (done, total): (u64, u64)) -> Option<String> {
         if elapsed < self.next {
             return None;

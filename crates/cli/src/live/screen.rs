@@ -1,7 +1,7 @@
-//! A run as a person watches it: one line for the candles of an instant, one for each signal, open and settlement.
+//! Line output of a run: one line per instant of candles, signal, open and settlement.
 //!
-//! Lines are written by a thread of their own, behind a bounded channel: a terminal that stands still (Ctrl-S, a pager)
-//! holds up nothing but itself.
+//! A separate thread writes the lines from a bounded channel, so a stalled terminal (Ctrl-S, a
+//! pager) never blocks the run.
 
 use super::decision_words::{blocked_words, open_words, refusal_words, verdict_words};
 use super::header::Header;
@@ -22,32 +22,23 @@ use std::io::Write as _;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// Notices that may wait to be shown.
 pub(super) const WAITING: usize = 16_384;
-/// How long a run that has ended waits for its last lines.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Nothing.
     Quiet,
-    /// Trades, without candles and refusals.
     Trades,
-    /// Everything.
     All,
 }
 
-/// Where lines go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// To stdout.
     Out,
-    /// To stderr, because stdout belongs to a JSON document.
+    /// Stderr, because stdout belongs to a JSON document.
     Error,
 }
 
-/// Prints what happens, line by line.
 pub(crate) struct Screen {
     detail: Detail,
     stream: Stream,
@@ -55,18 +46,12 @@ pub(crate) struct Screen {
     bots: Vec<(String, Millis)>,
     symbols: Vec<Symbol>,
     series: Vec<Series>,
-    /// The limits, as long as they are those of the start.
     risk: Option<RiskSettings>,
-    /// Why opens are suspended, if they are.
     suspended: Option<String>,
-    /// What is said before anything happens.
     header: Option<Header>,
-    /// Closes of an instant that are not printed yet.
     closes: Vec<String>,
     instant: Millis,
-    /// When anything last happened.
     latest: Millis,
-    /// Lasting blockages of bots, as they were last reported.
     blocked: Vec<Blockage>,
 }
 
@@ -103,13 +88,11 @@ impl Screen {
         }
     }
 
-    /// The same, with refusals that say by which of these limits.
     pub(crate) fn within(mut self, risk: &RiskSettings) -> Self {
         self.risk = Some(risk.clone());
         self
     }
 
-    /// The same, with these lines before the first.
     pub(crate) fn with_header(mut self, header: Header) -> Self {
         // A document has none.
         self.header = (self.stream == Stream::Out).then_some(header);
@@ -289,7 +272,6 @@ impl Screen {
 }
 
 impl Screen {
-    /// Begins to show a run. What is to be handed to it, and the thread that writes; with nothing to show there is neither.
     pub(crate) fn show(mut self) -> (Vec<Watcher>, Shown) {
         if self.detail == Detail::Quiet {
             return (Vec::new(), Shown(None));
@@ -304,7 +286,6 @@ impl Screen {
         (vec![watcher], Shown(Some(has_ended)))
     }
 
-    /// What it asks to be told.
     pub(super) const fn interest(&self) -> Interest {
         match self.detail {
             Detail::Quiet | Detail::Trades => Interest::Trades,
@@ -375,7 +356,6 @@ impl Screen {
     }
 }
 
-/// The thread that writes what is shown.
 pub(crate) struct Shown(Option<oneshot::Receiver<()>>);
 
 impl Shown {
@@ -384,7 +364,7 @@ impl Shown {
         Self(Some(has_ended))
     }
 
-    /// Waits until all is written, but not for a terminal that stands still.
+    /// Waits until everything is written, but not for a stalled terminal.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(PATIENCE, has_ended).await);

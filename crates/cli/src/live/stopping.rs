@@ -1,10 +1,9 @@
-//! Why a run stops, and what it waits for.
+//! Message for why a run stops and what it waits for.
 
 use super::line::clock_time;
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 
-/// Why a run stops, and what it waits for.
 pub(super) fn stopping_words(
     why: Stop,
     unfinished: usize,

@@ -1,5 +1,4 @@
-//! A run's events on stdout, a JSON object a line, from a thread of its own: a reader that is slow misses lines and is told how
-//! many.
+//! Run events on stdout, one JSON object per line. A slow reader misses lines, with a count.
 
 use super::screen::PATIENCE;
 use crate::failure::{Failure, FailureKind};
@@ -14,22 +13,18 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How long a run that has ended waits for a line that nobody reads, as before a pager that stands still.
 const LAST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The thread that prints.
 pub(super) struct PrintedEvents {
     is_late: Arc<AtomicBool>,
     has_ended: oneshot::Receiver<()>,
 }
 
 impl PrintedEvents {
-    /// Begins to print. The last event is left to whoever knows all figures.
     pub(super) fn begin(feed: &EventFeed) -> Self {
         Self::begin_to(feed, print, false)
     }
 
-    /// Begins to hand lines to this, the last one as well.
     pub(super) fn begin_with_end(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
@@ -74,7 +69,8 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until all is printed; of a reader that is late, until it has taken the line that is being printed, but not for ever.
+    /// Waits until everything is printed. A late reader gets only the line in progress, within a
+    /// timeout.
     pub(super) async fn end(self) {
         self.end_within(PATIENCE, LAST_PATIENCE).await;
     }
@@ -88,7 +84,6 @@ impl PrintedEvents {
     }
 }
 
-/// Prints the last line of all. The run is over, and waits for nobody to read it for ever.
 pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     let text =
         serde_json::to_string(document).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
@@ -107,7 +102,7 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     )
 }
 
-/// What a thread of its own comes to within this time; it is left alone where it takes longer.
+/// Runs `act` in a thread, `None` if it takes longer than `patience`. The thread is then abandoned.
 fn within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));

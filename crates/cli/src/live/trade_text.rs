@@ -1,4 +1,4 @@
-//! Texts of opened and settled trades on the screen of a run.
+//! Screen texts of opened and settled trades.
 
 use super::line::{BOLD, DIM, clock_time};
 use anstyle::Style;
@@ -6,7 +6,6 @@ use candlewick_engine::{IntentRow, Opened, Settled, VenueId};
 use candlewick_runtime::Funds;
 use candlewick_sdk::{Money, MoneyScale, price_text, visible};
 
-/// Describes a trade that the venue opened.
 pub(super) fn describe_opened(opened: &Opened) -> String {
     let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), price_text);
     let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
@@ -15,7 +14,6 @@ pub(super) fn describe_opened(opened: &Opened) -> String {
     format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent)
 }
 
-/// Describes a settled trade, its profit in `style`.
 pub(super) fn describe_settled(
     settled: &Settled,
     style: Style,
@@ -33,7 +31,6 @@ pub(super) fn describe_settled(
     format!("#{} {style}{profit}{style:#}  {prices}   {balance}", settled.intent)
 }
 
-/// Formats an amount, with a plus sign if it is positive.
 pub(super) fn format_signed(money: Money, scale: MoneyScale) -> String {
     let sign = if money.is_positive() { "+" } else { "" };
     format!("{sign}{}", scale.format(money))

@@ -1,4 +1,4 @@
-//! A program that was built without the full-screen view.
+//! Substitute for the full-screen view in builds without the `tui` feature.
 
 use super::Front;
 use super::screen::{Screen, Shown};
@@ -6,16 +6,13 @@ use crate::failure::Failure;
 use crate::log_writer::LogWriter;
 use candlewick_runtime::Watcher;
 
-/// Says how to get it.
 pub(crate) fn check() -> Result<(), Failure> {
     let problem = "--tui is not part of this program: build it with `cargo build --release --features tui`";
     Err(Failure::configuration(problem))
 }
 
-/// Lines take its place.
 pub(super) fn start(screen: Screen, _: &Front<'_>) -> (Vec<Watcher>, Shown) {
     screen.show()
 }
 
-/// There is nothing to give back.
 pub(super) fn end(_: &LogWriter) {}

@@ -1,4 +1,4 @@
-//! What the trades of one bot have come to.
+//! Figures of the trades of one bot.
 
 use super::curve::Curve;
 use candlewick_engine::{BotVerdict, IntentId, RunningEdge};
@@ -6,17 +6,16 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Up to so many trades the interval is kept after each; after that it is after every twentieth part more.
+/// Number of trades up to which every interval is recorded. Later ones are spaced by 5 % more
+/// trades.
 const EACH: u64 = 40;
 
-/// Where the edge lay after so many trades.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EdgePoint {
     pub(crate) trades: u64,
     pub(crate) intervals: EdgeIntervals,
 }
 
-/// A bot's trades in figures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BotFigures {
     pub(crate) won: u64,
@@ -24,49 +23,37 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
-    /// The win rate that those won and lost needed, each with the same stake.
     needed: MeanBreakEven,
-    /// The highest that it was; never below nothing.
     peak: Money,
-    /// Profit after each settlement.
     pub(crate) curve: Curve,
-    /// Of its trades that have settled, by their wins.
     pub(crate) edge: Vec<EdgePoint>,
-    /// The same as it stands.
     pub(crate) running: RunningEdge,
-    /// Trades of which a person said how they ended.
+    /// Trades settled manually by an operator.
     pub(crate) said: u64,
-    /// Since when its trades are those of the present bot.
+    /// First intent of the present bot. Earlier trades belong to other bots of the same name.
     pub(crate) first_intent: u64,
-    /// The verdict, and how much had become known of its trades then.
     pub(crate) verdict: Option<(u64, VerdictLine)>,
     settled: u64,
-    /// Where the edge lies, and after how many trades of the sequence.
     intervals: Option<(u64, EdgeIntervals)>,
 }
 
 impl BotFigures {
-    /// Of no trade yet, from this intent on.
     pub(crate) fn since(first_intent: u64) -> Self {
         Self { first_intent, ..Self::default() }
     }
 
-    /// How many have settled.
     pub(crate) const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// How far the profit is below the highest that it was.
     pub(crate) fn drawdown(&self) -> Money {
         self.peak - self.profit
     }
 
-    /// The win rate at which its trades that were won or lost would have earned nothing; none without one.
     pub(crate) fn break_even(&self) -> Option<f64> {
         self.needed.mean()
     }
 
-    /// Takes a settlement: how it ended, what it brought, and what a win of it pays.
     pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, payout) {
             // A payout of nothing has no break-even.
@@ -88,7 +75,6 @@ impl BotFigures {
         }
     }
 
-    /// Puts the right result of a settled trade in the place of the one that was taken.
     pub(crate) fn correct(
         &mut self,
         (intent, at): (IntentId, Millis),
@@ -107,7 +93,6 @@ impl BotFigures {
         self.edge.push(EdgePoint { trades, intervals });
     }
 
-    /// Keeps the interval as it stands now, where it is time to.
     pub(crate) fn mark(&mut self) {
         let last = self.edge.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
@@ -118,7 +103,8 @@ impl BotFigures {
         self.edge.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Where the edge lies: found anew, which takes a look at all trades, when one has been added.
+    /// Returns the interval of the edge. It reads all trades, so it is cached until another
+    /// settles.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running.sequence().settled();
         match self.intervals {
@@ -131,12 +117,11 @@ impl BotFigures {
         }
     }
 
-    /// Takes over what was found of the same trades before, where there are as many.
     pub(crate) fn take_found(&mut self, before: Self) {
         (self.edge, self.verdict, self.intervals) = (before.edge, before.verdict, before.intervals);
     }
 
-    /// Another bot has taken its name: other parameters, other code.
+    /// Resets the figures if another bot (other parameters or code) has taken over the name.
     pub(crate) fn begin_anew(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
@@ -144,12 +129,10 @@ impl BotFigures {
         }
     }
 
-    /// The verdict as it was formed last.
     pub(crate) fn last_verdict(&self) -> Option<VerdictLine> {
         self.verdict.as_ref().map(|(_, line)| line.clone())
     }
 
-    /// The verdict as it stands; it is formed anew when something has become known since.
     pub(crate) fn verdict(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
         match &self.verdict {
             Some((settled, line)) if *settled == self.settled => line.clone(),

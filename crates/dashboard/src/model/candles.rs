@@ -1,17 +1,13 @@
-//! The candles of a series, at several lengths, each bounded: the last ones as they are, older ones thinned.
+//! Candles of a series at several bar lengths. Each is bounded; older bars exist only coarsely.
 
 use candlewick_sdk::{Candle, Millis};
 use std::collections::VecDeque;
 
-/// Bars that a level keeps.
 const MOST: usize = 1_500;
-/// How many candles make a bar of each level.
 const FACTORS: [i64; 4] = [1, 5, 30, 240];
 
-/// A bar: one candle or several together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bar {
-    /// When it begins.
     pub(crate) time: Millis,
     pub(crate) open: f64,
     pub(crate) high: f64,
@@ -19,22 +15,18 @@ pub(crate) struct Bar {
     pub(crate) close: f64,
 }
 
-/// The bars of one length, oldest first.
 #[derive(Debug)]
 pub(crate) struct Level {
-    /// How long a bar is.
     pub(crate) length: Millis,
     pub(crate) bars: VecDeque<Bar>,
-    /// Whether it has every bar from the first on.
+    /// Whether no bar was dropped since the first.
     pub(crate) is_whole: bool,
 }
 
-/// The levels of a series, from the finest on.
 #[derive(Debug)]
 pub(crate) struct Levels(Vec<Level>);
 
 impl Levels {
-    /// Of candles that are so long.
     pub(crate) fn new(length: Millis) -> Self {
         // All the room it will ever take: a list that grows leaves holes behind, of a size that nobody else asks for.
         let bars = || VecDeque::with_capacity(MOST + 1);
@@ -42,7 +34,6 @@ impl Levels {
         Self(FACTORS.map(level).into())
     }
 
-    /// Takes a candle; whether it is new. One that was seen before, as after a restart, is left out.
     pub(crate) fn take(&mut self, candle: &Candle) -> bool {
         let bar = Bar {
             time: candle.time(),
@@ -59,7 +50,7 @@ impl Levels {
         true
     }
 
-    /// One that an outage left out comes later: the finest level shows it, the others did without.
+    /// Inserts a late candle that an outage had delayed, into the finest level only.
     fn fill(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
         let bars = &mut finest.bars;
@@ -73,7 +64,6 @@ impl Levels {
         }
     }
 
-    /// From the finest on.
     pub(crate) fn all(&self) -> &[Level] {
         &self.0
     }

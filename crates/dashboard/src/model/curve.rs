@@ -1,41 +1,31 @@
-//! Equity over time, in a bounded number of points: each covers some settlements, with their lowest and highest.
+//! Equity over time in a bounded number of points, each with the low and high of its settlements.
 
 use candlewick_sdk::{Millis, Money};
 
-/// Points at most; when there are more, neighbours are joined.
 const MOST: usize = 2_000;
 
-/// Equity after some settlements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// When the last of them became known.
     pub(crate) time: Millis,
-    /// Equity then.
     pub(crate) last: Money,
     pub(crate) low: Money,
     pub(crate) high: Money,
-    /// The max. drawdown until then, in money.
     pub(crate) fall: Money,
 }
 
-/// A curve that grows without end, in bounded room.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
     points: Vec<Point>,
-    /// Settlements that a point covers.
     stride: u64,
-    /// Those that the last point covers so far.
     filled: u64,
     peak: Money,
 }
 
 impl Curve {
-    /// Without a point.
     pub(crate) const fn new() -> Self {
         Self { points: Vec::new(), stride: 1, filled: 0, peak: Money::ZERO }
     }
 
-    /// Takes equity as it is after one more settlement.
     pub(crate) fn push(&mut self, time: Millis, equity: Money) {
         if self.points.is_empty() || equity > self.peak {
             self.peak = equity;
@@ -53,7 +43,6 @@ impl Curve {
         }
     }
 
-    /// The same, all of it so much higher.
     pub(crate) fn raised(mut self, by: Money) -> Self {
         self.peak += by;
         for point in &mut self.points {
@@ -62,7 +51,6 @@ impl Curve {
         self
     }
 
-    /// Oldest first.
     pub(crate) fn points(&self) -> &[Point] {
         &self.points
     }

@@ -1,26 +1,20 @@
-//! How the candles of a series arrive.
+//! Arrival of the candles of a series.
 
 use super::candles::Levels;
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Interval, Millis, Series};
 use std::collections::VecDeque;
 
-/// Candles whose delay is kept.
 const KEPT: usize = 200;
 
-/// The candles of a series, and how they come.
 #[derive(Debug)]
 pub(crate) struct Feed {
     pub(crate) series: Series,
     pub(crate) levels: Levels,
-    /// Venue time at which the last one closed.
     pub(crate) last_close: Option<Millis>,
-    /// Venue time at which the last one was here.
     pub(crate) last_received: Option<Millis>,
-    /// How many came live, and how many later.
     pub(crate) live: u64,
     pub(crate) backfilled: u64,
-    /// From a close until the candle was here, of the last live ones.
     delays: VecDeque<Millis>,
 }
 
@@ -41,7 +35,6 @@ impl Feed {
         self.series.interval
     }
 
-    /// Takes a candle that arrived at this moment.
     pub(crate) fn take(&mut self, candle: &Candle, origin: Origin, received: Millis) {
         let close = candle.close_time(self.series.interval);
         match origin {
@@ -59,7 +52,6 @@ impl Feed {
         }
     }
 
-    /// The delay that so many of 100 do not exceed.
     pub(crate) fn delay(&self, percent: usize) -> Option<Millis> {
         let mut sorted: Vec<Millis> = self.delays.iter().copied().collect();
         sorted.sort_unstable();
@@ -67,7 +59,6 @@ impl Feed {
         sorted.get(rank).copied()
     }
 
-    /// Digits after the point that its last prices have.
     pub(crate) fn decimals(&self) -> usize {
         let bars = self.levels.all().first().map(|level| level.bars.iter().rev().take(60));
         // Without what binary fractions leave of decimal ones.

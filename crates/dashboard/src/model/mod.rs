@@ -1,4 +1,4 @@
-//! What the lines of a journal have made so far: the same folds as a start's and a report's, line by line as they come.
+//! Incremental fold of a journal, with the same folds as a start of the bot and a report.
 
 mod bot;
 mod candles;
@@ -32,20 +32,14 @@ use std::collections::{BTreeMap, VecDeque};
 use tail::Tail;
 use trades::KeptTrades;
 
-/// Refused signals that are kept, to be marked.
 const REFUSALS: usize = 500;
 
-/// What the journal says so far.
 pub(crate) struct Model {
-    /// The run that the Session is of: the last one.
     pub(crate) run: RecordedRun,
-    /// How many runs there are.
     pub(crate) runs: u64,
-    /// Whether it has read its limits again.
     is_reloaded: bool,
     fold: SessionFold,
     pub(crate) trades: KeptTrades,
-    /// The run whose lines come now.
     present: Option<RecordedRun>,
     pub(crate) bots: Vec<BotFigures>,
     pub(crate) curve: Curve,
@@ -55,23 +49,19 @@ pub(crate) struct Model {
     tail: Tail,
     pub(crate) is_halted: bool,
     pub(crate) wallet_read: Option<Millis>,
-    /// The last line that was taken.
     pub(crate) last: Option<StoredLine>,
     pub(crate) basis: Basis,
-    /// The line that could not be taken, and why: nothing after it is, and nothing of it twice.
+    /// First line that could not be read, and why. No later line is accepted.
     broken: Option<(u64, String)>,
 }
 
-/// What a model was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// All lines from the first on.
     AllLines,
-    /// A snapshot and what came after it: curves, older candles and refusals are still to be read.
+    /// A snapshot and the lines after it. Curves, older candles and refusals are still to be read.
     Snapshot,
 }
 
-/// A signal that no trade followed.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) at: Millis,
@@ -81,20 +71,15 @@ pub(crate) struct Refusal {
     pub(crate) rule: &'static str,
 }
 
-/// What a line came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// It is part of what is shown.
     Line,
-    /// A run with other bots, another balance or other limits begins: all has to be folded anew, for that one.
+    /// A run with other bots, another balance or other limits begins. The journal has to be folded
+    /// again for it.
     OtherRun,
 }
 
 impl Model {
-    /// Of a journal whose last run this is.
-    ///
-    /// # Errors
-    /// Its settings are those of no Session.
     pub(crate) fn new(run: RecordedRun) -> Result<Self, RecordsError> {
         let session = run.silent_session()?;
         Ok(Self {
@@ -118,25 +103,18 @@ impl Model {
         })
     }
 
-    /// Money, limits and verdicts as the next start would find them.
     pub(crate) const fn session(&self) -> &Session {
         &self.fold.session
     }
 
-    /// The number of the last line that was taken.
     pub(crate) fn seq(&self) -> u64 {
         self.last.as_ref().map_or(0, |last| last.seq)
     }
 
-    /// What is new for whoever was told of so many lines.
     pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> News {
         self.tail.after(told, most)
     }
 
-    /// Takes the next line.
-    ///
-    /// # Errors
-    /// It is no entry, or an earlier line was none.
     pub(crate) fn take(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
         if let Some((seq, problem)) = self.broken.clone() {
             return Err(RecordsError::UnreadableEntry { seq, problem });
@@ -185,7 +163,6 @@ impl Model {
         Ok(Took::Line)
     }
 
-    /// The run whose lines come now: an earlier one, or the last.
     fn present(&self) -> &RecordedRun {
         self.present.as_ref().unwrap_or(&self.run)
     }
@@ -287,27 +264,23 @@ impl Model {
         }
     }
 
-    /// Time and reason of the last halt.
     pub(crate) fn halt(&self) -> Halt {
         self.notes.halt.clone().unwrap_or_default()
     }
 
-    /// Whether a bot has this name, or one that has traded had it.
     pub(crate) fn knows_bot(&self, name: &str) -> bool {
         self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.has_traded(name)
     }
 
-    /// Whether it stands on a snapshot.
     pub(crate) fn is_recent(&self) -> bool {
         self.basis == Basis::Snapshot
     }
 
-    /// Goes on with what a model that stood on a snapshot has told: who follows its lines is told none twice.
+    /// Continues the tail of a snapshot-based model, so that subscribers receive no line twice.
     pub(crate) fn take_place_of(&mut self, recent: &mut Self) {
         self.tail = std::mem::take(&mut recent.tail);
     }
 
-    /// Something is known of an intent, which may be over: a trade that has settled is counted once.
     fn take_news(&mut self, intent: IntentId, at: Millis) {
         let Some(row) = self.trades.book.row(intent).copied() else { return };
         let bot = self.bots.get_mut(row.approved.bot().index());
@@ -329,7 +302,7 @@ impl Model {
         self.trades.forget_old(at);
     }
 
-    /// Takes the right result of a settled trade, before the book does.
+    /// Corrects the result of a settled trade. Must run before the book applies the correction.
     fn take_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
         let Some(row) = self.trades.book.row(intent) else { return };
         let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
@@ -362,7 +335,6 @@ impl Model {
         }
     }
 
-    /// Trades of a bot that were decided after this moment, as the limit of an hour counts them.
     pub(crate) fn trades_after(&self, bot: BotId, since: Millis) -> usize {
         let first = self.bots.get(bot.index()).map_or(0, |figures| figures.first_intent);
         let is_of_bot = |row: &&IntentRow| {
@@ -374,7 +346,8 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// The verdict on each bot of the last run; while an old journal is read none is formed, which takes all trades each time.
+    /// Returns the verdict for each bot of the last run. While an old journal is read, it returns
+    /// the latest ones: forming a verdict reads all trades.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             return self.bots.iter().map(BotFigures::last_verdict).collect();
@@ -385,13 +358,11 @@ impl Model {
         all.map(|((bot, name), verdict)| Some(bot.verdict(name, verdict))).collect()
     }
 
-    /// How often each rule refused, by its name.
     pub(crate) fn refused(&self) -> BTreeMap<&'static str, u64> {
         self.trades.book.refused()
     }
 }
 
-/// Whether a line holds a candle.
 pub(crate) fn is_candle(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
 }

@@ -1,4 +1,4 @@
-//! What stands in the journal beside events and actions: findings of audits, alarms, trades that nobody explains, reloads.
+//! Journal notes: audit findings, alarms, foreign trades and reloads.
 
 use candlewick_engine::{Halt, ReloadNote, Reloaded};
 use candlewick_journal::StoredLine;
@@ -9,7 +9,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use utoipa::ToSchema;
 
-/// Notes that are shown.
 const KEPT: usize = 30;
 
 /// An alarm, or what an audit found.
@@ -26,25 +25,17 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// The notes so far.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// The last alarms and findings.
     pub(crate) last: VecDeque<Note>,
-    /// How many findings there were, by audit.
     pub(crate) findings: BTreeMap<String, u64>,
-    /// The last halt, lifted or not.
     pub(crate) halt: Option<Halt>,
-    /// How many alarms.
     pub(crate) alarms: u64,
-    /// The settings that were last read again.
     pub(crate) reloaded: Option<Reloaded>,
-    /// What came from outside in a run that has ended, and its number.
     pub(crate) signals: Option<(u64, SignalTally)>,
 }
 
 impl Notes {
-    /// Takes a note; the settings in it where it says that they were read again.
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Option<ReloadNote> {
         if let Ok(Some(note)) = ReloadNote::of_text(&stored.line.body) {
             self.reloaded = Some(note.reloaded.clone());

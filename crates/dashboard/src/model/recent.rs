@@ -1,4 +1,4 @@
-//! What a journal's last snapshot and the lines after it come to: shown while all that came before is still being read.
+//! Model of a long journal from its last snapshot on, shown until the older lines are read.
 
 mod figures;
 
@@ -11,25 +11,20 @@ use candlewick_runtime::{JournalFold, RuntimeError};
 use candlewick_sdk::Millis;
 use figures::OldFigures;
 
-/// The last lines that are read for what no snapshot holds: candles, marks, and what is told of the newest entries.
+/// Number of final lines read for what snapshots do not hold: candles, marks and the newest
+/// entries.
 pub(super) const END: u64 = 20_000;
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// A fold that stands on a snapshot. Of old intents it knows what they come to.
 pub(crate) struct Recent {
     fold: JournalFold,
     old: OldFigures,
     runs: Vec<RecordedRun>,
-    /// The limits that the last run read again.
     risk: Option<RiskSettings>,
 }
 
 impl Recent {
-    /// The fold of a journal from its last snapshot on, and a model of it; none where there is no usable snapshot.
-    ///
-    /// # Errors
-    /// The journal cannot be read, or is not as it was written.
+    /// Reads the journal from its last snapshot on, `None` without a usable snapshot.
     pub(crate) async fn read(
         reader: &mut Reader,
         run: RecordedRun,
@@ -78,10 +73,6 @@ impl Recent {
         Ok(model)
     }
 
-    /// Takes the next line into the fold and the model.
-    ///
-    /// # Errors
-    /// It is no entry.
     pub(crate) fn take(&mut self, model: &mut Model, stored: StoredLine) -> Result<Took, RecordsError> {
         if stored.line.kind == LineKind::Run {
             if model.begin_run(&stored)? == Took::OtherRun {
@@ -106,7 +97,6 @@ impl Recent {
         Ok(())
     }
 
-    /// What a line says that is no candle and that the fold does not hold.
     fn show(&mut self, model: &mut Model, stored: &StoredLine, is_end: IsEnd) {
         match stored.line.kind {
             LineKind::Note => {
@@ -127,10 +117,6 @@ impl Recent {
         }
     }
 
-    /// Money, limits, trades and verdicts of the model become those of the fold.
-    ///
-    /// # Errors
-    /// The fold is of other settings.
     pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
         let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
         let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
@@ -166,7 +152,6 @@ impl Recent {
     }
 }
 
-/// Whether a line is one of the last, which are shown as they stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IsEnd {
     Yes,

@@ -1,4 +1,4 @@
-//! The last lines of a journal, as people read along.
+//! Latest lines of a journal, for display.
 
 use candlewick_journal::StoredLine;
 use candlewick_sdk::Millis;
@@ -6,9 +6,7 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use utoipa::ToSchema;
 
-/// Lines that are kept at hand; earlier ones are read from the journal.
 const KEPT: usize = 300;
-/// Letters of a line's text that are shown.
 const LETTERS: usize = 600;
 
 /// A line of the journal.
@@ -47,19 +45,14 @@ impl TailLine {
     }
 }
 
-/// Lines that came since somebody was told last.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct News {
-    /// How many came before these and are left out: `/api/lines` has them.
     pub(crate) missed: u64,
-    /// The last ones, oldest first.
     pub(crate) lines: Vec<TailLine>,
-    /// How many lines there have been.
     #[serde(skip)]
     pub(crate) count: u64,
 }
 
-/// The last lines, without candles, and how many there have been.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     last: VecDeque<TailLine>,
@@ -75,7 +68,6 @@ impl Tail {
         }
     }
 
-    /// For whoever was told of so many lines, at most so many of the last. Who was told of none yet misses none.
     pub(crate) fn after(&self, told: Option<u64>, most: usize) -> News {
         let told = told.filter(|told| *told <= self.count);
         let new = self.count - told.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a request asks for behind its path: parameters that are known, each of the right kind, and no other.
+//! Strict query parameters of a request.
 
 use super::failure::Failure;
 use axum::extract::{FromRequestParts, Query};
@@ -7,10 +7,9 @@ use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The parameters of a request. What `T` does not know is refused, so that nobody takes a misspelt filter for one that held.
+/// Query parameters. Unknown ones are rejected, so a misspelt filter is never silently ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
-/// Of a request that takes none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}

@@ -1,9 +1,8 @@
-//! The files of the page, which the program carries.
+//! Embedded files of the page.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-/// A file: its path, its type, its text.
 pub(crate) struct Asset {
     pub(crate) path: &'static str,
     kind: &'static str,
@@ -18,7 +17,6 @@ const fn asset(path: &'static str, kind: &'static str, text: &'static str) -> As
     Asset { path, kind, text }
 }
 
-/// All of them. Charts and their look are those of the report.
 pub(crate) const ASSETS: &[Asset] = &[
     asset("/", HTML, include_str!("../page/page.html")),
     asset("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),

@@ -1,4 +1,4 @@
-//! What a stranger may try, over real connections.
+//! Attacks on the server over real connections.
 
 use super::Dashboard;
 use crate::settings::{DashboardSettings, Watched};
@@ -20,7 +20,6 @@ struct Served {
     folder: tempfile::TempDir,
 }
 
-/// What came back.
 struct Answer {
     status: u16,
     head: String,
@@ -52,13 +51,11 @@ impl Served {
         self.dashboard.address
     }
 
-    /// The token of the link that the terminal shows now.
     fn token(&self) -> String {
         let url = self.dashboard.links.borrow().url.clone();
         url.split_once("#token=").unwrap().1.to_owned()
     }
 
-    /// Sends a request with these header lines, and Host.
     async fn ask(&self, line: &str, headers: &str, body: &str) -> Answer {
         let host = format!("host: {}\r\n", self.address());
         self.send(line, &format!("{host}{headers}"), body).await
@@ -85,7 +82,6 @@ impl Served {
         self.ask("POST /api/session", headers, &format!(r#"{{"token":"{token}"}}"#)).await
     }
 
-    /// The cookie of a browser that has signed in.
     async fn cookie(&self) -> String {
         let answer = self.sign_in(&self.token()).await;
         assert_eq!(answer.status, 200, "{}", answer.body);

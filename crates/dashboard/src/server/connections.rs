@@ -1,4 +1,4 @@
-//! Connections: a limited number of them, with deadlines. Who is signed in keeps his place, others make room.
+//! Connection limit and deadlines. Connections that are not signed in make room for others.
 
 use super::stalled::WithDeadline;
 use axum::Router;
@@ -15,35 +15,27 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-/// The limits of a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Connections at once.
     pub(crate) connections: usize,
-    /// How long the head of a request may take, and how long a connection may rest before one.
+    /// Deadline for the head of a request, and idle timeout before it.
     pub(crate) head: Duration,
-    /// How long an answer may wait for a reader.
     pub(crate) stall: Duration,
 }
 
-/// Those of every dashboard.
 pub(crate) const LIMITS: Limits =
     Limits { connections: 64, head: Duration::from_secs(10), stall: Duration::from_secs(20) };
 
-/// The longest head of a request, in bytes.
 const MAX_HEAD: usize = 16 * 1_024;
-/// How long to wait when no connection can be accepted, as when the process has no more files.
+/// Delay after a failed accept, as when the process is out of file descriptors.
 const REST: Duration = Duration::from_millis(100);
 
-/// A connection's place among the others.
 pub(crate) struct Place {
-    /// Whether a request came by it that was signed in.
     is_known: AtomicBool,
     leave: CancellationToken,
 }
 
 impl Place {
-    /// It is somebody's who is signed in: it makes no room for others.
     pub(crate) fn keep(&self) {
         self.is_known.store(true, Ordering::Relaxed);
     }
@@ -53,7 +45,8 @@ impl Place {
 struct Places(Mutex<VecDeque<Arc<Place>>>);
 
 impl Places {
-    /// A place, for which the oldest that nobody is signed in by makes room; none where all are somebody's.
+    /// Reserves a place and evicts the oldest connection that is not signed in if all are in use.
+    /// `None` if all are signed in.
     fn take(&self, most: usize) -> Option<Arc<Place>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= most {
@@ -73,7 +66,6 @@ impl Places {
     }
 }
 
-/// Serves for ever.
 pub(crate) async fn serve(listener: TcpListener, router: Router, limits: Limits) {
     let places = Arc::new(Places::default());
     loop {
@@ -94,7 +86,6 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: Limits)
     }
 }
 
-/// The routes of one connection: each request knows its place.
 struct Placed {
     routes: TowerToHyperService<Router>,
     place: Arc<Place>,

@@ -1,4 +1,4 @@
-//! What the page shows, part by part. Every answer is bounded.
+//! JSON endpoints of the page. Every response is bounded.
 
 use super::Serving;
 use super::asked::{Nothing, Parameters};
@@ -26,70 +26,70 @@ use std::sync::Arc;
 use std::time::Duration;
 use utoipa::IntoParams;
 
-/// Trades or lines in one answer.
+/// Maximum number of trades or lines per response.
 const MOST: usize = 200;
-/// How long an explanation may take: where a journal has no snapshot yet, it is read from its first line.
+/// Timeout of an explanation. A journal without snapshots is read from its first line.
 const PATIENCE: Duration = Duration::from_secs(50);
 
-/// Which candles.
+/// Selection of candles.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Series {
-    /// The place of the series among the feeds.
+    /// 0-based index of the series among the feeds.
     #[serde(default, rename = "series")]
     place: usize,
-    /// The level, 0 is the finest.
+    /// Level of detail; 0 is the finest.
     #[serde(default)]
     level: usize,
-    /// Only bars that begin at this time or later.
+    /// Start time of the first bar, in milliseconds of venue time.
     #[serde(default)]
     from: i64,
 }
 
-/// Which page.
+/// Selection of a page of trades.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Page {
-    /// Only what has a smaller number.
+    /// Only trades with a smaller number.
     before: Option<u64>,
-    /// At most so many, and 200.
+    /// Maximum number of trades, up to 200. The default is 50.
     limit: Option<usize>,
-    /// Only of the bot with this name.
+    /// Only trades of the bot with this name.
     bot: Option<String>,
 }
 
-/// Which lines.
+/// Selection of a page of journal lines.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinePage {
-    /// Only what has a smaller number.
+    /// Only lines with a smaller number.
     before: Option<u64>,
-    /// At most so many, and 200.
+    /// Maximum number of lines, up to 200. The default is 100.
     limit: Option<usize>,
 }
 
-/// Which bot.
+/// Selection of a bot.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Whose {
-    /// Its place among the bots.
+    /// 0-based index of the bot.
     #[serde(default)]
     bot: usize,
 }
 
-/// One bot, or all.
+/// Selection of one bot or all.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneOrAll {
-    /// Its place among the bots; all without it.
+    /// 0-based index of the bot. Without it, all bots are selected.
     bot: Option<usize>,
 }
 
-/// Which moment.
+/// Selection of a moment.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moment {
-    /// Venue time, in milliseconds.
+    /// Venue time in milliseconds since 1970.
     #[serde(deserialize_with = "venue_time")]
     at: i64,
     /// Only bots on this symbol.
@@ -98,7 +98,6 @@ pub(crate) struct Moment {
     bot: Option<String>,
 }
 
-/// A moment of a query, or what one is written like.
 fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(|_| {
@@ -111,13 +110,12 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
 
 type Shown = State<Arc<Serving>>;
 
-/// How everything stands.
+/// Returns the state of the page, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
 pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// What a query names by its place, from 0.
 #[derive(Clone, Copy)]
 enum Listed {
     Bots,
@@ -135,7 +133,6 @@ fn of_model<T>(
 }
 
 impl Listed {
-    /// That there is no such one, and which there are.
     fn words(self, model: &Model) -> String {
         let (one, all): (_, Vec<String>) = match self {
             Self::Bots => {
@@ -156,7 +153,7 @@ fn feed(model: &Model, place: usize) -> Option<&Feed> {
     model.feeds.get(place)
 }
 
-/// Candles of a series, thinned by level.
+/// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
 pub(crate) async fn candles(
     State(serving): Shown,
@@ -167,7 +164,7 @@ pub(crate) async fn candles(
     })
 }
 
-/// The signals on a series that were refused lately.
+/// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(
     State(serving): Shown,
@@ -176,7 +173,7 @@ pub(crate) async fn marks(
     of_model(&serving, Listed::Series, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
 }
 
-/// Equity over time, or the profit of one bot.
+/// Returns equity over time, or the profit of one bot.
 #[utoipa::path(
     get, path = "/api/equity", params(OneOrAll),
     responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
@@ -188,7 +185,7 @@ pub(crate) async fn equity(
     of_model(&serving, Listed::Bots, |model| equity_curve(model, asked.bot))
 }
 
-/// A bot's edge over its trades.
+/// Returns the edge of a bot over its trades.
 #[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): Shown,
@@ -197,7 +194,7 @@ pub(crate) async fn edge(
     of_model(&serving, Listed::Bots, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
-/// Trades and requests, newest first.
+/// Returns trades and requests, newest first.
 #[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn trades(
     State(serving): Shown,
@@ -223,7 +220,7 @@ async fn open(serving: &Serving) -> Result<Reader, Failure> {
     Reader::open(&serving.shared.watched.journal).await.map_err(|error| failed(&error.into()))
 }
 
-/// The journal's lines, newest first, read from where they stand.
+/// Returns lines of the journal, newest first.
 #[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
 pub(crate) async fn lines(
     State(serving): Shown,
@@ -242,7 +239,7 @@ pub(crate) async fn lines(
     Ok(Json(Lines { lines, before: Some(first).filter(|first| *first > 1) }))
 }
 
-/// All about one trade, as `candlewick explain` says it: as JSON, and in words under `text`.
+/// Explains a trade like `candlewick explain`: as JSON under `data`, as text under `text`.
 #[utoipa::path(
     get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the intent")),
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
@@ -256,7 +253,7 @@ pub(crate) async fn explanation(
     reading(serving, Asked::Trade(name)).await
 }
 
-/// Why no trade was opened at a moment, as `candlewick why` says it.
+/// Explains why no trade was opened at a moment, like `candlewick why`.
 #[utoipa::path(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
@@ -271,7 +268,6 @@ pub(crate) async fn why(
     reading(serving, Asked::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot })).await
 }
 
-/// What is read from the journal's last snapshot on.
 enum Asked {
     Trade(String),
     Moment(MomentQuery),
@@ -281,7 +277,7 @@ fn told<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
-/// Reads the journal, one request at a time, on a thread of its own: the page goes on meanwhile.
+/// Reads the journal in a separate thread, one request at a time, without blocking the page.
 async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Failure> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {

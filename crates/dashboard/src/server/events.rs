@@ -1,4 +1,4 @@
-//! What changes, as server-sent events: the state whenever it is another, the lines of the journal as they come, and the clock.
+//! Server-sent events: changes of the state, new lines of the journal, and the clock.
 
 use super::Serving;
 use crate::watch::Shared;
@@ -13,25 +13,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The clock comes at least so often: whoever hears nothing for longer has lost the connection.
+/// Maximum interval between clock events. A client that receives nothing for longer has lost the
+/// connection.
 const PACE: Duration = Duration::from_secs(2);
-/// The state is told at most so often.
 const LEAST: Duration = Duration::from_millis(200);
-/// Lines in one event.
 const MOST: usize = 100;
 
-/// What one browser has been told.
 struct Told {
     shared: Arc<Shared>,
     changes: watch::Receiver<u64>,
-    /// Of how many lines; none where of none yet.
     lines: Option<u64>,
     waiting: VecDeque<Event>,
     is_first: bool,
 }
 
-/// The state, the journal's lines and the clock, as they change. Events of lines are numbered: with the `Last-Event-ID` of
-/// such a one only what came after it is told. `missed` in them says how many lines before those told were left out.
+/// Streams changes of the state, new lines of the journal, and the clock.
+///
+/// Line events are numbered. With the `Last-Event-ID` of such an event, the stream continues after
+/// it. `missed` in a line event is the number of lines omitted before it.
 #[utoipa::path(
     get, path = "/api/events",
     params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
@@ -52,7 +51,7 @@ pub(crate) async fn events(
     }))
 }
 
-/// After how many lines another connection goes on; none where the number is of another start.
+/// Parses the line number of an event id, `None` if it is from another start of the server.
 fn after(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?

@@ -1,11 +1,10 @@
-//! What a request is told that is not answered.
+//! Error responses.
 
 use crate::view::Problem;
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-/// A status and what is wrong, in words.
 #[derive(Debug)]
 pub(crate) struct Failure(pub(crate) StatusCode, pub(crate) String);
 
@@ -14,12 +13,10 @@ impl Failure {
         Self(status, problem.into())
     }
 
-    /// There is no such thing.
     pub(crate) fn not_found(problem: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, problem)
     }
 
-    /// The journal has not been read yet.
     pub(crate) fn not_yet() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read")
     }

@@ -1,4 +1,4 @@
-//! Who may ask: the name asked for, the page that asks, the header that no other page can send, the cookie.
+//! Access checks of requests: host name, origin, custom header and cookie.
 
 use super::Serving;
 use super::connections::Place;
@@ -14,15 +14,14 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a request may take until its answer begins: an order waits for the bot, an explanation for the journal.
 const ANSWER_DEADLINE: Duration = Duration::from_mins(1);
-/// What a page of ours sends with what it orders. A page elsewhere cannot, without being asked first and refused.
+/// Header that our page sends with orders. Other sites would need a CORS preflight, which is
+/// refused.
 pub(crate) const OWN_HEADER: &str = "x-candlewick";
-/// Nothing but its own files, nothing inline, in nobody's frame.
+/// Allows only the page's own files, nothing inline, and no framing by other sites.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Refuses what is asked for under another name, from another page, or to be changed without our own header.
 pub(crate) async fn from_here(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
     if let Some(problem) = objection(&serving, request.method(), request.headers()) {
         return with_policy(Failure::new(StatusCode::FORBIDDEN, problem).into_response());
@@ -51,12 +50,11 @@ fn objection(serving: &Serving, method: &Method, headers: &HeaderMap) -> Option<
     (!is_reading && !headers.contains_key(OWN_HEADER)).then_some("the header x-candlewick is missing")
 }
 
-/// Whether somebody follows a link to the page: that shows nothing by itself.
+/// Returns whether the request is a link navigation to the page, which alone reveals nothing.
 fn is_visit(headers: &HeaderMap) -> bool {
     headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate")
 }
 
-/// Refuses whoever is not signed in; who is keeps his connection.
 pub(crate) async fn signed_in(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
     let cookies = request.headers().get_all(COOKIE);
     let is_known =

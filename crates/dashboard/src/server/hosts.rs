@@ -1,15 +1,12 @@
-//! The names under which it is asked for. A page elsewhere whose name was made to lead here asks for another.
+//! Accepted host names, as a defence against DNS rebinding.
 
 use crate::settings::DashboardSettings;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What `Host` and `Origin` may say.
 pub(crate) struct Hosts {
     names: Vec<String>,
-    /// Any address may be asked for, at this port: it listens at all of them.
     any_address: Option<u16>,
     proxy: Option<String>,
-    /// Where a browser on this machine finds it.
     here: SocketAddr,
     pub(crate) port: u16,
 }
@@ -38,7 +35,6 @@ impl Hosts {
         Self { names, any_address, proxy: settings.tls_proxy.clone(), here, port }
     }
 
-    /// The address that a browser is led to.
     pub(crate) fn base(&self) -> String {
         match &self.proxy {
             Some(name) => format!("https://{name}"),
@@ -46,18 +42,15 @@ impl Hosts {
         }
     }
 
-    /// Whether the way to the browser is encrypted.
     pub(crate) const fn is_encrypted(&self) -> bool {
         self.proxy.is_some()
     }
 
-    /// Whether it answers to this name.
     pub(crate) fn knows(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         self.names.contains(&host) || self.is_proxy(&host) || self.is_any(&host)
     }
 
-    /// Whether a request may come from a page of this origin: its own.
     pub(crate) fn knows_origin(&self, origin: &str) -> bool {
         match origin.split_once("://") {
             Some(("https", host)) => self.is_proxy(&host.to_ascii_lowercase()),
@@ -71,7 +64,7 @@ impl Hosts {
         proxy.is_some_and(|name| host == name || host == format!("{name}:443"))
     }
 
-    /// A name is never among them: only names can be made to lead elsewhere.
+    /// Accepts IP addresses only. A name could be rebound by another site, an address cannot.
     fn is_any(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));

@@ -1,4 +1,4 @@
-//! The server: who may ask, and what is answered.
+//! HTTP server of the dashboard: access control and responses.
 
 mod asked;
 mod assets;
@@ -30,31 +30,23 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// A dashboard that is served until it is dropped.
 pub struct Dashboard {
-    /// Where it listens.
     pub address: SocketAddr,
-    /// The link that signs a browser in, and the next one each time that one was used.
     pub links: watch::Receiver<Link>,
     tasks: JoinSet<()>,
 }
 
-/// What every handler is given.
 struct Serving {
     shared: Arc<Shared>,
     sessions: Sessions,
     hosts: Hosts,
-    /// One order at a time.
     ordering: tokio::sync::Mutex<()>,
-    /// One trade is explained at a time: that reads all of the journal.
+    /// Allows one explanation at a time, because each may read the whole journal.
     explaining: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Dashboard {
-    /// Begins to follow the journal and to serve. Needs a running tokio runtime.
-    ///
-    /// # Errors
-    /// Settings that open it to others unasked, or an address that cannot be listened at.
+    /// Starts following the journal and serving the page. Needs a running tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
         settings.check()?;
         let address = settings.listen;
@@ -78,7 +70,7 @@ impl Dashboard {
         Ok(Self { address, links, tasks })
     }
 
-    /// Waits for its end, which comes only with a bug in it.
+    /// Waits for the end of a task, which only a bug can cause.
     pub async fn ended(&mut self) {
         self.tasks.join_next().await;
     }

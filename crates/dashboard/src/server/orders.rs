@@ -1,4 +1,4 @@
-//! What a browser may have done: sign in, halt, resume. Nothing that opens a trade.
+//! Orders of a browser: sign in, halt and resume. None of them opens a trade.
 
 use super::Serving;
 use super::failure::Failure;
@@ -13,7 +13,7 @@ use candlewick_app::AppError;
 use candlewick_app::control::{Halted, Resumed, describe, halt as halt_bot, resume as resume_bot};
 use std::sync::Arc;
 
-/// Takes the token of the link in the terminal, once, for a cookie.
+/// Exchanges the one-time token of the terminal's link for a cookie.
 #[utoipa::path(
     post, path = "/api/session", request_body = SignIn,
     responses(
@@ -32,7 +32,7 @@ pub(crate) async fn sign_in(State(serving): State<Arc<Serving>>, Json(asked): Js
     }
 }
 
-/// Halts the bot, as `candlewick halt` does: no more opens until somebody resumes.
+/// Halts the bot like `candlewick halt`. It opens no trades until it is resumed.
 #[utoipa::path(
     post, path = "/api/halt", request_body = Reason,
     responses(
@@ -69,7 +69,7 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Result<Json<Or
     Ok(Json(Ordered { text }))
 }
 
-/// Lets the bot open trades again, as `candlewick resume` does.
+/// Lets the bot open trades again, like `candlewick resume`.
 #[utoipa::path(
     post, path = "/api/resume",
     responses(
@@ -96,7 +96,7 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Result<Json<Ordered>, Failur
     Ok(Json(Ordered { text }))
 }
 
-/// Carries an order out though whoever gave it closes the page, or waits no longer: half of one is none.
+/// Completes an order even if the browser disconnects, so that none is left half done.
 async fn to_its_end(
     order: impl Future<Output = Result<Json<Ordered>, Failure>> + Send + 'static,
 ) -> Result<Json<Ordered>, Failure> {

@@ -1,4 +1,4 @@
-//! The routes, and the `OpenAPI` document of those that answer with JSON.
+//! Routes, and the `OpenAPI` document of those that return JSON.
 
 use super::assets::ASSETS;
 use super::failure::Failure;
@@ -11,7 +11,6 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// The longest body of a request, in bytes.
 const MAX_BODY: usize = 8 * 1_024;
 
 #[derive(OpenApi)]
@@ -23,7 +22,6 @@ const MAX_BODY: usize = 8 * 1_024;
 ))]
 struct Document;
 
-/// Every route over one state.
 pub(crate) fn router(serving: Arc<Serving>) -> Router {
     let (own, document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(data::state))

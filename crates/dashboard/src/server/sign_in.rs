@@ -1,5 +1,7 @@
-//! Who is signed in. The terminal shows a link with a token that is taken once; a browser gets a cookie for it, which lives as
-//! long as this process.
+//! Sign-in with one-time tokens and cookies.
+//!
+//! The terminal shows a link with a token. A browser exchanges it for a cookie that is valid as
+//! long as this process lives.
 
 use super::hosts::Hosts;
 use crate::error::DashboardError;
@@ -9,19 +11,16 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// Browsers that are signed in together; one more signs out the first.
 const MOST: usize = 16;
 
-/// What the terminal shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where a browser signs in, once. The token stands behind the `#`, which no browser sends.
+    /// One-time sign-in URL. The token follows the `#`, which browsers never send to a server.
     pub url: String,
-    /// How many links were used before.
     pub used: u64,
 }
 
-/// The token of the link, and the cookies that were given for such. Only hashes are kept, and compared in constant time.
+/// Token of the link and the issued cookies. Only hashes are stored, and compared in constant time.
 pub(crate) struct Sessions {
     inner: Mutex<Inner>,
     links: watch::Sender<Link>,
@@ -54,10 +53,8 @@ impl Sessions {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The cookie for a token, as a browser is to keep it; none where it is not the one of the link. The link is another then.
-    ///
-    /// # Errors
-    /// The system has no chance to make a secret of.
+    /// Exchanges a token for a cookie and replaces the link. `None` if the token is not that of the
+    /// current link.
     pub(crate) fn exchange(&self, token: &str) -> Result<Option<String>, DashboardError> {
         let (cookie, next) = (secret()?, secret()?);
         {
@@ -76,7 +73,6 @@ impl Sessions {
         Ok(Some(format!("{}={cookie}{}", self.cookie, self.attributes)))
     }
 
-    /// Whether a request's cookies sign it in.
     pub(crate) fn knows(&self, cookies: &str) -> bool {
         let mut own = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
         own.any(|(name, value)| {
@@ -90,10 +86,6 @@ fn url_of(base: &str, token: &str) -> String {
     format!("{base}/#token={token}")
 }
 
-/// Thirty-two bytes of chance, in hexadecimal.
-///
-/// # Errors
-/// The system has none.
 pub(crate) fn secret() -> Result<String, DashboardError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(DashboardError::NoChance)?;

@@ -1,4 +1,4 @@
-//! A connection whose other end does not read is let go of.
+//! Write deadline that drops connections whose peer does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -7,11 +7,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A stream whose writes have a deadline: from when one could not go on until it can.
 pub(crate) struct WithDeadline<S> {
     stream: S,
     patience: Duration,
-    /// Runs while a write waits.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 

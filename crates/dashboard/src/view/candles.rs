@@ -1,4 +1,4 @@
-//! Candles of one length as columns.
+//! Candles of one level as columns.
 
 use crate::model::Feed;
 use candlewick_sdk::Millis;
@@ -20,7 +20,6 @@ pub(crate) struct Bars {
     pub(crate) close: Vec<f64>,
 }
 
-/// The bars of a level that begin at this time or later.
 pub(crate) fn bars_of(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
     let level = feed.levels.all().get(level)?;
     let mut bars = Bars { length: level.length, ..Bars::default() };

@@ -1,4 +1,4 @@
-//! The venue's clock, as the page counts down by.
+//! Clock of the venue, for the countdowns of the page.
 
 use candlewick_sdk::Millis;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Equity over time, and the edge over trades, as columns.
+//! Equity over time and edge over trades, as columns.
 
 use crate::model::{BotFigures, Curve, Model};
 use candlewick_sdk::Millis;
@@ -34,7 +34,6 @@ pub(crate) struct EdgeCurve {
     rate_high: Vec<f64>,
 }
 
-/// Equity of all, or the profit of the bot at this place.
 pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCurve> {
     let scale = model.session().money_scale();
     let points: &Curve = match bot {

@@ -1,4 +1,4 @@
-//! Limits, and how far each is used.
+//! Limits and their utilisation.
 
 use candlewick_engine::{BotId, BotSettings, LimitUse, Quantity, Rule, Session};
 use candlewick_sdk::Millis;
@@ -22,8 +22,6 @@ pub(crate) struct Limit {
     pub(crate) unit: &'static str,
 }
 
-/// The limits that are on, those of the run and then those of each bot, and how much of each is used at this moment of venue time,
-/// as its rule counts it.
 pub(crate) fn limits_of(session: &Session, bots: &[BotSettings], now: Millis) -> Vec<Limit> {
     let scale = session.money_scale();
     let number = |quantity| match quantity {
@@ -43,7 +41,6 @@ pub(crate) fn limits_of(session: &Session, bots: &[BotSettings], now: Millis) ->
     of_run.chain(of_bots).filter_map(|(bot, used)| limit(bot, used)).collect()
 }
 
-/// The setting of a limit, and what it limits.
 const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),

@@ -1,4 +1,4 @@
-//! What a browser is told, as JSON.
+//! JSON documents for the browser.
 
 mod candles;
 mod clock;

@@ -1,4 +1,4 @@
-//! What a browser orders, and what it is answered.
+//! Orders of a browser and their responses.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

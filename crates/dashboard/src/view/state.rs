@@ -1,4 +1,4 @@
-//! How everything stands: the whole of what the page shows but for its curves, lists and candles.
+//! State of the page, without curves, lists and candles.
 
 use super::limits::{Limit, limits_of};
 use crate::model::{Feed, Model, Note};
@@ -201,7 +201,6 @@ pub(crate) struct LevelLine {
     whole: bool,
 }
 
-/// How everything stands now.
 pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
     let bot = known.bot.as_ref();
     let phase = match bot.map(|bot| bot.phase) {
@@ -252,7 +251,6 @@ fn blocked_line(blockage: &Blockage) -> BlockedLine {
     BlockedLine { text: blockage.describe(), brief: blockage.brief }
 }
 
-/// What came from outside: as the bot says, else as its run noted it at its end.
 fn signals_of(known: &Known) -> Vec<String> {
     let noted = || {
         let model = known.model.as_ref()?;

@@ -38,8 +38,8 @@ pub(crate) struct Mark {
     rule: &'static str,
 }
 
-/// The trades before this number, of one bot or all; none where no bot has this name, or had it. Beside them, where the page is not full yet,
-/// the number before which the journal has others.
+/// Returns the trades before a number, `None` if no bot has or had this name. If the page is not
+/// full, also the number before which the journal has more.
 pub(crate) fn trades_of(
     model: &Model,
     before: u64,
@@ -71,7 +71,6 @@ pub(crate) fn trades_of(
     Some((Trades { trades, before: last }, earlier))
 }
 
-/// The signals on a series that were refused lately.
 pub(crate) fn marks_of(model: &Model, series: Series) -> Vec<Mark> {
     let ours = model.refusals.iter().filter(|refusal| refusal.series == series);
     let mark = |refusal: &crate::model::Refusal| Mark {

@@ -1,4 +1,4 @@
-//! New lines of the journal, by their numbers. It is opened anew where it could not be read, or another one has its place.
+//! Follows the lines of the journal. Reopens it after errors or if another file has its name.
 
 use super::Shared;
 use super::last_run::last_run;
@@ -9,20 +9,14 @@ use candlewick_records::RecordsError;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A journal of more lines is shown from its last snapshot on first.
 const LONG: u64 = 50_000;
-/// Lines read at once.
 pub(super) const PAGE: u32 = 2_000;
-/// How often new lines are looked for.
 const PACE: Duration = Duration::from_millis(250);
-/// How often is looked who holds the journal.
 const HOLDER_PACE: Duration = Duration::from_millis(1_500);
-/// After so long without a new line the journal is opened anew: another file may have its name.
+/// Time without new lines after which the journal is reopened: another file may have its name.
 const QUIET: Duration = Duration::from_secs(30);
-/// How long to wait after it could not be read.
 const REST: Duration = Duration::from_secs(1);
 
-/// Follows it for ever.
 pub(super) async fn follow(shared: &Shared) {
     loop {
         let problem = match Box::pin(while_open(shared)).await {
@@ -47,7 +41,6 @@ pub(super) async fn follow(shared: &Shared) {
     }
 }
 
-/// Follows it until it is to be opened anew.
 async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
     look_for_the_last(shared, &mut reader).await?;
@@ -89,7 +82,6 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     }
 }
 
-/// The model of a journal that is not known yet: of a long one as its last snapshot has it, with what is to be read still.
 async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldLines>, RecordsError> {
     let run = last_run(reader).await?;
     let lines = reader.head().await?.seq;
@@ -105,8 +97,8 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
     Ok(old)
 }
 
-/// Begins anew where the last line that is known is not there: another journal has the name. So it does where older lines were not read to
-/// their end.
+/// Discards the model if its last line is no longer in the journal, because another file has taken
+/// the name, or if older lines were not read to their end.
 async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
@@ -124,7 +116,6 @@ async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), R
     Ok(())
 }
 
-/// Takes the lines that follow the last one that is known, beside a fold where the model stands on one; whether anything is new.
 fn take(
     shared: &Shared,
     page: Vec<StoredLine>,
@@ -163,7 +154,6 @@ fn take(
     Ok(is_new)
 }
 
-/// Whether a line is chained to the one before it, where there are both.
 pub(super) fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
     let (Some(last), Some(next)) = (last, next) else { return true };
     next.hash == last.hash.of_next(next.seq, &next.line)

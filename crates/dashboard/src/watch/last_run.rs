@@ -1,15 +1,11 @@
-//! The header of a journal's last run, without reading all that stands before it.
+//! Finds the header of the last run without reading the whole journal.
 
 use candlewick_journal::{LineKind, Reader};
 use candlewick_records::{BETWEEN_RUNS, RecordedRun, RecordsError};
 
-/// Lines looked at around a place: those that a person wrote while no bot ran are none of a run.
+/// Lines read around a position. Lines written manually between runs belong to no run.
 const AROUND: u32 = 500;
 
-/// The last run of a journal that has one.
-///
-/// # Errors
-/// The journal cannot be read, or has no run yet.
 pub(crate) async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let head = reader.head().await?.seq;
     let end = reader.lines(head.saturating_sub(u64::from(AROUND) - 1).max(1), AROUND).await?;

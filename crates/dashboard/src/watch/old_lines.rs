@@ -1,4 +1,4 @@
-//! The lines of a long journal from its first on, read beside a model that stands on its last snapshot.
+//! Reads a long journal from its first line while a snapshot-based model is shown.
 
 use super::Shared;
 use super::follow::{PAGE, follows};
@@ -8,19 +8,14 @@ use candlewick_records::RecordsError;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What is read still, and what is shown meanwhile.
 pub(super) struct OldLines {
-    /// The fold that the shown model stands on.
     pub(super) recent: Recent,
-    /// What the lines from the first on have made so far.
     pub(super) model: Model,
 }
 
 impl OldLines {
-    /// Reads for so long at most; whether more is to be read. What all lines have made takes the place of the model that was shown.
-    ///
-    /// # Errors
-    /// The journal cannot be read, or holds what is no entry.
+    /// Reads for up to `time` and returns whether more is left. At the end the complete model
+    /// replaces the shown one.
     pub(super) async fn read(
         &mut self,
         shared: &Shared,
@@ -54,7 +49,8 @@ impl OldLines {
         Ok(true)
     }
 
-    /// Nothing has come since the shown model took its last line: only the task that calls this hands it any.
+    /// Replaces the shown model. It cannot have changed meanwhile: only the calling task updates
+    /// it.
     fn take_over(&mut self, shared: &Shared) {
         {
             let mut known = shared.known();

@@ -1,8 +1,9 @@
-//! The fields of an entry: numbers, times, money, text.
+//! Encoding of entry fields: numbers, times, money and text.
 
 use candlewick_sdk::{Candle, Millis, Money};
 
-/// Seven bits a byte, lowest first, the eighth set while more follow (LEB128): nearly always one byte.
+/// Writes a LEB128 number: seven bits per byte, lowest first, the eighth set while more follow.
+/// Nearly always one byte.
 #[inline]
 pub(super) fn put_number(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;

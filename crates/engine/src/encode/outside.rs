@@ -1,4 +1,4 @@
-//! The bytes of a signal from outside.
+//! Encoding of signals from outside.
 
 use super::field::{put_number, put_text, put_time};
 use super::{direction_byte, expiration_byte};

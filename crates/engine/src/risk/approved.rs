@@ -1,4 +1,4 @@
-//! The only thing that can be opened.
+//! Approved trades, the only ones that can be opened.
 
 use super::Proposal;
 use crate::{BotId, IntentId, SymbolId, Taken};
@@ -6,8 +6,10 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
-/// A trade that every rule let pass. Its fields are private and its constructor belongs to the risk rules; one that
-/// is read back from an earlier run's journal is only remembered, never opened.
+/// A trade that passed every rule.
+///
+/// Only the risk rules can construct it. One decoded from the journal of an earlier run is
+/// remembered and never opened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Approved {
     #[serde(flatten)]
@@ -15,7 +17,7 @@ pub struct Approved {
     reason: Reason,
 }
 
-/// The terms of an [`Approved`] trade, without its reason: for lists of many.
+/// The terms of an [`Approved`] trade without its reason, for long lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderTerms {
     intent: IntentId,
@@ -33,8 +35,7 @@ impl Approved {
         Self { terms: OrderTerms::of(proposal, intent), reason: proposal.reason.clone() }
     }
 
-    /// One that was approved in an earlier run, as its journal has it. Nothing opens it: it only lets a Session
-    /// know what is under way.
+    /// Restores a trade approved in an earlier run. It is never opened, only tracked as unfinished.
     pub(crate) const fn recorded(
         intent: IntentId,
         (bot, symbol): (BotId, SymbolId),
@@ -45,12 +46,12 @@ impl Approved {
         Self { terms: OrderTerms { intent, bot, symbol, direction, expiry, stake, decision_time }, reason }
     }
 
-    /// Its terms.
+    /// Returns the terms.
     pub const fn terms(&self) -> &OrderTerms {
         &self.terms
     }
 
-    /// Why.
+    /// Returns the reason of the signal.
     pub const fn reason(&self) -> &Reason {
         &self.reason
     }
@@ -78,53 +79,51 @@ impl OrderTerms {
         }
     }
 
-    /// The same under another number, for a book of several runs.
     pub(crate) const fn renumbered(self, intent: IntentId) -> Self {
         Self { intent, ..self }
     }
 
-    /// The same of these numbers.
     pub(crate) const fn of_bot(self, bot: BotId, symbol: SymbolId) -> Self {
         Self { bot, symbol, ..self }
     }
 
-    /// The same as the venue took it.
+    /// Returns the terms as the venue took them.
     #[must_use]
     pub const fn as_taken(self, taken: &Taken) -> Self {
         Self { direction: taken.direction, stake: taken.stake, ..self }
     }
 
-    /// Its number.
+    /// Returns the id of the intent.
     pub const fn intent(&self) -> IntentId {
         self.intent
     }
 
-    /// The bot that wants it.
+    /// Returns the bot that trades.
     pub const fn bot(&self) -> BotId {
         self.bot
     }
 
-    /// The symbol to trade.
+    /// Returns the symbol to trade.
     pub const fn symbol(&self) -> SymbolId {
         self.symbol
     }
 
-    /// Up or down.
+    /// Returns the direction.
     pub const fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// When it ends.
+    /// Returns the expiry.
     pub const fn expiry(&self) -> Expiry {
         self.expiry
     }
 
-    /// How much it stakes.
+    /// Returns the stake.
     pub const fn stake(&self) -> Money {
         self.stake
     }
 
-    /// When the signal was given.
+    /// Returns the time of the signal.
     pub const fn decision_time(&self) -> Millis {
         self.decision_time
     }

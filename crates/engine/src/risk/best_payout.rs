@@ -1,7 +1,8 @@
-//! `BestPayout`: of the symbols of `best_payout_of` another one pays more, or pays as much and was traded at this very moment.
+//! `BestPayout`: another symbol of `best_payout_of` is preferred.
 //!
-//! What counts is the last known payout of each, whether it has a signal or not, so that the answer does not depend on the order of
-//! the bots. One that is not known is found out by one trade at the minimum stake, as for `MinPayout`.
+//! It pays more, or it pays as much and was traded at this moment. The last known payouts count,
+//! with or without a signal, so the result does not depend on the order of the bots. An unknown
+//! payout is probed with one trade at the minimum stake, as for `MinPayout`.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::SymbolId;
@@ -26,7 +27,6 @@ fn check_choice(proposal: &Proposal, view: View<'_>) -> Ruling {
     }))
 }
 
-/// Whether a trade on the symbol was approved at the proposal's own moment and is under way.
 fn is_traded_now(symbol: SymbolId, proposal: &Proposal, view: View<'_>) -> bool {
     view.intents.on_symbol(symbol).any(|trade| trade.decision_time == proposal.at)
 }

@@ -1,4 +1,4 @@
-//! `Blackout`: the moment lies in a dated span without opens.
+//! `Blackout`: the time is within a dated span without opens.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::Millis;
@@ -11,7 +11,7 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     }
 }
 
-/// Whether a moment lies in one of these spans, which are apart and in the order of time. A span's end is no part of it.
+/// Returns whether a time is in one of the spans, which are sorted, disjoint and half-open.
 #[inline(never)]
 fn lies_in(spans: &[(Millis, Millis)], at: Millis) -> bool {
     let begun = spans.partition_point(|(from, _)| *from <= at);

@@ -1,4 +1,4 @@
-//! Dated spans in which no trade may be opened, such as those around news.
+//! Dated spans without opens, such as those around news releases.
 
 use crate::EngineError;
 use candlewick_sdk::{Millis, Symbol};
@@ -22,19 +22,18 @@ pub struct Blackouts {
 /// A span without opens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blackout {
-    /// Its first moment, in venue time.
+    /// Start in venue time, inclusive.
     pub from: Millis,
-    /// The first moment after it.
+    /// End in venue time, exclusive.
     pub to: Millis,
-    /// Of these symbols; of all where there is none.
+    /// Affected symbols; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<Symbol>,
-    /// Why.
+    /// Reason for the span.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
-/// The two forms.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -58,7 +57,7 @@ impl From<Blackouts> for Written {
 }
 
 impl Blackouts {
-    /// Whether there are none, and no file that would say any.
+    /// Returns whether there are no spans and no file of spans.
     pub fn is_none(&self) -> bool {
         self.file.is_empty() && self.spans.is_empty()
     }
@@ -77,7 +76,6 @@ impl Blackouts {
         }
     }
 
-    /// The spans of each of these symbols, joined where they meet, in the order of time.
     pub(super) fn of_symbols(&self, symbols: &[Symbol]) -> Vec<Vec<(Millis, Millis)>> {
         let of = |symbol: &Symbol| {
             let is_its = |span: &&Blackout| span.symbols.is_empty() || span.symbols.contains(symbol);

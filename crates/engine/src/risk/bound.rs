@@ -1,4 +1,4 @@
-//! A limit of money: an amount, percent of an equity, or both, of which the tighter holds.
+//! Money limits: an amount, a percentage of an equity, or the tighter of both.
 
 use super::limits::{amount, percent};
 use crate::EngineError;
@@ -6,21 +6,19 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Money, MoneyScale};
 
-/// Zero means off, of either.
+/// An amount and a percentage. Zero disables either.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bound {
     amount: Money,
-    /// In millionths of a percent.
+    /// Millionths of a percent.
     parts: i64,
 }
 
 const MILLION: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
-/// So many millionths of a percent are the whole.
 const WHOLE: i128 = 100_000_000;
 
 impl Bound {
-    /// The setting `key` has the amount, and the one of that name with `_percent` the percent.
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         percent(share, &format!("{key}_percent"))?;
         // As it is written: 0.7 is seven tenths, which no fraction of binary digits is.
@@ -28,18 +26,17 @@ impl Bound {
         Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
 
-    /// The amount, where there is one.
     pub(crate) fn amount(&self) -> Option<Money> {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// The part of this equity, rounded down to the smallest unit, where the limit is in percent.
+    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a
+    /// percentage.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))
     }
 
-    /// The tighter of the two; none where the limit is off.
     #[inline]
     pub(crate) fn of(&self, equity: Money) -> Option<Money> {
         match (self.amount(), self.share_of(equity)) {

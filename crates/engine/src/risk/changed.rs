@@ -1,10 +1,11 @@
-//! Which changed settings make other counts of the same trades.
+//! Setting changes that make existing counts of trades invalid.
 
 use super::{Limits, PauseSettings, RiskSettings, SessionSpan};
 use crate::SymbolId;
 use candlewick_sdk::Millis;
 
-/// The setting whose counts would be others had it been this all along, which no count of before tells; none where there is no such one.
+/// Returns the changed setting under which earlier trades would have been counted otherwise, so
+/// that their counts cannot be derived. `None` if there is no such change.
 pub(crate) fn counted_otherwise(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
     let cooldown = |is_changed: bool| cools_down && is_changed;
@@ -33,25 +34,19 @@ fn is_limited(risk: &RiskSettings) -> bool {
     !risk.session.is_none() || risk.bots.values().any(super::BotLimitSettings::limits_session)
 }
 
-/// Whether all of these pauses were there, in this order.
 fn are_among(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
     let mut all = all.iter();
     pauses.iter().all(|pause| all.any(|known| known == pause))
 }
 
-/// Which trades find out what a symbol pays, under the limits of before and under those of now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountedPayouts {
-    /// Whether they are the same.
     pub(crate) is_same: bool,
-    /// Whether any do, or did.
     pub(crate) was_ever: bool,
-    /// Whether any do now.
     pub(crate) is_now: bool,
 }
 
 impl CountedPayouts {
-    /// Of symbols, each by its number there and here.
     pub(crate) fn of(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
         let found_out =
             |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);

@@ -1,4 +1,4 @@
-//! `ClockSkew`: our clock and the venue's disagree.
+//! `ClockSkew`: the local clock differs too much from that of the venue.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::Millis;

@@ -1,4 +1,4 @@
-//! `DailyLossLimit`: the day's loss could go beyond its limit. An open trade counts as lost until it settles.
+//! `DailyLossLimit`: the loss of the day could exceed its limit. Open trades count as lost.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

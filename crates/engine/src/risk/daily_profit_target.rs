@@ -1,4 +1,4 @@
-//! `DailyProfitTarget`: enough won for the day; only what has settled counts.
+//! `DailyProfitTarget`: the settled profit of the day has reached its target.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! Days of the week as they are written: `mon`, `Monday`, `mon-fri`.
+//! Parsing of weekdays: `mon`, `Monday`, `mon-fri`.
 
 use super::hours::Weekday;
 use serde::de::Error;
@@ -14,7 +14,6 @@ const DAYS: [(&str, Weekday); 7] = [
     ("sunday", Weekday::Sun),
 ];
 
-/// Reads a list of days and of spans of them.
 pub(super) fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>, D::Error> {
     let mut days = Vec::new();
     for text in Vec::<String>::deserialize(deserializer)? {
@@ -32,7 +31,6 @@ pub(super) fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ve
     Ok(days)
 }
 
-/// The days of one text; a span may go over a week's end.
 fn span_of(text: &str) -> Option<Vec<Weekday>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (place_of(first)?, place_of(last)?);
@@ -40,7 +38,6 @@ fn span_of(text: &str) -> Option<Vec<Weekday>> {
     Some(DAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
 }
 
-/// Where a day stands in the week, by its name or the beginning of it.
 fn place_of(name: &str) -> Option<usize> {
     let name = name.trim().to_ascii_lowercase();
     DAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))

@@ -1,7 +1,7 @@
 //! `DuplicateOpen`: a trade of the same direction and close time is open on the symbol.
 //!
-//! Close times are those that the expiries mean, counted from the decisions and the delays of their bots; the venue's own differ by its
-//! latency.
+//! Close times are nominal, counted from the decisions and the entry delays of the bots. Those of
+//! the venue differ by its latency.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

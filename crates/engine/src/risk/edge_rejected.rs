@@ -1,4 +1,4 @@
-//! `EdgeRejected`: the live verdict has ruled the bot's edge out, or says that it is no longer held, and is enforced.
+//! `EdgeRejected`: verdicts are enforced, and the bot's edge is ruled out or no longer held.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! `GateClosed`: the signal is a virtual one, of a strategy whose gate is closed.
+//! `GateClosed`: the signal is virtual, because the gate of its strategy is closed.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

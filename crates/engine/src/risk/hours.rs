@@ -1,4 +1,4 @@
-//! Days and times of day in a time zone.
+//! Weekdays and times of day in a time zone.
 
 use super::days::read_days;
 use super::zone_help::{time_zone, time_zone_help};
@@ -42,7 +42,9 @@ pub enum Weekday {
     Sun,
 }
 
-/// A checked window of hours: what of `[risk].hours`, of a rule and of a filter decides alike whether a moment lies within.
+/// A validated window of hours.
+///
+/// `[risk].hours`, rules and filters share it, so they all agree on which times are inside.
 #[derive(Clone, Debug)]
 pub struct Window {
     days: Vec<Weekday>,
@@ -51,7 +53,7 @@ pub struct Window {
     timezone: Tz,
 }
 
-/// When a day begins: that of the daily limits, or of a gate.
+/// The start of a day, for daily limits or a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayStart {
     time: NaiveTime,
@@ -63,10 +65,10 @@ fn default_timezone() -> String {
 }
 
 impl Window {
-    /// Checks hours that stand under a key.
+    /// Validates the hours of the setting `key`.
     ///
     /// # Errors
-    /// A time or a zone that is none, by its key.
+    /// An invalid time or time zone, with its key.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
@@ -76,7 +78,7 @@ impl Window {
         })
     }
 
-    /// Whether a moment lies within.
+    /// Returns whether a time is inside the window.
     pub fn contains(&self, at: Millis) -> bool {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return false };
         let local = moment.with_timezone(&self.timezone);
@@ -93,7 +95,9 @@ impl Window {
 }
 
 impl Window {
-    /// When it next starts after `at`; a start that the clocks skip is the first moment after the skip.
+    /// Returns the next start of the window after `at`.
+    ///
+    /// If a clock change skips a start, it is the first moment after the skip.
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
@@ -106,22 +110,24 @@ impl Window {
     }
 }
 
-/// The clock of a time zone, with its summer time.
+/// The local clock of a time zone, with daylight saving time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalClock {
     timezone: Tz,
 }
 
 impl LocalClock {
-    /// Of a zone by its IANA name, which stands under a key.
+    /// Creates the clock of an IANA time zone, the value of the setting `key`.
     ///
     /// # Errors
-    /// A zone that is none, by its key.
+    /// An unknown time zone, with its key.
     pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
         Ok(Self { timezone: parse_timezone(timezone, key)? })
     }
 
-    /// What it shows at a moment: how much later that is than 1970-01-01 00:00 on a clock that is never changed.
+    /// Returns the local time at `at`, in milliseconds since 1970-01-01 00:00.
+    ///
+    /// A clock change shifts the result, so it may repeat or skip values.
     pub fn shown(self, at: Millis) -> Millis {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return at };
         let ahead = self.timezone.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc();
@@ -130,11 +136,12 @@ impl LocalClock {
 }
 
 impl DayStart {
-    /// A day that begins at a time, such as `00:00`, in a zone, by its IANA name. They stand under `day_start` and `day_timezone` of a
-    /// section, `risk` for example.
+    /// Parses the start of a day, such as `00:00`, in an IANA time zone.
+    ///
+    /// The keys are `day_start` and `day_timezone` of a section such as `risk`.
     ///
     /// # Errors
-    /// A time or a zone that is none, by its key.
+    /// An invalid time or time zone, with its key.
     pub fn new(time: &str, timezone: &str, section: &str) -> Result<Self, EngineError> {
         Ok(Self {
             time: parse_time(time, &format!("{section}.day_start"))?,
@@ -142,7 +149,7 @@ impl DayStart {
         })
     }
 
-    /// The start of the day that contains `at`, and of the next one.
+    /// Returns the start of the day that contains `at`, and that of the next day.
     pub fn day_of(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
             // Where no clock is ever changed, all days are alike: a search of many years begins many of them.
@@ -166,7 +173,8 @@ impl DayStart {
         }
     }
 
-    /// The moment the day starts; where the clocks skip it, the first moment after the skip.
+    /// Returns the start of a day. If a clock change skips it, it is the first moment after the
+    /// skip.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {

@@ -1,4 +1,4 @@
-//! `InDoubt`: an intent on the symbol may or may not be a trade.
+//! `InDoubt`: an intent of unknown status is on the symbol.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::intent::Stage;

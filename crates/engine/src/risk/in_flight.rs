@@ -1,4 +1,4 @@
-//! `InFlight`: an open on the symbol is not answered yet, whoever's it is.
+//! `InFlight`: an order of any bot on the symbol has no reply yet.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::intent::Stage;

@@ -1,4 +1,4 @@
-//! `LateSignal`: the moment of the signal has passed.
+//! `LateSignal`: the signal is too old to trade.
 
 use super::{Limits, Proposal, Ruling, View, refuse_if};
 use crate::Origin;
@@ -16,7 +16,6 @@ pub(super) fn check(proposal: &Proposal, view: View<'_>) -> Ruling {
     )
 }
 
-/// When a signal of `at` has become too old to open on.
 pub(crate) fn latest_departure(limits: &Limits, interval: Millis, at: Millis) -> Millis {
     if limits.max_signal_delay == Millis::ZERO {
         return Millis::MAX;

@@ -1,20 +1,22 @@
-//! How old a signal was when it was judged, and how old it might have been: for people.
+//! Age of a signal when it was judged, and the allowed age, for display.
 
 use super::{RiskSettings, Rule};
 use candlewick_sdk::Millis;
 use std::fmt;
 
-/// How old a signal was, and how old it might have been.
+/// The age of a signal with the maximum age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
     age: Millis,
-    /// None where that is not known, or has no bound.
+    /// `None` if unknown or unlimited.
     allowed: Option<Millis>,
 }
 
 impl Lateness {
-    /// Of a signal that was given at one moment and judged at another, for a bot with candles of this length. The settings are those that were in
-    /// force, where they are known.
+    /// Computes the lateness of a signal from the times it was given and judged.
+    ///
+    /// `interval` is the length of the bot's candles, `risk` the settings in force if they are
+    /// known.
     pub fn of((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
         let most = risk.map(|risk| Millis::new(i64::from(risk.max_signal_delay_ms)));
         let most = most.filter(|most| *most > Millis::ZERO);
@@ -24,7 +26,7 @@ impl Lateness {
 }
 
 impl Rule {
-    /// The words of a refusal with how late its signal was, where it was refused for that.
+    /// Returns the text of a refusal, with the lateness if the rule is `LateSignal`.
     #[must_use]
     pub fn with_lateness(self, words: String, lateness: Lateness) -> String {
         match words.strip_suffix(')').filter(|_| self == Self::LateSignal) {
@@ -34,7 +36,8 @@ impl Rule {
     }
 }
 
-/// `12.4 s old, 5 s allowed`. One that was refused at an age that is allowed had a limit of its own: then that is left out.
+/// For example `12.4 s old, 5 s allowed`. The allowed age is omitted if the signal was younger,
+/// because it then had a limit of its own.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", seconds(self.age))?;
@@ -45,7 +48,6 @@ impl fmt::Display for Lateness {
     }
 }
 
-/// Seconds with as many decimals as there are, at most three.
 fn seconds(length: Millis) -> String {
     let ms = length.get().unsigned_abs();
     let sign = if length < Millis::ZERO { "-" } else { "" };

@@ -1,45 +1,44 @@
-//! How much of each limit is used, as its rule counts it: what people see before a rule refuses.
+//! Utilisation of each limit as its rule counts it, to be shown before a rule refuses.
 
 use super::{Limits, RiskState, Rule};
 use crate::intent::Intents;
 use crate::ledger::Ledger;
 use candlewick_sdk::{Millis, Money};
 
-/// What is used of a limit that is on.
+/// The utilisation of an active limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitUse {
-    /// Whose limit it is.
+    /// Rule of the limit.
     pub rule: Rule,
-    /// How much is used, of a symbol's limit by the symbol that uses most; no less than nothing, and it may be more than there is.
+    /// Used amount, at least zero and possibly above the limit.
+    ///
+    /// For a limit per symbol it is that of the symbol that uses most.
     pub used: Quantity,
-    /// How much there is.
+    /// Value of the limit.
     pub most: Quantity,
 }
 
-/// Trades or losses, or an amount.
+/// A number of trades or losses, or an amount of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// So many.
+    /// Number of trades or losses.
     Count(u64),
-    /// So much.
+    /// Amount of money.
     Money(Money),
 }
 
 impl LimitUse {
-    /// So many of so many; none where the limit is off.
     pub(super) fn of_count(rule: Rule, used: usize, most: usize) -> Option<Self> {
         let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
         (most != Quantity::Count(0)).then_some(Self { rule, used, most })
     }
 
-    /// So much of so much; the same.
     pub(super) fn of_money(rule: Rule, used: Money, most: Money) -> Option<Self> {
         let [used, all] = [used.max(Money::ZERO), most].map(Quantity::Money);
         most.is_positive().then_some(Self { rule, used, most: all })
     }
 }
 
-/// The limits that are on, in the order of their rules.
 pub(crate) fn limit_use(
     limits: &Limits,
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),

@@ -1,18 +1,20 @@
-//! Which setting a refusal comes from, and how much it allows.
+//! Setting and value behind a refusal.
 
 use super::{BotLimitSettings, Hours, RiskSettings, Rule};
 use candlewick_sdk::rust_decimal::Decimal;
 
 impl Rule {
-    /// What people call it, with its name and the setting by which it refuses a bot of this name: `open-trade limit of all
-    /// (MaxOpenTrades: max_open_trades = 3)`. Of a rule without a setting the words alone.
+    /// Returns the label and name of the rule with the setting that refuses this bot.
+    ///
+    /// For example `open-trade limit of all (MaxOpenTrades: max_open_trades = 3)`. A rule without a
+    /// setting returns label and name only.
     pub fn words_within(self, risk: &RiskSettings, bot: &str) -> String {
         self.with_detail(self.words(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
 
-    /// Adds a detail to the words of this rule, within its brackets.
+    /// Adds a detail inside the brackets of the text of this rule.
     ///
-    /// An empty detail changes nothing, and neither do words of another rule.
+    /// An empty detail changes nothing, and neither does the text of another rule.
     #[must_use]
     pub fn with_detail(self, words: String, detail: &str) -> String {
         let is_bare = words.ends_with(&format!("({self})"));
@@ -24,7 +26,6 @@ impl Rule {
         format!("{open}{mark} {detail})")
     }
 
-    /// The settings of a rule with their figures, `None` if it has none or they are off. Of pauses, what each is.
     fn setting(self, risk: &RiskSettings, bot: &str) -> Option<String> {
         let none = BotLimitSettings::default();
         let own = risk.bots.get(bot).unwrap_or(&none);
@@ -111,7 +112,6 @@ fn percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
-/// A limit that may be an amount, a percentage or both.
 fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
     vec![amount(key, most), percent(&format!("{key}_percent"), share)]
 }

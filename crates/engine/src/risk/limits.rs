@@ -1,4 +1,4 @@
-//! The `[risk]` section, checked and in the engine's own units.
+//! Validated `[risk]` section in the engine's units.
 
 use super::bot_limits::BotLimits;
 use super::bound::Bound;
@@ -10,7 +10,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Payout, Symbol};
 use std::collections::BTreeMap;
 
-/// What the rules compare with. Zero means off.
+/// Limits that the rules compare with. Zero means off.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub(crate) struct Limits {
@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(super) daily_profit_target: Bound,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
-    /// How often halving a peak makes less of it than `max_drawdown`.
+    /// Number of halvings that bring a peak below its share `max_drawdown`.
     drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,
@@ -30,13 +30,12 @@ pub(crate) struct Limits {
     pub(super) cooldown_after_losses_span: Millis,
     pub(super) cooldown_scope: CooldownScope,
     pub(super) pauses: Vec<PauseSettings>,
-    /// First pause after a refusal by the venue.
     pub(super) refused_by_venue_pause: Millis,
     min_payout: Option<Payout>,
-    /// Those of single symbols, by name, and by the place that a Session has given them; there with that of all others.
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
-    /// Symbols of which only the one that pays best is traded, and their places in a Session; none there where it has one of them alone.
+    /// Symbols of which only the one with the best payout is traded, then their numbers in the
+    /// Session. The latter are empty if the Session has only one of them.
     best_payout_names: Vec<Symbol>,
     pub(super) best_payout_of: Vec<SymbolId>,
     pub(super) payout_max_age: Millis,
@@ -47,17 +46,14 @@ pub(crate) struct Limits {
     pub(super) max_clock_skew: Millis,
     pub(super) hours: Vec<Window>,
     pub(super) day_start: DayStart,
-    /// The smallest stake: at least one minor unit, and a multiple of the step.
     minimum_stake: Money,
     pub(super) max_stake: Money,
     pub(super) stake_step: Money,
     pub(super) max_stake_fraction: f64,
     cap_stakes: bool,
     pub(crate) enforce_verdict: bool,
-    /// Limits of single bots, by name, and by the place that a Session has given them.
     named_bots: BTreeMap<String, BotLimits>,
     bots: Vec<Option<BotLimits>>,
-    /// Dated spans, as they are written, and by the place of the symbol in a Session.
     dated: Blackouts,
     pub(super) blackouts: Vec<Vec<(Millis, Millis)>>,
 }
@@ -128,7 +124,6 @@ impl Limits {
         })
     }
 
-    /// Gives limits of bots and spans of symbols their places in a Session. A name that no bot here has is another's.
     pub(crate) fn take_places(&mut self, bots: &[String], symbols: &[Symbol]) {
         self.bots = bots.iter().map(|name| self.named_bots.get(name).cloned()).collect();
         self.blackouts = self.dated.of_symbols(symbols);
@@ -139,135 +134,113 @@ impl Limits {
         self.best_payout_of = if best_of.len() > 1 { best_of } else { Vec::new() };
     }
 
-    /// The least that a symbol has to pay, where there is a limit.
     #[inline]
     pub(super) fn min_payout(&self, symbol: SymbolId) -> Option<Payout> {
         self.payouts.get(symbol.index()).copied().unwrap_or(self.min_payout)
     }
 
-    /// Whether what a symbol pays has to be known before it is traded.
     #[inline]
     pub(super) fn needs_payout(&self, symbol: SymbolId) -> bool {
         self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
     }
 
-    /// The limit that the bot of this name has of its own for a day.
     pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&Bound> {
         Some(&self.named_bots.get(bot)?.daily_loss_limit)
     }
 
-    /// The most that the bot of this name may lose in a day that begins with this equity, by a limit of its own.
     pub(crate) fn daily_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
         self.named_bots.get(bot)?.daily_loss_limit.of(equity)
     }
 
-    /// The same in a session.
     pub(crate) fn session_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
         self.named_bots.get(bot)?.session_loss_limit.of(equity)
     }
 
-    /// The limits that a bot has of its own.
     #[inline]
     pub(super) fn of_bot(&self, bot: BotId) -> Option<&BotLimits> {
         self.bots.get(bot.index())?.as_ref()
     }
 
-    /// The smallest stake that the rules let be: at least one minor unit, and a multiple of the step.
     pub(crate) const fn minimum_stake(&self) -> Money {
         self.minimum_stake
     }
 
-    /// Whether there is a cap of the trades that are open together.
     pub(crate) const fn caps_open_trades(&self) -> bool {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
 
-    /// How many trades of the bot of this name, which trades one symbol, may be open together; none where nothing limits them.
     pub(crate) fn most_open_of(&self, bot: &str) -> Option<usize> {
         let own = self.named_bots.get(bot).map_or(0, |own| own.max_open_trades);
         let caps = [self.max_open_trades, self.max_open_trades_per_symbol, own];
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// How many trades can be open together; at least 1. Without a cap nobody knows, and it is 1: a new run that needs to know
-    /// is refused then ([`check_stakes`](crate::check_stakes)), one of before is replayed as it was.
+    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1:
+    /// [`check_stakes`](crate::check_stakes) rejects new runs that need it, while earlier runs are
+    /// replayed as they were.
     pub(crate) fn most_together(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
         caps.min().and_then(|cap| u32::try_from(cap).ok()).unwrap_or(1).max(1)
     }
 
-    /// A stake as the rules let it be: rounded down to the step.
     pub(crate) const fn step_down(&self, stake: Money) -> Money {
         stake.floor_to(self.stake_step)
     }
 
-    /// What stakes are a multiple of; zero where they need not be.
     pub(crate) const fn stake_step(&self) -> Money {
         self.stake_step
     }
 
-    /// The largest stake, where there is one.
     pub(crate) fn largest_stake(&self) -> Option<Money> {
         self.max_stake.is_positive().then_some(self.max_stake)
     }
 
-    /// The largest share of `balance` that a stake may be, where there is a limit.
     pub(crate) fn share_of(&self, balance: Money) -> Option<Money> {
         (self.max_stake_fraction > 0.0).then(|| balance.scaled_down(self.max_stake_fraction))
     }
 
-    /// Returns whether `max_stake` or `max_stake_percent` is on.
     #[inline]
     pub(crate) fn bounds_stakes(&self) -> bool {
         self.max_stake.is_positive() || self.max_stake_fraction > 0.0
     }
 
-    /// Returns the largest stake with this free balance, rounded down to the step; `None` without a bound.
     pub(crate) fn stake_cap(&self, free: Money) -> Option<Money> {
         let bounds = [self.largest_stake(), self.share_of(free)];
         bounds.into_iter().flatten().min().map(|most| self.step_down(most))
     }
 
-    /// Returns whether a stake above its bounds is reduced instead of refused.
     #[inline]
     pub(crate) const fn caps_stakes(&self) -> bool {
         self.cap_stakes
     }
 
-    /// Whether the trades of an hour are counted.
     pub(crate) const fn counts_hours(&self) -> bool {
         self.max_trades_per_hour > 0
     }
 
-    /// Whether days begin at the same moments.
     pub(crate) fn has_day_of(&self, other: &Self) -> bool {
         self.day_start == other.day_start
     }
 
-    /// Whether a loss may start a cooldown.
     pub(crate) fn cools_down(&self) -> bool {
         self.cooldown_after_loss > Millis::ZERO || self.cooldown_after_losses > 0
     }
 
-    /// When the session after `at` begins by time; the end of time where none does.
     pub(crate) fn session_end(&self, at: Millis) -> Millis {
         let starts = self.hours.iter().filter_map(|window| window.next_start(at));
         starts.filter(|_| self.session.is_of_hours()).min().unwrap_or(Millis::MAX)
     }
 
-    /// Whether anything is counted for pauses.
     #[inline]
     pub(crate) const fn has_pauses(&self) -> bool {
         !self.pauses.is_empty()
     }
 
-    /// How far equity may fall below a peak, where that is limited.
     pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
         (self.max_drawdown > 0.0).then(|| peak.scaled_down(self.max_drawdown))
     }
 
-    /// Whether a fall below a peak is further than equity may fall.
     #[inline]
     pub(super) fn is_too_deep(&self, fall: Money, peak: Money) -> bool {
         // Nearly always a part is enough that is had without a fraction, and surely is less.
@@ -276,18 +249,15 @@ impl Limits {
         !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
     }
 
-    /// The start of the day that contains `at`, and of the next one.
     pub(crate) fn day_of(&self, at: Millis) -> (Millis, Millis) {
         self.day_start.day_of(at)
     }
 }
 
-/// How often one has to be halved to be at most this fraction, which is none of nothing.
 fn halvings_below(fraction: f64) -> u32 {
     (0..63).find(|halvings| 0.5_f64.powi(*halvings) <= fraction).unwrap_or(63).unsigned_abs()
 }
 
-/// The smallest multiple of a step that is not below; a step of zero leaves the amount alone.
 fn raised_to(step: Money, least: Money) -> Money {
     let floor = least.floor_to(step);
     if floor < least { floor + step } else { floor }

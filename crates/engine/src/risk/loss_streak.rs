@@ -1,4 +1,4 @@
-//! `LossStreak`: too many losses in a row.
+//! `LossStreak`: too many consecutive losses.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! `MaxDrawdown`: equity could fall too far below its peak. An open trade counts as lost until it settles.
+//! `MaxDrawdown`: equity could fall too far below its peak. Open trades count as lost.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

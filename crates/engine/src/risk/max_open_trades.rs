@@ -1,4 +1,4 @@
-//! `MaxOpenTrades`: enough trades are open in all.
+//! `MaxOpenTrades`: the maximum number of trades is open.
 
 use super::{Limits, Proposal, Ruling, View, max_open_trades_per_symbol, refuse_if};
 use crate::intent::{IntentCounts, Intents};
@@ -8,14 +8,12 @@ pub(super) fn check(_: &Proposal, view: View<'_>) -> Ruling {
     refuse_if(is_reached(view.limits.max_open_trades, view.intents.trades()))
 }
 
-/// Whether so many are all that a limit allows; 0 turns it off.
 #[inline]
 pub(super) const fn is_reached(most: usize, count: usize) -> bool {
     most > 0 && count >= most
 }
 
 impl Limits {
-    /// Whether no more trades may be open, in all or on a symbol that has so many.
     #[inline]
     pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
         is_reached(self.max_open_trades, intents.trades())

@@ -1,4 +1,4 @@
-//! `MaxOpenTradesPerSymbol`: enough trades are open on the symbol.
+//! `MaxOpenTradesPerSymbol`: the maximum number of trades is open on the symbol.
 
 use super::max_open_trades::is_reached;
 use super::{Limits, Proposal, Ruling, View, refuse_if};
@@ -9,7 +9,6 @@ pub(super) fn check(_: &Proposal, view: View<'_>) -> Ruling {
     refuse_if(is_full(view.limits, view.counts))
 }
 
-/// Whether a symbol that has so many may have no more.
 #[inline]
 pub(super) fn is_full(limits: &Limits, on_symbol: &IntentCounts) -> bool {
     is_reached(limits.max_open_trades_per_symbol, on_symbol.all() as usize)

@@ -1,4 +1,4 @@
-//! `MaxTradesPerDay`: enough trades in the day.
+//! `MaxTradesPerDay`: the maximum number of trades of the day is reached.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

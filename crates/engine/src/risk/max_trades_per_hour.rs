@@ -1,4 +1,4 @@
-//! `MaxTradesPerHour`: enough trades in the last 60 minutes.
+//! `MaxTradesPerHour`: the maximum number of trades in the last 60 minutes is reached.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::Millis;

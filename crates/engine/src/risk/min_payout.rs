@@ -1,12 +1,13 @@
-//! `MinPayout`: the symbol pays too little. Payouts are unknown before an open's reply, so one trade at the
-//! minimum stake may find out.
+//! `MinPayout`: the payout of the symbol is too low.
+//!
+//! Payouts are unknown before the reply to an order, so a single trade at the minimum stake may
+//! probe it.
 
 use super::{Limits, RiskState};
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::SymbolId;
 use candlewick_sdk::Millis;
 
-/// Whether a trade on a symbol would find out its payout, and so bets the minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
     NotNeeded,

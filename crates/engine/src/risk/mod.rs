@@ -1,7 +1,8 @@
-//! The rules before every open, in their order; the first refusal wins.
+//! The ordered chain of rules before every open. The first refusal wins.
 //!
-//! Each rule is a function in a file of its own: it is shown the [`Proposal`] and the [`View`] and rules. Only
-//! here is a trade approved; what an earlier run approved is read back by `journal_decoder`, and nothing opens that.
+//! Each rule is a function in its own file that judges a [`Proposal`] by the [`View`]. Trades are
+//! approved only here. Trades approved in an earlier run are restored by `journal_decoder`, and
+//! nothing opens them.
 
 mod approved;
 mod best_payout;
@@ -87,7 +88,6 @@ use crate::{Action, BotId, Edge, Origin, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use std::iter;
 
-/// A signal with its stake, before anybody has approved it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal<'a> {
     pub(crate) bot: BotId,
@@ -95,37 +95,26 @@ pub(crate) struct Proposal<'a> {
     pub(crate) direction: Direction,
     pub(crate) expiry: Expiry,
     pub(crate) stake: Money,
-    /// Venue time of the decision.
     pub(crate) at: Millis,
-    /// Venue time of its arrival.
     pub(crate) received: Millis,
-    /// Where the candle behind it came from.
     pub(crate) origin: Origin,
-    /// Close time of the bot's last candle.
     pub(crate) last_close: Millis,
-    /// The length of the bot's candles.
     pub(crate) interval: Millis,
-    /// The close that its expiry means, counted from the decision.
     pub(crate) nominal_close: Millis,
-    /// What is known of the bot's edge.
     pub(crate) edge: Edge,
     pub(crate) reason: &'a Reason,
-    /// Whether its strategy says that it is never traded.
     pub(crate) is_virtual: bool,
 }
 
-/// What the rules look at.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) state: &'a RiskState,
     pub(crate) ledger: &'a Ledger,
     pub(crate) intents: &'a Intents,
-    /// How many intents are unfinished on the proposal's symbol.
     pub(crate) counts: &'a IntentCounts,
 }
 
-/// A rule's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ruling {
     Pass,
@@ -134,8 +123,8 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 
-/// Makes the chain of the rules, and with it their order and names. Each is compiled into its place: asked through a list of
-/// functions, a signal that the eleventh refuses took twice as many instructions.
+/// Generates the chain of the rules, with their order and names. Each rule is inlined: with a list
+/// of function pointers, a signal that the eleventh rule refuses took twice as many instructions.
 macro_rules! chain {
     ($($rule:ident: $($module:ident)::+,)*) => {
         impl Rule {
@@ -212,10 +201,6 @@ chain! {
     EdgeRejected: edge_rejected,
 }
 
-/// Asks every rule in turn; appends the approved trade.
-///
-/// # Errors
-/// The first rule that refuses.
 #[inline]
 pub(crate) fn approve(
     proposal: &Proposal<'_>,
@@ -231,10 +216,6 @@ pub(crate) fn approve(
     Ok(())
 }
 
-/// Asks every rule in turn, of a trade that is never sent: its terms.
-///
-/// # Errors
-/// The first rule that refuses.
 #[inline]
 pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
     match first_refusal_of_terms(proposal, view) {
@@ -243,13 +224,12 @@ pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<Ord
     }
 }
 
-/// Apart, because the loop of a trial that calls it is long enough.
+/// Not inlined, because the trial loop that calls it is already long.
 #[inline(never)]
 fn first_refusal_of_terms(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     first_refusal(proposal, view)
 }
 
-/// Refuses when the condition of a rule is met.
 const fn refuse_if(condition: bool) -> Ruling {
     if condition { Ruling::Refuse } else { Ruling::Pass }
 }

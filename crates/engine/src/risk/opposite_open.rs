@@ -1,4 +1,4 @@
-//! `OppositeOpen`: a trade in the other direction is open on the symbol.
+//! `OppositeOpen`: a trade in the opposite direction is open on the symbol.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! `OutsideHours`: the moment lies in none of the trading windows.
+//! `OutsideHours`: the time is outside all trading windows.
 
 use super::hours::Window;
 use super::{Proposal, Ruling, View, refuse_if};

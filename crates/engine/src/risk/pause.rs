@@ -1,4 +1,4 @@
-//! `Pause`: a number of wins, losses or trades was reached a while ago.
+//! `Pause`: a pause after a number of wins, losses or trades is running.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

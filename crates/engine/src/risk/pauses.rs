@@ -1,4 +1,4 @@
-//! Pauses after a number of wins, losses or trades: their settings, and what is counted for them.
+//! Pauses after a number of wins, losses or trades: settings and counts.
 
 use super::{DayStart, RiskSettings};
 use crate::{BotId, EngineError, Renumbering, SymbolId};
@@ -48,19 +48,19 @@ pub enum PauseScope {
     Bot,
 }
 
-/// A pause that keeps bots from opening.
+/// A running pause that stops bots from opening trades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunningPause {
-    /// Which one.
+    /// Settings of the pause.
     pub pause: PauseSettings,
-    /// When opens may begin again.
+    /// End of the pause.
     pub until: Millis,
-    /// The number of the symbol or of the bot that rests; 0 where all do.
+    /// Number of the paused symbol or bot, 0 if all pause.
     pub(crate) of: usize,
 }
 
-/// What is counted for the pauses, each for all, a symbol or a bot; by the settings themselves, so that a pause of other
-/// settings counts from its own beginning.
+/// Counts for the pauses, by scope. They are keyed by the settings, so a pause with changed
+/// settings starts from zero.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PauseState {
     counts: Vec<PauseCount>,
@@ -69,7 +69,6 @@ pub(crate) struct PauseState {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PauseCount {
     pause: PauseSettings,
-    /// The number of the symbol or of the bot; 0 for all.
     of: usize,
     count: u32,
     rested_at: Millis,
@@ -80,20 +79,20 @@ const fn is_until_day_end(seconds: &u32) -> bool {
     *seconds == 0
 }
 
-/// A trade that has ended, as far as pauses go by it.
+/// An ended trade, as far as pauses depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedTrade<'a> {
-    /// Of which bot.
+    /// Name of the bot.
     pub bot: &'a str,
-    /// On which symbol.
+    /// Traded symbol.
     pub symbol: Symbol,
-    /// How it ended.
+    /// Outcome of the trade.
     pub outcome: Outcome,
-    /// When that was known.
+    /// Time at which the outcome became known.
     pub at: Millis,
 }
 
-/// The pause that rests a bot on a symbol at a moment, after these trades, and until when; none where none does.
+/// Returns the pause of a bot on a symbol after these trades, `None` if none.
 pub fn pause_after(
     risk: &RiskSettings,
     (bot, symbol): (&str, Symbol),
@@ -127,7 +126,6 @@ impl PauseScope {
         *self == Self::All
     }
 
-    /// The number under which a trade counts.
     const fn place(self, bot: BotId, symbol: SymbolId) -> usize {
         match self {
             Self::All => 0,
@@ -138,7 +136,7 @@ impl PauseScope {
 }
 
 impl PauseSettings {
-    /// What it comes after: `2 losses in a row`.
+    /// Returns the cause, such as `2 losses in a row`.
     pub fn cause_words(&self) -> String {
         let plural = if self.after == 1 { "" } else { "s" };
         match self.of {
@@ -150,7 +148,7 @@ impl PauseSettings {
         }
     }
 
-    /// The whole of it: `600 s of rest after 2 losses in a row of a bot`.
+    /// Describes the pause: `600 s of rest after 2 losses in a row of a bot`.
     pub fn words(&self) -> String {
         let whose = match self.scope {
             PauseScope::All => "",
@@ -164,7 +162,6 @@ impl PauseSettings {
         format!("{rest} after {}{whose}", self.cause_words())
     }
 
-    /// Checks a list of them.
     pub(super) fn check(pauses: &[Self]) -> Result<(), EngineError> {
         for (index, pause) in pauses.iter().enumerate() {
             if pause.after == 0 {
@@ -179,7 +176,6 @@ impl PauseSettings {
         Ok(())
     }
 
-    /// How many there are once a trade has ended so, before a pause begins.
     const fn count_after(&self, count: u32, outcome: Outcome) -> u32 {
         match (self.of, outcome) {
             (PauseCause::Wins, Outcome::Won)
@@ -193,12 +189,10 @@ impl PauseSettings {
 }
 
 impl PauseState {
-    /// Whether nothing was ever counted.
     pub(super) const fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// A trade of the bot on the symbol has ended at `at`, in a day that ends at `day_end`.
     pub(super) fn count(
         &mut self,
         pauses: &[PauseSettings],
@@ -217,7 +211,6 @@ impl PauseState {
         }
     }
 
-    /// What is counted for a pause; a new count takes the place of those that no setting has any more and that rest nobody.
     fn of(
         &mut self,
         pause: &PauseSettings,
@@ -233,7 +226,6 @@ impl PauseState {
         &mut self.counts[place]
     }
 
-    /// What is counted for these pauses alone, by the numbers of another Session.
     pub(super) fn under(mut self, pauses: &[PauseSettings], numbers: &Renumbering) -> Self {
         self.counts.retain(|known| pauses.contains(&known.pause));
         for known in &mut self.counts {
@@ -248,14 +240,12 @@ impl PauseState {
         self
     }
 
-    /// When opens of the bot on the symbol may begin again.
     pub(super) fn rested_at(&self, bot: BotId, symbol: SymbolId) -> Millis {
         let is_meant = |known: &&PauseCount| known.of == known.pause.scope.place(bot, symbol);
         let rests = self.counts.iter().filter(is_meant).map(|known| known.rested_at);
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    /// Those that are under way at this moment, the last to end first.
     pub(super) fn running(&self, now: Millis) -> Vec<RunningPause> {
         let counts = self.counts.iter().filter(|known| known.rested_at > now);
         let mut running: Vec<RunningPause> = counts
@@ -265,7 +255,7 @@ impl PauseState {
         running
     }
 
-    /// A person resumed: wins, losses and trades are counted from here. What rests already goes on resting.
+    /// Resets the counts after a resume. Running pauses continue.
     pub(super) fn resume(&mut self) {
         self.counts.iter_mut().for_each(|known| known.count = 0);
     }

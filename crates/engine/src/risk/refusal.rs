@@ -1,28 +1,24 @@
-//! Rules that refuse every signal of a bot at a moment, with their figures and the moment that lifts them.
+//! Rules that now refuse every signal of a bot, with their figures and the time that lifts them.
 
 use super::bot_limits::limit_use::room_of_bot;
 use super::limit_use::limit_use;
 use super::{Proposal, Quantity, Rule, View, limit_use_of};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale};
 
-/// Longest time ahead in which the end of a refusal is searched.
 const SEARCHED: Millis = Millis::new(Millis::DAY.get() * 64);
 
-/// A rule that refuses every signal of a bot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) rule: Rule,
-    /// What may still be lost under the limit and the stake that does not fit, of a rule that compares the two.
+    /// Remaining loss and the stake that exceeds it, for a rule that compares the two.
     pub(crate) room: Option<(Money, Money)>,
-    /// What is compared by any other rule, empty if that is no number.
     pub(crate) figures: String,
-    /// Venue time that lifts it, `None` if only an event or an operator does.
+    /// Venue time that lifts the refusal, `None` if only an event or an operator does.
     pub(crate) until: Option<Millis>,
     /// Whether the end of open trades may lift it, because their stakes count as lost until then.
     pub(crate) waits_for_trades: bool,
 }
 
-/// Returns every rule that refuses the proposal in both directions, in the order of the rules.
 pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> Vec<Refusal> {
     let refusing = Rule::ALL.into_iter().filter(|rule| refuses(*rule, proposal, view));
     let refusal = |rule| Refusal {
@@ -37,7 +33,6 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScal
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
 }
 
-/// Describes what a rule compares for this proposal, refused or not. Empty if that is no number.
 pub(crate) fn figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
     let View { limits, state, .. } = view;
     if let Some(left) = room(rule, proposal, view) {
@@ -63,7 +58,6 @@ fn refuses(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> bool {
     directions.into_iter().all(|direction| rule.refuses(&Proposal { direction, ..*proposal }, view))
 }
 
-/// Used and largest value of a limit that counts trades, losses or profit.
 fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
     let parts = (view.ledger, view.intents, view.state);
     let all = limit_use(view.limits, parts, proposal.at);
@@ -97,7 +91,6 @@ fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> 
     )
 }
 
-/// What may still be lost under a limit that counts the stake as lost; at least zero.
 fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, .. } = view;
     let left = match rule {
@@ -115,7 +108,6 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     Some(left.max(Money::ZERO))
 }
 
-/// Open stakes that the rule counts as lost.
 fn staked(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money {
     match rule {
         Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.stakes_of(proposal.bot),
@@ -123,7 +115,6 @@ fn staked(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money {
     }
 }
 
-/// Venue time at which the rule stops refusing if no event comes first.
 fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     let View { limits, ledger, state, .. } = view;
     match rule {
@@ -148,7 +139,6 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     }
 }
 
-/// Finds the moment at which a rule stops refusing by the rule itself, to the millisecond.
 fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     let is_refused = |at: Millis| {
         let later = Proposal { at, received: at, last_close: at, nominal_close: at, ..*proposal };
@@ -167,7 +157,6 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
     Some(free)
 }
 
-/// A length with as many decimals as it has, at most three: `2.031 s`.
 fn seconds(length: Millis) -> String {
     let ms = length.get().max(0);
     let text = format!("{}.{:03}", ms / 1_000, ms % 1_000);

@@ -1,4 +1,4 @@
-//! `RefusedByVenue`: the venue refused an order on the symbol, or of the account, a while ago.
+//! `RefusedByVenue`: the venue recently refused an order on the symbol, or of the account.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

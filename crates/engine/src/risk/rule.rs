@@ -1,12 +1,12 @@
-//! The names of the rules.
+//! Names of the rules.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A rule that can refuse a signal. Which is asked first, [`Rule::ALL`] says.
+/// A rule that can refuse a signal, checked in the order of [`Rule::ALL`].
 ///
-/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]), so it never changes: a new rule takes the next number,
-/// wherever in the order it stands.
+/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never
+/// change. A new rule takes the next number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
@@ -15,35 +15,37 @@ pub enum Rule {
     LateSignal = 1,
     /// The bot's last candle is too old.
     StaleData = 2,
-    /// Our clock and the venue's disagree too much.
+    /// The local clock differs too much from that of the venue.
     ClockSkew = 3,
-    /// An open on the symbol is not answered yet.
+    /// An order on the symbol has no reply yet.
     InFlight = 4,
     /// An intent on the symbol is in doubt.
     InDoubt = 5,
-    /// The moment lies outside the trading hours.
+    /// The time is outside the trading hours.
     OutsideHours = 6,
     /// A loss was too recent.
     Cooldown = 7,
-    /// A trade in the other direction is open on the symbol.
+    /// A trade in the opposite direction is open on the symbol.
     OppositeOpen = 8,
     /// A trade of the same direction and close time is open on the symbol.
     DuplicateOpen = 9,
-    /// Too many trades are open in all. In journals of programs before [`Self::MaxOpenTradesPerSymbol`] also on the symbol.
+    /// Too many trades are open.
+    ///
+    /// In journals of versions before [`Self::MaxOpenTradesPerSymbol`], also on the symbol.
     MaxOpenTrades = 10,
     /// Too many trades in the last 60 minutes.
     MaxTradesPerHour = 11,
     /// Too many trades in the day.
     MaxTradesPerDay = 12,
-    /// The day's loss would go beyond its limit if everything open were lost.
+    /// The day's loss would exceed its limit if all open trades were lost.
     DailyLossLimit = 13,
-    /// The day's profit target is reached.
+    /// The profit target of the day is reached.
     DailyProfitTarget = 14,
-    /// The drawdown from the peak would go beyond its limit if everything open were lost.
+    /// The drawdown would exceed its limit if all open trades were lost.
     MaxDrawdown = 15,
-    /// Too many losses in a row.
+    /// Too many consecutive losses.
     LossStreak = 16,
-    /// The payout is too low, or unknown while another trade finds it out.
+    /// The payout is too low, or unknown while another trade probes it.
     MinPayout = 17,
     /// The stake is below the minimum or above the maximum.
     StakeBounds = 18,
@@ -51,42 +53,43 @@ pub enum Rule {
     InsufficientBalance = 19,
     /// The live verdict has ruled the edge out.
     EdgeRejected = 20,
-    /// The moment lies in a dated span without opens.
+    /// The time is within a dated span without opens.
     Blackout = 21,
     /// Too many trades of the bot are open.
     BotMaxOpenTrades = 22,
     /// Too many trades of the bot in the day.
     BotMaxTradesPerDay = 23,
-    /// The bot's loss of the day would go beyond its limit if everything it has open were lost.
+    /// The bot's daily loss would exceed its limit if all its open trades were lost.
     BotDailyLossLimit = 24,
     /// The bot's profit target of the day is reached.
     BotDailyProfitTarget = 25,
-    /// Too many losses of the bot in a row.
+    /// Too many consecutive losses of the bot.
     BotLossStreak = 26,
-    /// Enough wins, losses or trades for a while.
+    /// A pause after a number of wins, losses or trades is running.
     Pause = 27,
-    /// The session's loss would go beyond its limit if everything open were lost.
+    /// The session's loss would exceed its limit if all open trades were lost.
     SessionLossLimit = 28,
-    /// The session's profit target is reached.
+    /// The profit target of the session is reached.
     SessionProfitTarget = 29,
-    /// The signal is a virtual one: the gate of its strategy is closed.
+    /// The signal is virtual, because the gate of its strategy is closed.
     GateClosed = 30,
-    /// The bot's loss of the session would go beyond its limit if everything it has open were lost.
+    /// The bot's session loss would exceed its limit if all its open trades were lost.
     BotSessionLossLimit = 31,
     /// The bot's profit target of the session is reached.
     BotSessionProfitTarget = 32,
-    /// Another symbol of `best_payout_of` pays more, or pays as much and was traded at this moment; or the payout is unknown while
-    /// another trade finds it out.
+    /// Another symbol of `best_payout_of` is preferred, or the payout is being probed.
+    ///
+    /// A symbol is preferred if it pays more, or as much and was traded at this moment.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
-    /// The venue refused an order on the symbol, or of the account, a while ago.
+    /// The venue recently refused an order on the symbol, or of the account.
     RefusedByVenue = 35,
 }
 
 impl Rule {
-    /// The number that is hashed with a refusal. The limit of a symbol was once a part of [`Self::MaxOpenTrades`] and is hashed as that,
-    /// so that runs from before have the hash that they had.
+    /// Returns the number that is hashed with a refusal. The limit per symbol was once part of
+    /// [`Self::MaxOpenTrades`] and keeps its number, so the hashes of earlier runs stay valid.
     #[inline]
     pub(crate) const fn hashed(self) -> u8 {
         match self {
@@ -95,17 +98,17 @@ impl Rule {
         }
     }
 
-    /// Whether it ends a live run: only a person can lift it, time cannot.
+    /// Returns whether the rule ends a live run, because only an operator can lift it.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
-    /// Returns whether only an operator lifts it, not time and not a trade that ends.
+    /// Returns whether only an operator lifts the rule, not time or the end of a trade.
     pub const fn is_lifted_by_operator(self) -> bool {
         matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
     }
 
-    /// Returns whether it usually lasts no longer than an open trade, an answer or a candle.
+    /// Returns whether the rule rarely outlasts a trade, a reply or a candle.
     pub const fn is_brief(self) -> bool {
         matches!(
             self,
@@ -123,7 +126,6 @@ impl Rule {
         )
     }
 
-    /// Returns whether time does not lift it: an event or an operator does.
     pub(crate) const fn waits_for_event(self) -> bool {
         let is_state = matches!(
             self,
@@ -136,12 +138,12 @@ impl Rule {
         is_state || self.is_lifted_by_operator() || (self.is_brief() && !matches!(self, Self::Cooldown))
     }
 
-    /// What people call it, with its name: `late signal (LateSignal)`.
+    /// Returns the label with the name, such as `late signal (LateSignal)`.
     pub fn words(self) -> String {
         format!("{} ({self})", self.label())
     }
 
-    /// What people call it: `late signal`.
+    /// Returns the label, such as `late signal`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Halted => "trading is halted",

@@ -1,4 +1,4 @@
-//! A session whose loss and profit are limited, beside those of the day: that of a run, or of each window of the trading hours.
+//! Loss limit and profit target of a session: a run, or each window of the trading hours.
 
 use super::BotLimitSettings;
 use super::bound::Bound;
@@ -43,7 +43,6 @@ pub enum SessionSpan {
     Hours,
 }
 
-/// The same, checked and in the engine's own units.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionLimits {
     pub(crate) loss_limit: Bound,
@@ -52,29 +51,25 @@ pub(crate) struct SessionLimits {
     is_on: bool,
 }
 
-/// What is counted of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionTally {
-    /// Settled since it began.
     pub(crate) profit: Money,
-    /// Equity at its beginning; deposits move it.
+    /// Equity at the start, adjusted by deposits.
     pub(crate) equity: Money,
-    /// When a session of hours is over, and the next one begins.
     end: Option<Millis>,
-    /// Shortage of the wallet at its beginning.
     #[serde(default, skip_serializing_if = "is_zero_money")]
     shortage: Money,
 }
 
 impl SessionLimitSettings {
-    /// Whether nothing is limited: it is not written then.
+    /// Returns whether nothing is limited, in which case it is not serialized.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl SessionLimits {
-    /// Those of a run; a session is counted as well where bots have limits of their own in it.
+    /// Builds the limits of a run. Sessions are also counted if only bots have session limits.
     pub(super) fn new(
         (settings, bots): (&SessionLimitSettings, &BTreeMap<String, BotLimitSettings>),
         hours: &[Window],
@@ -95,54 +90,46 @@ impl SessionLimits {
         })
     }
 
-    /// Whether a session is counted at all.
     pub(crate) const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// Whether time begins sessions.
     pub(crate) fn is_of_hours(&self) -> bool {
         self.is_on && self.of == SessionSpan::Hours
     }
 
-    /// Whether each run begins one.
     pub(crate) fn is_of_runs(&self) -> bool {
         self.is_on && self.of == SessionSpan::Run
     }
 
-    /// Whether sessions of the other begin at the same moments.
     pub(crate) fn has_sessions_of(&self, other: &Self) -> bool {
         (self.is_on, self.of) == (other.is_on, other.of)
     }
 }
 
 impl SessionTally {
-    /// Whether nothing was ever counted.
     pub(super) fn is_new(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Begins a session with this equity and shortage, which ends at `end` or with the run.
     pub(crate) fn begin(&mut self, (equity, shortage): (Money, Money), end: Option<Millis>) {
         *self = Self { profit: Money::ZERO, equity, end, shortage };
     }
 
-    /// Resets the counts and keeps the end.
     pub(crate) fn begin_anew(&mut self, (equity, shortage): (Money, Money)) {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
-    /// Lowers the shortage of its beginning to the present one: what comes to be missing again counts again.
+    /// Lowers the initial shortage to the present one, so that a new shortage counts again.
     pub(crate) fn limit_shortage(&mut self, shortage: Money) {
         self.shortage = self.shortage.min(shortage);
     }
 
-    /// Settled profit, less what the wallet has come short of since the session began.
     pub(crate) fn result(&self, shortage: Money) -> Money {
         self.profit - (shortage - self.shortage).max(Money::ZERO)
     }
 
-    /// When the next session begins by time alone; that is at once where none has begun.
+    /// Returns when time begins the next session, at once if none has begun.
     pub(crate) fn end(&self) -> Millis {
         self.end.unwrap_or(Millis::new(i64::MIN))
     }

@@ -1,4 +1,4 @@
-//! `SessionLossLimit`: the session's loss could go beyond its limit. An open trade counts as lost until it settles.
+//! `SessionLossLimit`: the loss of the session could exceed its limit. Open trades count as lost.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! `SessionProfitTarget`: enough won for the session; only what has settled counts.
+//! `SessionProfitTarget`: the settled profit of the session has reached its target.
 
 use super::{Proposal, Ruling, View, refuse_if};
 

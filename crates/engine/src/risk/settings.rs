@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Default of `refused_by_venue_pause_s`.
 const REFUSAL_PAUSE_S: u32 = 60;
 
 /// The rules before every open. 0 turns any limit off.
@@ -172,25 +171,21 @@ impl Default for RiskSettings {
     }
 }
 
-/// Returns whether the pause is the default, which is not written.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 const fn is_usual_refusal_pause(seconds: &u32) -> bool {
     *seconds == REFUSAL_PAUSE_S
 }
 
-/// Whether a limit in percent is off: it is not written then.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 pub(super) fn is_off(percent: &f64) -> bool {
     *percent == 0.0
 }
 
-/// Returns whether a switch is off: it is not written then.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 const fn is_false(switch: &bool) -> bool {
     !*switch
 }
 
-/// The same of an amount.
 pub(super) fn is_zero(amount: &Decimal) -> bool {
     amount.is_zero()
 }

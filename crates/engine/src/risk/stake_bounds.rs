@@ -1,4 +1,4 @@
-//! `StakeBounds`: the stake is below the minimum, above the maximum, or too large a share of the balance.
+//! `StakeBounds`: the stake is below the minimum or above a maximum (amount or balance share).
 
 use super::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! `StaleData`: the bot's last candle is too old to decide on.
+//! `StaleData`: the bot's last candle is too old for a decision.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::Millis;

@@ -1,4 +1,4 @@
-//! Refusals that stand: rules that refuse every signal of a bot, whatever it says, until time or an event changes that.
+//! Rules that refuse every signal of a bot until time or an event changes that.
 
 use super::{Proposal, Rule, Ruling, View};
 use super::{
@@ -8,10 +8,12 @@ use super::{
 };
 use candlewick_sdk::Millis;
 
-/// Before when every signal of the proposal's bot is refused, if no event comes first: the end of time when only an event
-/// can change it, and the proposal's own moment when the next signal may be approved.
+/// Returns the time until which every signal of the bot is refused if no event comes first.
+/// `Millis::MAX` if only an event can lift the refusal, the time of the proposal if the next signal
+/// may be approved.
 ///
-/// What is found is certain; a refusal that stands for other reasons, such as the hours, is not looked for.
+/// The result is certain but not complete: refusals for other reasons, such as trading hours, are
+/// ignored.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
     // Nothing here but an event opens the way again. The usual reason is the first.
@@ -64,8 +66,8 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     until
 }
 
-/// The rule by which the proposal's bot opens nothing more, if nothing is under way: neither time nor the market lifts it, only a
-/// person does, or money that is paid in.
+/// Returns the rule that stops the bot for good once no trade is pending: neither time nor the
+/// market lifts it, only an operator or a deposit.
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: super::Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);

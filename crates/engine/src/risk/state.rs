@@ -1,4 +1,4 @@
-//! What the rules remember besides ledger and intents.
+//! Memory of the rules in addition to ledger and intents.
 
 mod carried;
 
@@ -12,52 +12,41 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Trades of an hour before the list of them has to grow.
 const USUAL_TRADES_PER_HOUR: usize = 1_024;
 
-/// Folded from events; bounded by the number of symbols and the limits.
+/// Folded from events. Its size is bounded by the number of symbols and the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
     halted: bool,
     suspended: bool,
     skew: Millis,
-    /// Decision times of the last 60 minutes' trades; only kept when they are limited.
+    /// Decision times of the trades of the last 60 minutes, recorded only if they are limited.
     recent: VecDeque<Millis>,
     day_start: Millis,
     trades_today: u32,
     symbols: Vec<SymbolState>,
-    /// When the cooldown of all ends.
     rested_at: Millis,
-    /// What is counted of each bot.
     bots: Vec<BotTally>,
-    /// What is counted for pauses.
     #[serde(default, skip_serializing_if = "PauseState::is_empty")]
     pauses: PauseState,
-    /// What is counted of the session, where it is limited.
     #[serde(default, skip_serializing_if = "SessionTally::is_new")]
     session: SessionTally,
-    /// Refusals by the venue since the last accepted order.
     #[serde(default, skip_serializing_if = "VenueRefusals::is_empty")]
     venue_refusals: VenueRefusals,
 }
 
-/// What is counted of a bot.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BotTally {
     pub(super) trades_today: u32,
-    /// Settled since the day began.
     pub(super) day_profit: Money,
-    /// Settled since the session began, where one is counted.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub(super) session_profit: Money,
-    /// Losses in a row.
     pub(super) losses: u32,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct SymbolState {
     rested_at: Millis,
-    /// Losses in a row.
     losses: u32,
     payout: Option<(Payout, Millis)>,
     probe: Option<IntentId>,
@@ -85,13 +74,11 @@ impl RiskState {
         }
     }
 
-    /// Makes it count for so many bots, each for itself.
     pub(crate) fn with_bots(mut self, bots: usize) -> Self {
         self.bots = vec![BotTally::default(); bots];
         self
     }
 
-    /// What is counted of a bot.
     pub(super) fn tally(&self, bot: BotId) -> BotTally {
         self.bots.get(bot.index()).copied().unwrap_or_default()
     }
@@ -108,39 +95,34 @@ impl RiskState {
         self.trades_today
     }
 
-    /// Trades decided after `since`.
     pub(super) fn trades_after(&self, since: Millis) -> usize {
         self.recent.iter().rev().take_while(|decided| **decided > since).count()
     }
 
-    /// When opens on the symbol may begin again.
     pub(super) fn rested_at(&self, symbol: SymbolId) -> Millis {
         let own = self.symbols.get(symbol.index()).map_or(Millis::new(i64::MIN), |state| state.rested_at);
         own.max(self.rested_at)
     }
 
-    /// The last known payout of the symbol, unless it is older than `max_age` (zero: never too old).
+    /// Returns the last known payout, unless it is older than `max_age`. A maximum of zero means no
+    /// limit.
     pub(crate) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
         let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
     }
 
-    /// The trade that is finding out the symbol's payout.
     pub(super) fn probe(&self, symbol: SymbolId) -> Option<IntentId> {
         self.symbols.get(symbol.index())?.probe
     }
 
-    /// Whether it knows of so many symbols, no more and no less.
     pub(crate) const fn has_symbols(&self, symbols: usize) -> bool {
         self.symbols.len() == symbols
     }
 
-    /// Whether it counts for so many bots, no more and no less.
     pub(crate) const fn has_bots(&self, bots: usize) -> bool {
         self.bots.len() == bots
     }
 
-    /// Makes room for so many symbols.
     pub(crate) fn make_room(&mut self, symbols: usize) {
         if self.symbols.len() < symbols {
             self.symbols.resize(symbols, SymbolState::NEW);
@@ -151,7 +133,6 @@ impl RiskState {
         self.halted = true;
     }
 
-    /// A person resumed: opens are allowed, and losses in a row are counted from here.
     pub(crate) fn resume(&mut self) {
         self.halted = false;
         self.symbols.iter_mut().for_each(|symbol| symbol.losses = 0);
@@ -190,7 +171,6 @@ impl RiskState {
         }
     }
 
-    /// An approved trade never came to be: it is not counted.
     pub(crate) fn uncount_trade(&mut self, decided: Millis) {
         if decided >= self.day_start {
             self.trades_today = self.trades_today.saturating_sub(1);
@@ -200,7 +180,6 @@ impl RiskState {
         }
     }
 
-    /// A trade that was not counted any more came to be after all.
     pub(crate) fn recount_trade(&mut self, limits: &Limits, decided: Millis) {
         if decided >= self.day_start {
             self.trades_today += 1;
@@ -212,7 +191,6 @@ impl RiskState {
         }
     }
 
-    /// A trade of a bot was approved.
     #[inline]
     pub(crate) fn count_bot_trade(&mut self, bot: BotId) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
@@ -220,7 +198,6 @@ impl RiskState {
         }
     }
 
-    /// It never came to be: it is not counted.
     pub(crate) fn uncount_bot_trade(&mut self, bot: BotId, decided: Millis) {
         let is_of_today = decided >= self.day_start;
         if let Some(bot) = self.bots.get_mut(bot.index()).filter(|_| is_of_today) {
@@ -228,14 +205,12 @@ impl RiskState {
         }
     }
 
-    /// One that was not counted any more came to be after all.
     pub(crate) fn recount_bot_trade(&mut self, bot: BotId, decided: Millis) {
         if decided >= self.day_start {
             self.count_bot_trade(bot);
         }
     }
 
-    /// A trade of a bot ended with this profit.
     #[inline]
     pub(crate) fn count_bot_end(&mut self, bot: BotId, profit: Money, outcome: Outcome) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
@@ -244,7 +219,6 @@ impl RiskState {
         }
     }
 
-    /// A second trade of a bot's request ended with this profit.
     pub(crate) fn earn_of_bot(&mut self, bot: BotId, profit: Money) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.day_profit += profit;
@@ -263,7 +237,6 @@ impl RiskState {
         }
     }
 
-    /// The symbol paid this at `at`; what is known of a later moment stays.
     pub(crate) fn record_payout(&mut self, symbol: SymbolId, payout: Payout, at: Millis) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         if state.payout.is_none_or(|(_, seen)| seen <= at) {
@@ -272,7 +245,6 @@ impl RiskState {
         }
     }
 
-    /// A trade on the symbol ended.
     #[inline]
     pub(crate) fn count_outcome(&mut self, symbol: SymbolId, outcome: Outcome) {
         if let Some(state) = self.symbols.get_mut(symbol.index()) {
@@ -280,7 +252,6 @@ impl RiskState {
         }
     }
 
-    /// A trade of the bot on the symbol ended at `at`, in a day that ends at `day_end`: it counts for pauses.
     pub(crate) fn count_pauses(
         &mut self,
         limits: &Limits,
@@ -291,19 +262,16 @@ impl RiskState {
         self.pauses.count(&limits.pauses, whose, outcome, (at, day_end));
     }
 
-    /// Begins a session with this equity and shortage, which ends at `end` or with the run.
     pub(crate) fn begin_session(&mut self, money: (Money, Money), end: Option<Millis>) {
         self.session.begin(money, end);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
-    /// The counts of the session begin anew, and its end stays.
     pub(crate) fn begin_session_anew(&mut self, money: (Money, Money)) {
         self.session.begin_anew(money);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
-    /// A trade of the bot ended in the session with this profit.
     pub(crate) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
         self.session.profit += profit;
         if let Some(bot) = self.bots.get_mut(bot.index()) {
@@ -311,28 +279,23 @@ impl RiskState {
         }
     }
 
-    /// What is counted of the session.
     pub(crate) const fn session(&self) -> SessionTally {
         self.session
     }
 
-    /// The same, to be changed.
     pub(crate) const fn session_mut(&mut self) -> &mut SessionTally {
         &mut self.session
     }
 
-    /// When pauses let opens of the bot on the symbol begin again.
     #[inline]
     pub(super) fn paused_until(&self, bot: BotId, symbol: SymbolId) -> Millis {
         if self.pauses.is_empty() { Millis::new(i64::MIN) } else { self.pauses.rested_at(bot, symbol) }
     }
 
-    /// The pauses that are under way.
     pub(crate) fn running_pauses(&self, now: Millis) -> Vec<RunningPause> {
         self.pauses.running(now)
     }
 
-    /// Records that the venue refused an order.
     pub(crate) fn record_refusal(
         &mut self,
         reason: RefusalReason,
@@ -343,7 +306,6 @@ impl RiskState {
         self.venue_refusals.record(reason, symbol, decided, at);
     }
 
-    /// Records that the venue accepted an order on the symbol that was decided at `decided`.
     #[inline]
     pub(crate) fn record_accepted(&mut self, symbol: SymbolId, decided: Millis) {
         if !self.venue_refusals.is_empty() {
@@ -351,7 +313,6 @@ impl RiskState {
         }
     }
 
-    /// Returns the time from which orders on the symbol may be sent again after refusals by the venue.
     #[inline]
     pub(super) fn refused_until(&self, limits: &Limits, symbol: SymbolId) -> Millis {
         if self.venue_refusals.is_empty() {
@@ -360,12 +321,12 @@ impl RiskState {
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
     }
 
-    /// Returns the pauses after refusals by the venue in force at `now`.
     pub(crate) fn refusal_pauses(&self, limits: &Limits, now: Millis) -> Vec<RefusalPause> {
         self.venue_refusals.running(limits.refused_by_venue_pause, now)
     }
 
-    /// A loss, counted already, starts the cooldowns. `streak` is the number of losses in a row over all bots.
+    /// Starts the cooldowns of a loss that is already counted. `streak` is the number of
+    /// consecutive losses over all bots.
     pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
@@ -382,7 +343,6 @@ impl RiskState {
     }
 }
 
-/// Whether nothing was counted: it is not kept then.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_nothing(profit: &Money) -> bool {
     *profit == Money::ZERO

@@ -1,4 +1,4 @@
-//! A situation in which every rule passes, for the tests of the rules to change.
+//! A situation in which every rule passes, as a basis for tests of the rules.
 
 use super::{Limits, Proposal, RiskSettings, RiskState, Ruling, View};
 use crate::intent::{Intents, Stage};
@@ -17,7 +17,7 @@ pub(super) struct Situation {
 }
 
 impl Default for Situation {
-    /// Default limits, a balance of 10,000.00, a stake of 10.00, on the minute of 2026-01-05 00:01 UTC.
+    /// Default limits, balance 10,000.00, stake 10.00, at 2026-01-05 00:01 UTC.
     fn default() -> Self {
         Self::with(|_| {})
     }
@@ -62,14 +62,12 @@ impl Situation {
         }
     }
 
-    /// Gives limits of bots their places.
     pub(super) fn know_bots(&mut self, names: &[&str]) {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         self.limits.take_places(&names, &[]);
         self.state = RiskState::new(&self.limits, 2).with_bots(names.len());
     }
 
-    /// Gives spans of symbols their places.
     pub(super) fn know_symbols(&mut self, symbols: &[&str]) {
         let symbols: Vec<Symbol> = symbols.iter().map(|symbol| symbol.parse().expect("a symbol")).collect();
         self.limits.take_places(&[], &symbols);
@@ -84,7 +82,6 @@ impl Situation {
         check(&self.proposal, self.view())
     }
 
-    /// Begins an intent like the proposal on `symbol` and brings it to `stage`.
     pub(super) fn begin(&mut self, symbol: SymbolId, stage: Stage) {
         let proposal = Proposal { symbol, ..self.proposal };
         let id: IntentId = self.intents.next_id();

@@ -5,23 +5,23 @@ use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Longest pause, unless the first one is longer.
+/// Maximum pause, unless the first one is longer.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
-/// A pause after refusals by the venue that keeps bots from opening.
+/// A pause of opens after refusals by the venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalPause {
-    /// The venue's reason.
+    /// Reason of the venue.
     pub reason: RefusalReason,
     /// Number of refusals since the last accepted order.
     pub refusals: u32,
     /// End of the pause.
     pub until: Millis,
-    /// The paused symbol, `None` if the reason concerns the account.
+    /// Paused symbol, `None` if the reason applies to the account.
     pub(crate) symbol: Option<SymbolId>,
 }
 
-/// Refusals since the last accepted order, by symbol and reason. At most one entry for each.
+/// Refusals since the last accepted order, at most one entry per symbol and reason.
 ///
 /// The length of a pause is not stored: it follows from the setting in force.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -32,35 +32,37 @@ pub(crate) struct VenueRefusals {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Entry {
     reason: RefusalReason,
-    /// `None` for all symbols.
     symbol: Option<SymbolId>,
     count: u32,
-    /// Venue time of the last refusal.
     last: Millis,
 }
 
 impl RefusalPause {
-    /// The cause of the pause: `2 refusals by the venue in a row: symbol not active`.
+    /// Returns the cause of the pause.
+    ///
+    /// For example `2 refusals by the venue in a row: symbol not active`.
     pub fn cause(&self) -> String {
         let (plural, row) = if self.refusals == 1 { ("", "") } else { ("s", " in a row") };
         format!("{} refusal{plural} by the venue{row}: {}", self.refusals, self.reason)
     }
 }
 
-/// An answer of the venue to an order, as far as pauses after refusals depend on it.
+/// A reply of the venue to an order, as far as refusal pauses depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct VenueAnswer {
     /// Traded symbol.
     pub symbol: Symbol,
-    /// Venue time of the order's decision.
+    /// Venue time of the decision.
     pub decided: Millis,
-    /// Venue time of the answer.
+    /// Venue time of the reply.
     pub at: Millis,
     /// Reason of a refusal, `None` if the venue accepted the order.
     pub refusal: Option<RefusalReason>,
 }
 
-/// Returns the pause on a symbol at `now` after these answers, which are in their order; `None` if there is none.
+/// Returns the pause of a symbol at `now` after these replies, `None` if none.
+///
+/// The replies are in order.
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,
@@ -85,9 +87,10 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records the refusal at `at` of an order that was decided at `decided`.
+    /// Records the refusal at `at` of an order decided at `decided`.
     ///
-    /// Orders that were in flight together count once: only an order decided after the last refusal makes the pause longer.
+    /// Orders that were in flight together count once: only an order decided after the last refusal
+    /// lengthens the pause.
     pub(super) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
@@ -99,7 +102,6 @@ impl VenueRefusals {
         }
     }
 
-    /// Forgets the refusals that an accepted order disproves: those of its symbol and of the account before it was decided.
     pub(super) fn forget_before(&mut self, symbol: SymbolId, decided: Millis) {
         self.entries.retain(|entry| {
             let is_meant = entry.symbol.is_none_or(|own| own == symbol);
@@ -111,14 +113,12 @@ impl VenueRefusals {
         self.entries.clear();
     }
 
-    /// Returns the time from which orders on the symbol may be sent again.
     pub(super) fn paused_until(&self, symbol: SymbolId, first: Millis) -> Millis {
         let is_meant = |entry: &&Entry| entry.symbol.is_none_or(|own| own == symbol);
         let ends = self.entries.iter().filter(is_meant).map(|entry| entry.until(first));
         ends.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    /// Returns the pauses in force at `now`, the last to end first.
     pub(super) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
         let pauses = self.entries.iter().map(|entry| RefusalPause {
             reason: entry.reason,
@@ -131,7 +131,6 @@ impl VenueRefusals {
         running
     }
 
-    /// Translates symbols into the numbers of another Session.
     pub(super) fn under(mut self, numbers: &Renumbering) -> Self {
         for entry in &mut self.entries {
             entry.symbol = entry.symbol.map(|symbol| numbers.symbol(symbol));
@@ -146,7 +145,8 @@ impl Entry {
     }
 }
 
-/// Returns the pause after so many refusals in a row: the first one, doubled with each further refusal, up to an hour.
+/// Returns the pause after a number of consecutive refusals: the first one, doubled with each
+/// further refusal up to an hour.
 fn pause_after(refusals: u32, first: Millis) -> Millis {
     let doublings = refusals.saturating_sub(1).min(32);
     let pause = first.get().saturating_mul(1_i64 << doublings);

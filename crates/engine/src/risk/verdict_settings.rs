@@ -1,4 +1,4 @@
-//! The `[risk.verdict]` section: what is fixed before the first trade of a verdict.
+//! The `[risk.verdict]` section: parameters that are fixed before the first trade of a verdict.
 
 use crate::EngineError;
 use candlewick_statistics::EdgeTestPlan;
@@ -46,10 +46,10 @@ impl Default for VerdictSettings {
 }
 
 impl VerdictSettings {
-    /// The plan that they are.
+    /// Builds the test plan of the settings.
     ///
     /// # Errors
-    /// [`EngineError`] names the value that cannot be kept.
+    /// [`EngineError`] with the invalid value.
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)

@@ -1,10 +1,10 @@
-//! Time zones as people write them: which one is meant, what to write for one that is none, and what to know of one.
+//! Time zone names: parsing, suggestions for invalid ones, and notes about misleading ones.
 
 use candlewick_sdk::edit_distance;
 use chrono_tz::Tz;
 
-/// Zones whose hours from UTC are no whole number and have been the same for forty years, in summer and in winter: whether they are
-/// ahead of UTC, by how many hours and minutes.
+/// Zones whose offset is not a whole number of hours and has been constant for forty years, without
+/// daylight saving time: whether they are ahead of UTC, hours, minutes, zone.
 const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
     (true, 4, 30, Tz::Asia__Kabul),
     (true, 5, 30, Tz::Asia__Kolkata),
@@ -14,12 +14,14 @@ const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
     (false, 9, 30, Tz::Pacific__Marquesas),
 ];
 
-/// The zone of a name: an IANA name, or hours from UTC as [`offset_zone`] reads them.
+/// Parses an IANA name, or an offset as accepted by [`offset_zone`].
 pub fn time_zone(name: &str) -> Option<Tz> {
     name.parse().ok().or_else(|| offset_zone(name))
 }
 
-/// The zone of so many hours from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`. In the IANA list the sign is the other way round.
+/// Parses an offset from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`.
+///
+/// The corresponding IANA names have the opposite sign.
 pub fn offset_zone(text: &str) -> Option<Tz> {
     let lower = text.trim().to_lowercase();
     let hours = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"))?.trim_start();
@@ -52,7 +54,7 @@ pub fn offset_zone(text: &str) -> Option<Tz> {
     }
 }
 
-/// What to write in place of a text that is no time zone.
+/// Returns a hint for a text that is not a time zone.
 pub fn time_zone_help(text: &str) -> String {
     match nearest_zone(text) {
         Some(zone) => format!("did you mean {zone}?"),
@@ -60,7 +62,7 @@ pub fn time_zone_help(text: &str) -> String {
     }
 }
 
-/// What a person should know of a zone who means a city by it whose clocks are put forward in summer: those of the zone are not.
+/// Returns a note about a zone that is mistaken for one with summer time.
 pub fn without_summer_time(zone: &str) -> Option<&'static str> {
     match zone {
         "EST" => Some("EST has no summer time; New York is America/New_York"),
@@ -69,7 +71,7 @@ pub fn without_summer_time(zone: &str) -> Option<&'static str> {
     }
 }
 
-/// What a person should know of a zone that was written so, who means another one by it.
+/// Returns a note if a zone written like this usually means another one.
 pub fn zone_note(written: &str) -> Option<String> {
     let turned = |hours: &str, sign: char, other: char| {
         let is_hours = hours.parse::<u8>().is_ok_and(|hours| hours > 0);
@@ -86,7 +88,8 @@ pub fn zone_note(written: &str) -> Option<String> {
 
 /// Returns the zone whose name or city is spelt almost like `text`.
 ///
-/// `None` for abbreviations, which are too short to tell, and never a zone of fixed hours, whose sign is reversed.
+/// `None` for abbreviations, which are too short. Zones of fixed hours, whose sign is reversed, are
+/// never suggested.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let length = text.trim().chars().count();
     if length < 5 {

@@ -1,4 +1,4 @@
-//! Books what becomes of an intent (opened, refused, settled, or a doubt that ended), and the days.
+//! Booking of intents (opened, refused, settled, resolved after a doubt) and of days.
 
 use super::Session;
 use crate::intent::{Intent, Reinstated};
@@ -24,7 +24,7 @@ impl Session {
         }
     }
 
-    /// What the venue took counts, whatever was ordered. A bet on something else is no evidence.
+    /// Books the terms that the venue took, whatever was ordered. A different bet is not evidence.
     fn take_other(&mut self, intent: IntentId, taken: &Taken) {
         let Some(before) = self.intents.take_other(intent, taken) else { return };
         self.ledger.release(before.stake);
@@ -34,7 +34,6 @@ impl Session {
         }
     }
 
-    /// Books a refusal by the venue, which may start a pause.
     pub(super) fn on_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
         let found = self.intents.all().iter().find(|known| known.id == intent);
         if let (Some(&Intent { symbol, decision_time, .. }), Rejection::Refused { reason, .. }) =
@@ -57,7 +56,8 @@ impl Session {
         }
     }
 
-    /// What never was a trade is no evidence. One that is found after all stays none: its end may have been known by then.
+    /// Excludes an intent without a trade from the evidence. It stays excluded if a trade turns up,
+    /// because its end may have been known by then.
     fn leave_out(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_left_out(intent.id);
@@ -67,7 +67,7 @@ impl Session {
         }
     }
 
-    /// How its trade ended nobody but a person says: that is money, and no evidence.
+    /// Excludes a trade whose result an operator reported: it counts as money, not as evidence.
     pub(super) fn leave_out_by_number(&mut self, intent: IntentId) {
         let found = self.intents.all().iter().find(|known| known.id == intent).copied();
         if let Some(intent) = found {
@@ -75,7 +75,6 @@ impl Session {
         }
     }
 
-    /// Books a settlement, judges by it and shows it to the strategy.
     #[inline]
     pub(super) fn end_trade(&mut self, settled: &Settled, at: Millis, actions: &mut Vec<Action>) {
         let Some(intent) = self.on_settled(settled, at) else { return };
@@ -89,7 +88,6 @@ impl Session {
         }
     }
 
-    /// Books a settlement; the intent, whose bot is shown the settlement next.
     #[inline]
     pub(super) fn on_settled(&mut self, settled: &Settled, at: Millis) -> Option<Intent> {
         self.reinstate(settled.intent);
@@ -105,7 +103,6 @@ impl Session {
         Some(intent)
     }
 
-    /// Counts how a trade ended, whose money is booked: streaks, cooldowns, the bot's next stake.
     #[inline]
     pub(super) fn count_end(
         &mut self,
@@ -132,7 +129,6 @@ impl Session {
         }
     }
 
-    /// Shows a settlement to the strategy whose trade it was.
     pub(super) fn show_settlement(&mut self, bot: BotId, settlement: &Settlement) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.on_settled(settlement);
@@ -144,7 +140,8 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// Reserves the stake again and counts the trade. It stays excluded from the evidence, as when it was rejected.
+    /// Reserves the stake again and counts the trade. It stays excluded from the evidence, like the
+    /// rejection.
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
@@ -163,7 +160,6 @@ impl Session {
         }
     }
 
-    /// What was taken as not opened is a trade after all: its stake is at risk again, and it counts.
     #[inline]
     fn reinstate(&mut self, intent: IntentId) {
         if !self.intents.has_unopened() {
@@ -197,7 +193,6 @@ impl Session {
         self.next_release = self.next_due();
     }
 
-    /// The day that contains `at` begins; when it began.
     pub(super) fn begin_day(&mut self, at: Millis) -> Millis {
         let (start, end) = self.limits.day_of(at);
         self.ledger.open_day(end);

@@ -1,8 +1,7 @@
-//! Holds the bots of a Session to their number and their names.
+//! Checks the number and the names of a Session's bots.
 
 use crate::{EngineError, SessionSettings};
 
-/// Refuses names that are not distinct, and bots without a strategy.
 pub(super) fn check(settings: &SessionSettings, strategies: usize) -> Result<(), EngineError> {
     if settings.bots.is_empty() {
         return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));

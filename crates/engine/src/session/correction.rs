@@ -1,4 +1,4 @@
-//! Corrects the result of a settled trade: the state is refolded as if the right result had come first.
+//! Corrects a settled result: the state is refolded as if the right result had come first.
 
 use super::Session;
 use super::history::{Entry, History};
@@ -6,13 +6,14 @@ use crate::{Action, BotId, Control, Edge, EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
 
 impl Session {
-    /// Whether a settled trade's result can be corrected: its settlement lies within the past that is kept.
+    /// Returns whether a result can be corrected: its settlement is recent enough.
     pub fn can_correct(&self, intent: IntentId) -> bool {
         self.history.as_ref().is_some_and(|history| history.has_settlement(intent))
     }
 
-    /// Corrects a result. Opens stay as they were, since they are facts; ledger, ladders, limits, pauses and verdicts become those of
-    /// a run in which the right result came first. A settlement that is not known any more changes nothing.
+    /// Corrects a result. Opens remain, since they are facts. Ledger, ladders, limits, pauses and
+    /// verdicts become those of a run in which the right result came first. Unknown settlements are
+    /// ignored.
     pub(super) fn on_correction(
         &mut self,
         intent: IntentId,
@@ -38,7 +39,6 @@ impl Session {
         self.history = Some(history);
     }
 
-    /// Folds the entries again from a segment on.
     fn refold(&mut self, history: &mut History, first: usize) {
         let (limits, prepared) = (self.limits.clone(), self.prepared.take());
         let (wallet, skew) = (self.ledger.wallet(), self.state.skew());

@@ -1,4 +1,4 @@
-//! What a Session takes from earlier runs.
+//! Restoring a Session from the entries of earlier runs.
 
 use super::Session;
 use super::history::Entry;
@@ -8,7 +8,6 @@ use crate::risk::Probe;
 use crate::{EngineError, Event, EventKind, OrderTerms, Recorded, SessionSettings, Settled, SymbolId};
 use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
 
-/// For the fold of a journal.
 struct Silent;
 
 impl Strategy for Silent {
@@ -22,17 +21,18 @@ impl Strategy for Silent {
 }
 
 impl Session {
-    /// A Session of these settings whose bots have no strategies of theirs.
+    /// Creates a Session whose bots have no-op strategies.
     ///
     /// # Errors
-    /// As [`Session::new`].
+    /// Those of [`Session::new`].
     pub fn silent(settings: &SessionSettings) -> Result<Self, EngineError> {
         let strategies = settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
         Self::new(settings, strategies.collect())
     }
 
-    /// Takes an entry of an earlier run: ledger, limits, ladders and doubts become what they were. Strategies are
-    /// shown nothing, and nothing is answered.
+    /// Folds an entry of an earlier run into ledger, limits, ladders and doubts.
+    ///
+    /// Strategies see nothing, and there are no actions.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Refuse | Recorded::Verdict => {}
@@ -102,15 +102,15 @@ impl Session {
         }
     }
 
-    /// A day begins with its first event, before what that event brings is booked. That it began is recorded after the
-    /// event, and a crash between the two leaves it out: so the event decides, and the record finds the day begun.
+    /// Begins a day with its first event, before the event is booked. The record of the day follows
+    /// the event and is lost in a crash between the two. So the event decides, and the record finds
+    /// the day begun.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);
         }
     }
 
-    /// Position of a symbol that an earlier run traded; one that no bot trades any more is added at the end.
     pub(crate) fn remember_symbol(&mut self, symbol: Symbol) -> SymbolId {
         let place = position_or_push(&mut self.symbols, symbol);
         self.state.make_room(self.symbols.len());
@@ -118,7 +118,6 @@ impl Session {
     }
 }
 
-/// The place of a value, which is added at the end where it is not there.
 pub(super) fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
     list.iter().position(|known| *known == value).unwrap_or_else(|| {
         list.push(value);

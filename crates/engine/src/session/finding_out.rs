@@ -1,11 +1,11 @@
-//! Trades at the smallest stake, which find out what their symbols pay.
+//! Payout probes: trades at the minimum stake that reveal the payout of their symbol.
 
 use super::Session;
 use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::Money;
 
 impl Session {
-    /// Counts a trade that finds out what its symbol pays. Where its ladder would have staked more, it moves no ladder.
+    /// Counts a payout probe. It moves no ladder if the ladder would have staked more.
     #[cold]
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);

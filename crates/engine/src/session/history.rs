@@ -1,7 +1,7 @@
-//! The recent past of a Session: checkpoints, and the entries since them from which a corrected settlement is refolded.
+//! The recent past of a Session, to refold a corrected settlement: checkpoints and entries.
 //!
-//! Only a live run, a replay of one and the fold of a journal keep it. It covers at least [`SPAN`], or the last
-//! [`MAX_SETTLEMENTS`] settlements.
+//! Only live runs, their replays and the fold of a journal keep it. It covers at least [`SPAN`], or
+//! the last [`MAX_SETTLEMENTS`] settlements.
 
 use super::Session;
 use super::verdicts::SharedVerdicts;
@@ -12,19 +12,16 @@ use crate::stake::Stake;
 use crate::{Action, BotVerdict, Control, Event, EventKind, Header, IntentId, Ledger, SecondTrade, Settled};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// How far back settlements can be corrected.
 const SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
 
-/// Settlements of one segment.
 const MAX_SETTLEMENTS: usize = 20_000;
 
-/// Two consecutive segments; together they cover the span.
+/// Two consecutive segments that together cover the span.
 #[derive(Clone)]
 pub(super) struct History {
     segments: Vec<Segment>,
 }
 
-/// The state at a moment, and the entries from there on.
 #[derive(Clone)]
 pub(super) struct Segment {
     pub(super) checkpoint: Checkpoint,
@@ -33,22 +30,15 @@ pub(super) struct Segment {
     settlements: usize,
 }
 
-/// An entry that changes what is folded.
 #[derive(Clone)]
 pub(super) enum Entry {
-    /// The start of a run.
     Run(Box<Header>),
-    /// An event other than market data and polls.
     Event(Event),
-    /// An approved trade.
     Open(OrderTerms),
-    /// The start of a day.
     Day(Millis),
-    /// A reload, with the limits in force from there on.
     Reload(Event, Box<Limits>),
 }
 
-/// What is folded from entries.
 #[derive(Clone)]
 pub(super) struct Checkpoint {
     bots: Vec<(Stake, BotVerdict, Option<Box<Reentry>>)>,
@@ -72,7 +62,6 @@ impl Segment {
 }
 
 impl History {
-    /// Puts the right result into the settlement of an intent; the segment that has it, `None` if none has.
     pub(super) fn replace(&mut self, intent: IntentId, result: (Outcome, Money)) -> Option<usize> {
         let mut segments = self.segments.iter_mut().enumerate();
         segments.find_map(|(place, segment)| {
@@ -82,7 +71,6 @@ impl History {
         })
     }
 
-    /// Whether the settlement of an intent is among the entries.
     pub(super) fn has_settlement(&self, intent: IntentId) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
         entries
@@ -94,13 +82,11 @@ impl History {
     }
 }
 
-/// The settlement of an intent, where this entry is that.
 fn settlement_of(entry: &mut Entry, intent: IntentId) -> Option<&mut EventKind> {
     let Entry::Event(event) = entry else { return None };
     (settled_intent(&event.kind) == Some(intent)).then_some(&mut event.kind)
 }
 
-/// The intent whose trade an event settles.
 const fn settled_intent(kind: &EventKind) -> Option<IntentId> {
     match kind {
         EventKind::Settled(settled) => Some(settled.intent),
@@ -109,7 +95,6 @@ const fn settled_intent(kind: &EventKind) -> Option<IntentId> {
     }
 }
 
-/// A settlement by the venue with this result. What the venue said of prices and payout stays.
 const fn result_put_into(
     settlement: &EventKind,
     intent: IntentId,
@@ -121,7 +106,7 @@ const fn result_put_into(
     }
 }
 
-/// Whether an event changes what is folded, besides readings that hold until the next one.
+/// Returns whether an event affects the fold. Readings that hold only until the next one do not.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,
@@ -135,8 +120,9 @@ const fn is_folded(kind: &EventKind) -> bool {
 }
 
 impl Session {
-    /// Takes an event like [`Session::handle`], and retains it so that a settlement can be corrected later: for live runs and their
-    /// replays.
+    /// Handles an event like [`Session::handle`] and records it for later corrections.
+    ///
+    /// For live runs and their replays.
     pub fn handle_recorded(&mut self, event: &Event, actions: &mut Vec<Action>) {
         let first = actions.len();
         self.keep_checkpoint(event.at);
@@ -151,7 +137,6 @@ impl Session {
         }
     }
 
-    /// Retains a new checkpoint when the last one is old; entries that are no longer needed are dropped.
     pub(super) fn keep_checkpoint(&mut self, at: Millis) {
         let is_due = self
             .history
@@ -167,7 +152,6 @@ impl Session {
         }
     }
 
-    /// Retains an event that was handled.
     pub(super) fn keep_event(&mut self, event: &Event) {
         if !is_folded(&event.kind) {
             return;
@@ -184,7 +168,6 @@ impl Session {
         self.history.is_some()
     }
 
-    /// Retains an entry, where the past is kept at all.
     pub(super) fn keep(&mut self, entry: Entry) {
         if let Some(segment) = self.history.as_mut().and_then(|history| history.segments.last_mut()) {
             let is_settlement = |event: &Event| settled_intent(&event.kind).is_some();
@@ -193,7 +176,9 @@ impl Session {
         }
     }
 
-    /// Goes on with the past of another Session of the same settings, whose snapshot it was restored from.
+    /// Copies the recent past of another Session of the same settings.
+    ///
+    /// Call it after a restore from that Session's snapshot.
     pub fn share_history(&mut self, other: &Self) {
         self.history.clone_from(&other.history);
     }
@@ -212,7 +197,7 @@ impl Session {
         }
     }
 
-    /// Goes back to a checkpoint. Strategies, candles, signals from outside and names stay as they are.
+    /// Restores a checkpoint. Strategies, candles, signals from outside and names are unaffected.
     pub(super) fn return_to(&mut self, checkpoint: &Checkpoint) {
         for (bot, (stake, verdict, reentry)) in self.bots.iter_mut().zip(&checkpoint.bots) {
             (bot.stake, *bot.verdict, bot.reentry) = (stake.clone(), verdict.clone(), reentry.clone());

@@ -1,4 +1,4 @@
-//! A bot's next stake. One above `max_stake` or `max_stake_percent` is capped, or restarts its ladder, if a setting says so.
+//! Next stake of a bot. The settings may cap one above its bounds, or let it restart the ladder.
 
 use super::Session;
 use crate::BotId;
@@ -8,7 +8,6 @@ use crate::stake::Purse;
 use candlewick_sdk::{Millis, Money};
 
 impl Session {
-    /// Returns the next stake of the bot at this moment.
     pub(super) fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
         match probe {
             Probe::Needed => self.limits.minimum_stake(),
@@ -20,7 +19,6 @@ impl Session {
         Purse { free: self.ledger.available(), minimum: self.limits.minimum_stake(), together: self.together }
     }
 
-    /// Returns `stake`, or what the bot stakes instead of it. What is still too large is refused by a rule.
     #[inline]
     fn fitted(&self, bot: &Bot, stake: Money) -> Money {
         match self.cap_of(bot) {
@@ -29,13 +27,11 @@ impl Session {
         }
     }
 
-    /// Returns whether the next stake of the bot is above its cap and restarts its ladder.
     pub(super) fn restarts_ladder(&self, bot: &Bot) -> bool {
         let next = || self.limits.step_down(bot.stake.next(self.purse()));
         bot.restarts_ladder() && self.cap_of(bot).is_some_and(|most| next() > most)
     }
 
-    /// Moves the ladder of a bot, one of whose trades was approved, to the amount that this trade stakes.
     #[inline]
     pub(super) fn place_ladder(&mut self, id: BotId) {
         if self.bots.get(id.index()).is_some_and(|bot| bot.stake.is_ladder()) {
@@ -59,7 +55,6 @@ impl Session {
         });
     }
 
-    /// Returns the bound that changes stakes of the bot, `None` if stakes above their bounds are refused.
     #[inline]
     fn cap_of(&self, bot: &Bot) -> Option<Money> {
         let changes = self.limits.bounds_stakes() && (self.limits.caps_stakes() || bot.restarts_ladder());

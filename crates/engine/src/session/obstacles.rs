@@ -1,4 +1,4 @@
-//! What stops bots from opening trades at a moment, by the same checks as a signal would meet.
+//! Rules that currently stop bots from opening trades, by the same checks as for a signal.
 
 use super::Session;
 use crate::risk::{self, LimitUse, Probe, Proposal, Refusal, figures, limit_use, limit_use_of, refusals};
@@ -12,15 +12,15 @@ static NO_REASON: Reason = Reason::new("");
 /// A rule that refuses every signal of some bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// The bots that it stops, in their order.
+    /// Affected bots in order.
     pub bots: Vec<BotId>,
-    /// The rule.
+    /// Refusing rule.
     pub rule: Rule,
-    /// The rule in words, with its figures and its end.
+    /// Description of the rule with its figures and its end.
     pub text: String,
-    /// Venue time that lifts it, `None` if only an event or an operator does.
+    /// Venue time that lifts the rule, `None` if only an event or an operator does.
     pub until: Option<Millis>,
-    /// Whether it usually lasts no longer than an open trade, an answer or a candle.
+    /// Whether the rule usually lasts no longer than a trade, a reply or a candle.
     pub is_brief: bool,
 }
 
@@ -40,7 +40,9 @@ impl Session {
         by_rule.into_values().flat_map(|stopped| self.grouped(stopped, now)).collect()
     }
 
-    /// Describes what a rule compares for a signal of a bot at `at`. Empty if that is no number.
+    /// Describes the values that a rule compares for a signal of a bot at `at`.
+    ///
+    /// Empty if they are not numbers.
     pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
         if bot.index() >= self.bots.len() {
             return String::new();
@@ -49,22 +51,25 @@ impl Session {
         figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
     }
 
-    /// Returns the stake of the next trade of a bot, and whether it is the smallest one because the payout is not known.
+    /// Returns the next stake of a bot, and whether it is a payout probe.
+    ///
+    /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
         let probe = Probe::of(&self.limits, &self.state, own.symbol, at);
         Some((self.stake(own, probe, at), probe == Probe::Needed))
     }
 
-    /// The rule by which a bot opens nothing more after all that has happened: one that only a person lifts, or a balance that
-    /// covers no stake. Meant for the end of a run; what is still under way may change it.
+    /// Returns the rule that stops a bot for good.
+    ///
+    /// Only an operator lifts it, or the balance covers no stake. Meant for the end of a run:
+    /// pending trades may still change it.
     pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
         let last = self.bots.get(bot.index())?.last_close;
         let proposal = self.any_proposal(bot, last);
         risk::stopped_by(&proposal, self.view(proposal.symbol))
     }
 
-    /// A signal of the bot at this moment, whatever it says.
     pub(super) fn any_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
         let bot = &self.bots[id.index()];
         Proposal {
@@ -85,17 +90,16 @@ impl Session {
         }
     }
 
-    /// What is used of each limit that is on, at this moment.
+    /// Returns the utilisation of each active limit.
     pub fn limit_use(&self, now: Millis) -> Vec<LimitUse> {
         limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
-    /// The same of the limits that a bot has of its own.
+    /// Returns the utilisation of each limit of a bot's own.
     pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
         limit_use_of(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
 
-    /// A signal of the bot at this moment, with the stake and the candle that it would have.
     fn present_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
         let bot = &self.bots[id.index()];
         let any = self.any_proposal(id, now);
@@ -105,7 +109,6 @@ impl Session {
         Proposal { stake, last_close, is_virtual: bot.is_gate_closed(), ..any }
     }
 
-    /// One entry for bots with the same figures and the same end.
     fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
         let mut groups: Vec<(Vec<BotId>, Refusal)> = Vec::new();
         for (bot, refusal) in stopped {
@@ -130,7 +133,6 @@ impl Session {
 }
 
 impl Refusal {
-    /// Returns whether it differs from another one in the stake only.
     fn is_like(&self, other: &Self) -> bool {
         let left = |refusal: &Self| refusal.room.map(|(left, _)| left);
         let is_same = (self.rule, self.until, self.waits_for_trades, left(self))
@@ -162,7 +164,6 @@ impl Refusal {
     }
 }
 
-/// The time of day in UTC, with the date if that is not within a day.
 fn time_of(at: Millis, now: Millis) -> String {
     let Some(time) = DateTime::from_timestamp_millis(at.get()) else { return format!("{at} ms") };
     let has_seconds = at.get().rem_euclid(60_000) > 0;

@@ -1,4 +1,4 @@
-//! What becomes of a signal from outside.
+//! Handling of signals from outside.
 
 use super::moment::Moment;
 use super::{Session, Signal};
@@ -7,28 +7,29 @@ use crate::{Action, BotId, Event, Origin, OutsideSignal};
 use candlewick_sdk::{Expiry, Symbol};
 
 impl Session {
-    /// Whether it has met a signal of this bot, source and name: another is dropped.
+    /// Returns whether a signal with this bot, source and id is already known.
+    ///
+    /// A known signal is dropped.
     pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
         self.outside.as_ref().is_some_and(|known| known.knows(signal))
     }
 
-    /// The place of the bot of this name.
+    /// Returns the id of the bot with this name.
     pub fn bot_named(&self, name: &str) -> Option<BotId> {
         self.names.iter().position(|known| known == name).and_then(BotId::new)
     }
 
-    /// What a bot trades.
+    /// Returns the symbol of a bot.
     pub fn symbol_of(&self, bot: BotId) -> Option<Symbol> {
         let bot = self.bots.get(bot.index())?;
         self.symbols.get(bot.symbol.index()).copied()
     }
 
-    /// How a bot's trades end.
+    /// Returns the expiry of a bot's trades.
     pub fn expiry_of(&self, bot: BotId) -> Option<Expiry> {
         self.bots.get(bot.index()).map(|bot| bot.expiry)
     }
 
-    /// Holds a signal that is new against the rules; its bot's strategy is not asked.
     pub(super) fn on_outside_signal(
         &mut self,
         signal: &OutsideSignal,
@@ -49,12 +50,10 @@ impl Session {
         self.decide(id, &signal, moment, actions);
     }
 
-    /// Remembers a signal; whether it was new.
     pub(super) fn remember_signal(&mut self, signal: &OutsideSignal) -> bool {
         self.outside.get_or_insert_default().remember(signal)
     }
 
-    /// What is kept of them.
     pub(super) fn known_signals(&self) -> Option<Box<KnownSignals>> {
         self.outside.clone().filter(|known| !known.is_empty())
     }

@@ -1,4 +1,4 @@
-//! New limits for a Session that runs.
+//! Reload of the limits of a running Session.
 
 use super::Session;
 use super::earlier::position_or_push;
@@ -6,12 +6,16 @@ use crate::risk::Limits;
 use crate::{EngineError, RiskSettings};
 
 impl Session {
-    /// Prepares limits that are in force from the next event [`Control::Reload`](crate::Control::Reload) on. Trades, doubts,
-    /// money and verdicts stay as they are: what is fixed before the first trade of a verdict is no limit, and not read here.
+    /// Prepares limits that apply from the next reload event.
+    ///
+    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts
+    /// are unaffected. Parameters that are fixed before the first trade of a verdict are not limits
+    /// and are ignored here.
     ///
     /// # Errors
-    /// [`EngineError`] names the setting that has to be corrected, or that no running Session can change: the bounds of the day
-    /// whose profit is being counted, and a limit of trades per hour where none were counted. Then nothing is prepared.
+    /// [`EngineError`] with the setting that is invalid or cannot change in a running Session: the
+    /// bounds of the current day, and a limit of trades per hour if they were not counted. Then
+    /// nothing is prepared.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
@@ -35,17 +39,20 @@ impl Session {
         Ok(())
     }
 
-    /// Holds a Session that is only read to the limits that were in force at its journal's end. One that trades has them from an event.
+    /// Applies the limits in force at the end of the journal to a read-only Session.
+    ///
+    /// A trading Session gets them from an event.
     ///
     /// # Errors
-    /// As [`Session::prepare_reload`]; then its limits stay.
+    /// Those of [`Session::prepare_reload`]. The limits then remain unchanged.
     pub fn hold_to(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;
         self.reload();
         Ok(())
     }
 
-    /// The prepared limits are in force. Without any, as where an earlier run is folded, those of the present run stay.
+    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones
+    /// remain.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;

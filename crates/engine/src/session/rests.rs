@@ -1,25 +1,27 @@
-//! What a person asks of a bot that trades nothing, or stakes more than before: pauses that are under way, and where ladders stand.
+//! Running pauses and ladder levels, to explain why a bot does not trade or stakes more.
 
 use super::Session;
 use crate::BotId;
 use crate::risk::{PauseScope, RefusalPause, RunningPause};
 use candlewick_sdk::{Millis, Money, Payout, Symbol};
 
-/// Where the ladder of a bot stands.
+/// The current level of a bot's ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LadderStanding {
-    /// Whose it is.
+    /// Bot of the ladder.
     pub bot: BotId,
-    /// The next stake, by the trades that have ended.
+    /// Next stake after the trades that have ended.
     pub stake: Money,
-    /// The level of that stake; the first is 1.
+    /// 1-based level of that stake.
     pub level: u32,
-    /// How many levels it has.
+    /// Number of levels.
     pub levels: u32,
 }
 
 impl Session {
-    /// The pauses that are under way at this moment, each with whom it rests: a symbol, a bot, or none where all rest.
+    /// Returns the pauses running at `now`, with the paused symbol or bot.
+    ///
+    /// `None` means all bots.
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
@@ -30,31 +32,32 @@ impl Session {
         running.map(|running| (running, whose(&running))).collect()
     }
 
-    /// How the gate of each bot that has one stands, in words, behind its name.
+    /// Returns bot name and gate state of each bot that has a gate.
     pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
         self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
     }
 
-    /// What a bot's symbol last paid, however long ago.
+    /// Returns the last known payout of a bot's symbol, however old.
     pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
         let bot = self.bots.get(bot.index())?;
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
-    /// Returns the pauses after refusals by the venue in force at `now`, each with its symbol; `None` for all symbols.
+    /// Returns the refusal pauses in force at `now` with their symbols, `None` for all.
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
         let running = self.state.refusal_pauses(&self.limits, now).into_iter();
         running.map(|pause| (pause, symbol(&pause))).collect()
     }
 
-    /// Whether a ladder of the bot stands above its first level and is given up unless a trade is approved at its next candle: what is
-    /// staked after it is less.
+    /// Returns whether the ladder is given up unless the next candle has a trade.
+    ///
+    /// Only for a ladder above its first level. The stake after it is smaller.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
         self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
     }
 
-    /// The ladders that grow after losses, as they stand at this moment, in the bots' order.
+    /// Returns the current level of each ladder that grows after losses, in bot order.
     pub fn ladders(&self, now: Millis) -> Vec<LadderStanding> {
         let standing = |(place, bot): (usize, &crate::bot::Bot)| {
             let (level, levels) = bot.stake.level_of()?;

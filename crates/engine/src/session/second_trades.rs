@@ -1,11 +1,11 @@
-//! Second trades of one request: the venue has them, so their stakes are at risk.
+//! Second trades of a single request. The venue has them, so their stakes are at risk.
 
 use super::Session;
 use crate::{BotId, SecondTrade, VenueId};
 use candlewick_sdk::Money;
 
 impl Session {
-    /// Second trades of requests that are not known to be over.
+    /// Returns the second trades that are not known to be settled.
     pub fn second_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }

@@ -1,4 +1,4 @@
-//! The state of a Session, taken out to be kept and put back into another of the same settings.
+//! Snapshots of a Session, to be stored and restored under the same settings.
 
 mod changed;
 
@@ -15,14 +15,15 @@ use crate::{BotVerdict, Ledger, SecondTrade};
 use candlewick_sdk::{Millis, MoneyScale, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// All that a Session has become by what it was handed, besides its strategies: money, intents, limits' counts, stakes and
-/// verdicts. Its settings are not part of it, nor are strategies, which are warmed with candles.
+/// The folded state of a Session: money, intents, counts, stakes and verdicts.
+///
+/// It contains neither the settings nor the strategies, which are warmed up with candles.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct SessionSnapshot {
     format: u32,
     money_scale: MoneyScale,
     bots: Vec<BotState>,
-    /// The Session's own first, then those that only earlier runs traded.
+    /// Own symbols first, then those traded only in earlier runs.
     symbols: Vec<Symbol>,
     shared: SharedVerdicts,
     state: RiskState,
@@ -30,7 +31,6 @@ pub struct SessionSnapshot {
     intents: Intents,
     second_trades: Vec<SecondTrade>,
     next_release: Millis,
-    /// Signals from outside that were met.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     outside: Option<Box<KnownSignals>>,
 }
@@ -41,39 +41,39 @@ struct BotState {
     stake: Stake,
     verdict: BotVerdict,
     last_close: Millis,
-    /// Its next entry without a signal, where its ladder goes on with the next candle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reentry: Option<Box<Reentry>>,
 }
 
-/// Why a Session cannot go on from a snapshot.
+/// Errors of restoring a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
-    /// Another version of the program wrote it.
+    /// Format of another version of the program.
     #[error("it has format {found}, and this program reads format {known}", known = SessionSnapshot::FORMAT)]
     Format {
-        /// Its format.
+        /// Format of the snapshot.
         found: u32,
     },
-    /// It is of a Session with other settings.
+    /// Snapshot of a Session with other settings.
     #[error("it is of a run with other {what}")]
     OtherSettings {
-        /// Which differ.
+        /// Settings that differ.
         what: &'static str,
     },
-    /// Its settings are others, and under them only all the trades before it say what it comes to.
+    /// Changed settings under which the state can only be refolded from all trades.
     #[error("{why}")]
     NeedsAll {
-        /// Which setting, and why.
+        /// Setting and explanation.
         why: String,
     },
 }
 
 impl SessionSnapshot {
-    /// The number of its form: raised with every change of what it holds or means.
+    /// Version of the snapshot format.
+    ///
+    /// Increment it with every change of contents or meaning.
     pub const FORMAT: u32 = 2;
 
-    /// Whether it can be of a Session with the bots, symbols and money of this one.
     fn check(&self, session: &Session) -> Result<(), RestoreError> {
         if self.format != Self::FORMAT {
             return Err(RestoreError::Format { found: self.format });
@@ -94,7 +94,9 @@ impl SessionSnapshot {
 }
 
 impl Session {
-    /// Its state as it stands. Limits that are prepared and not in force yet are no part of it.
+    /// Returns a snapshot of the current state.
+    ///
+    /// Prepared limits that are not in force yet are not included.
     pub fn snapshot(&self) -> SessionSnapshot {
         let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| BotState {
             name: name.clone(),
@@ -118,10 +120,11 @@ impl Session {
         }
     }
 
-    /// Goes on from a snapshot of a Session of the same settings. Strategies are shown nothing.
+    /// Restores a snapshot of a Session with the same settings. Strategies see nothing.
     ///
     /// # Errors
-    /// [`RestoreError`]: then the Session is not to be used, unless its settings are the ones of the snapshot.
+    /// [`RestoreError`]. The Session must then not be used, unless its settings are those of the
+    /// snapshot.
     pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
         snapshot.check(self)?;
         let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;

@@ -6,38 +6,38 @@ use crate::bot::Bot;
 use crate::risk::Probe;
 use candlewick_sdk::{Millis, Money};
 
-/// A next stake outside of a bound, of a bot whose open trades cannot change that.
+/// A next stake out of bounds that open trades of the bot cannot change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StakeTrouble {
-    /// Whose stake.
+    /// Bot of the stake.
     pub bot: BotId,
-    /// The next stake.
+    /// Next stake.
     pub stake: Money,
-    /// The bound that it breaks.
+    /// Violated bound.
     pub bound: StakeBound,
-    /// The figure of the bound.
+    /// Value of the bound.
     pub figure: Money,
 }
 
 /// A bound of stakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StakeBound {
-    /// `risk.min_stake`, or the smallest multiple of `risk.stake_step` above it.
+    /// `risk.min_stake`, rounded up to a multiple of `risk.stake_step`.
     MinStake,
     /// `risk.max_stake`.
     MaxStake,
     /// `risk.max_stake_percent` of the free balance.
     MaxStakePercent,
-    /// `risk.daily_loss_limit` of a day without losses, or its percentage of the equity.
+    /// `risk.daily_loss_limit` of a day without losses, or its share of the equity.
     DailyLossLimit,
-    /// The same of the bot's own limit.
+    /// The bot's own daily loss limit, likewise.
     BotDailyLossLimit,
     /// The free balance.
     FreeBalance,
 }
 
 impl Session {
-    /// Returns the stakes that the bounds refuse until somebody changes them, in the bots' order.
+    /// Returns the stakes that remain refused until something is changed, in bot order.
     pub fn stake_troubles(&self, now: Millis) -> Vec<StakeTrouble> {
         let trouble = |(place, bot): (usize, &Bot)| {
             let id = BotId::new(place)?;

@@ -1,4 +1,4 @@
-//! The candles of a backtest, read from storage, and how far each bot has come in them.
+//! Stored candles of a backtest, and the position of each bot in them.
 
 use super::Session;
 use super::tournament::Tournament;
@@ -6,53 +6,48 @@ use crate::bot::Bot;
 use crate::{BotId, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, closing_before};
 
-/// Candles that a bot is shown before another bot's turn comes: few enough that all bots of a series find them in a cache, and
-/// many beside those at a block's start, which are not prefetched.
+/// Maximum number of candles for a bot before the next bot's turn. Few enough that all bots of a
+/// series find them in a cache, and many compared with the candles at the start of a block, which
+/// are not prefetched.
 const BLOCK: usize = 1_024;
 
-/// Answers that a bot gives before another bot's turn comes, where nothing but candles is shown to it: as many as make little of
-/// going from bot to bot, and few enough that those of many bots stay in a cache.
+/// Maximum number of answers of a bot that sees only candles, before the next bot's turn. Enough to
+/// make switching cheap, and few enough that the answers of many bots stay in a cache.
 const ANSWERS: usize = 8;
 
-/// The candles of every series of a Session, for [`Session::handle_candles`], and how far each bot has come in them.
+/// The candles of a Session's series, and the position of each bot in them.
 ///
-/// A strategy sees closed candles, prices of its symbol and settlements of its own trades, if it wants these. A bot that can be
-/// shown no settlement, on a symbol without prices, can therefore be shown candles before the other bots are: up to the
-/// first that it answers, or several answers further where it wants no settlement at all. What it answered is decided when every
-/// other bot has come as far.
+/// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol, and
+/// settlements of its own trades if it wants these. A bot without pending settlements, on a symbol
+/// without prices, can therefore see candles ahead of the other bots: up to its first answer, or to
+/// several answers if it wants no settlements. Its answers are decided once all other bots have
+/// reached that time.
 pub struct StoredCandles<'a> {
-    /// In the order of the Session's series.
     series: Vec<&'a [Candle]>,
-    /// In the order in which bots decide at one instant: that of their series, then their own.
+    /// In the order of decisions at one time: by series, then by bot.
     readers: Vec<Reader>,
-    /// When each reader has its next turn.
     turns: Tournament,
-    /// Candles of all series that the first bot of each has been shown.
     shown: u64,
 }
 
-/// A bot, and how far it has come in its series.
 pub(super) struct Reader {
     pub(super) bot: BotId,
     series: SeriesId,
     length: Millis,
-    /// Candles that it has been shown.
     shown: usize,
-    /// Its answers to them, in their order.
     answers: CandleAnswers,
-    /// Those that have been decided.
     decided: usize,
-    /// Answers that it may give before the first of them is decided.
     most_answers: usize,
-    /// Whether no candle may be shown to it before all events before that candle's close have been handled.
+    /// Whether all events before a candle's close must be handled before the candle is shown.
     waits_for_events: bool,
-    /// Whether it is the first of its series.
     is_first: bool,
 }
 
 impl<'a> StoredCandles<'a> {
-    /// The candles of each series of a Session, in the order of [`Session::series`], each series in the order of time. Symbols
-    /// that are named have prices between candles: their bots are never shown a candle before all earlier prices.
+    /// Builds the input from the candles of each series, each sorted by time.
+    ///
+    /// They are in the order of [`Session::series`]. Symbols in `priced` have prices between
+    /// candles, so their bots never see a candle before all earlier prices.
     pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
         let mut readers = Vec::with_capacity(session.bots.len());
         for id in session.series_order() {
@@ -79,17 +74,16 @@ impl<'a> StoredCandles<'a> {
         Self { series, readers, turns, shown: 0 }
     }
 
-    /// How many candles the series have together.
+    /// Returns the number of candles of all series.
     pub fn total(&self) -> u64 {
         self.series.iter().map(|candles| candles.len() as u64).sum()
     }
 
-    /// How many of them the first bot of each series has been shown.
+    /// Returns how many of them the first bot of each series has seen.
     pub const fn shown(&self) -> u64 {
         self.shown
     }
 
-    /// The reader whose turn is next, and when.
     #[inline]
     pub(super) fn next_turn(&self) -> (usize, Millis) {
         self.turns.first()
@@ -100,8 +94,9 @@ impl<'a> StoredCandles<'a> {
         &self.readers[place]
     }
 
-    /// Goes on to the next answer of the reader whose turn it is. Where it has none, its bot is shown further candles, up to as many
-    /// answers as it may give, or the end of a block; none that close at `until` or later, if it has to wait for events.
+    /// Advances the current reader to its next answer. Without one, its bot is shown further
+    /// candles: up to its maximum of answers or the end of a block, and before `until` if it must
+    /// wait for events.
     #[inline]
     pub(super) fn go_on(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
@@ -113,19 +108,16 @@ impl<'a> StoredCandles<'a> {
         self.turns.change_first(turn);
     }
 
-    /// Whether a reader's bot has to wait for events, apart from its own trades.
     #[inline]
     pub(super) fn waits_for_events(&self, place: usize) -> bool {
         self.readers[place].waits_for_events
     }
 
-    /// When the first candle of any series closes that closes at `from` or later.
     pub(super) fn first_close_from(&self, from: Millis) -> Option<Millis> {
         let firsts = self.readers.iter().filter(|reader| reader.is_first);
         firsts.filter_map(|reader| reader.first_close_from(self.series[reader.series.index()], from)).min()
     }
 
-    /// Goes on to the next answer of the reader whose turn it is, and shows its bot nothing further yet.
     #[inline]
     pub(super) fn end_turn(&mut self, place: usize) {
         let reader = &mut self.readers[place];
@@ -136,13 +128,11 @@ impl<'a> StoredCandles<'a> {
 }
 
 impl Reader {
-    /// Its bot's answer that is decided next, if it has been given.
     #[inline]
     pub(super) fn answer(&self) -> Option<&Signal> {
         self.answers.get(self.decided).map(|answer| &answer.signal)
     }
 
-    /// Shows its bot further candles; how many of them count as shown.
     fn show(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
         self.answers.clear();
         self.decided = 0;
@@ -160,15 +150,14 @@ impl Reader {
         if self.is_first { (self.shown - before) as u64 } else { 0 }
     }
 
-    /// When its answer that is decided next was given, or its next candle closes.
     #[inline]
     fn turn(&self, series: &[&[Candle]]) -> Millis {
         let answer = self.answers.get(self.decided);
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
 
-    /// When the first candle of its series closes that closes at `from` or later. Looked for from where it has come to, in steps that
-    /// double: that is near and in a cache, the middle of all candles is not.
+    /// Returns the first close at `from` or later. An exponential search from the current position
+    /// stays in a cache, while a binary search over all candles does not.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
         let closes_before = |candle: &Candle| candle.time() + self.length < from;
         let (mut start, mut step) = (self.shown.min(candles.len()), 1);
@@ -180,7 +169,6 @@ impl Reader {
         Some(candles.get(place)?.time() + self.length)
     }
 
-    /// When the first candle closes that it has not been shown; the end of time when there is none.
     #[inline]
     fn next_close(&self, series: &[&[Candle]]) -> Millis {
         let candles = series.get(self.series.index()).copied().unwrap_or_default();

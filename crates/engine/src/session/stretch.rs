@@ -1,28 +1,32 @@
-//! Candles that are handed in many at a time.
+//! Batch handling of candles.
 
 use super::{Moment, Session, StoredCandles};
 use crate::{Action, BotId, Origin};
 use candlewick_sdk::Millis;
 
-/// Actions after which a stretch of candles ends, so that they are carried out while they are still in a cache.
+/// Number of actions after which a batch ends, so that they are executed while still in a cache.
 const MAX_ACTIONS: usize = 16;
 
-/// Why a stretch of candles ended.
+/// The reason why a batch of candles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StretchEnd {
-    /// Every candle that closes before the given moment has been taken.
+    /// All candles that close before the given time have been handled.
     Reached,
-    /// There are actions to carry out: of all candles that close before this moment, and of some that close at it.
+    /// Actions are pending.
+    ///
+    /// All candles that close before this time have been handled, and some that close at it.
     ActionsAt(Millis),
 }
 
 impl Session {
-    /// Takes the candles that close before `until`, each known the moment it closed, up to the first that is traded, or until a
-    /// number of actions have been appended. The same as [`handle`](Self::handle) of their events one by one in the order of
-    /// time, at one instant in that of [`series_order`](Self::series_order), without making them.
+    /// Handles candles before `until`, up to the first trade or a few actions.
     ///
-    /// No event may come before `until`, except what follows from a trade that this approves. After
-    /// [`StretchEnd::ActionsAt`] a moment, the other candles of that moment come before any event.
+    /// Candles count if they close before `until`, and each arrives at its close. The result is
+    /// that of [`handle`](Self::handle) for their events in order of time, at equal times in that
+    /// of [`series_order`](Self::series_order), without creating events.
+    ///
+    /// There must be no event before `until`, except those that follow from a trade approved here.
+    /// After [`StretchEnd::ActionsAt`], the remaining candles of that time come before any event.
     #[inline]
     pub fn handle_candles(
         &mut self,
@@ -58,14 +62,12 @@ impl Session {
         StretchEnd::Reached
     }
 
-    /// Whether the bot's strategy may yet be shown a settlement of a trade that is under way.
     #[inline]
     fn waits_for_settlement(&self, bot: BotId) -> bool {
         self.bots[bot.index()].waits_for_settlements()
             && (self.intents.has_unopened() || self.intents.all().iter().any(|intent| intent.bot == bot))
     }
 
-    /// What time alone brings about while candles close before `until`.
     #[inline]
     fn pass_time_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         if self.ledger.day_end().min(self.next_release) < until {

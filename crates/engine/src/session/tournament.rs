@@ -1,27 +1,27 @@
-//! Which of several bots has the next turn.
+//! Selection of the bot with the next turn.
 
 use candlewick_sdk::Millis;
 
-/// The earliest of several moments, of which only the earliest changes.
+/// Finds the earliest of several times when only the earliest changes.
 ///
-/// A tree of pairs in which each pair keeps its loser, the later of the two: the moment that changes is compared with the losers
-/// on its way up, one for each doubling of the number of moments. Which of two is earlier cannot be predicted, so the
-/// comparison is made without a branch: see docs/performance.md.
+/// A tree of pairs in which each pair stores its loser, the later of the two. A changed time is
+/// compared with the losers on its way up, one per level. The outcome of a comparison is
+/// unpredictable, so it is done without a branch: see docs/performance.md.
 pub(super) struct Tournament {
     first: Turn,
-    /// The loser of each pair: at 1 that of the last pair; the pairs below `n` are `2 n` and `2 n + 1`.
+    /// Loser of each pair: index 1 is the final. The children of pair `n` are `2 n` and `2 n + 1`.
     losers: Vec<Turn>,
 }
 
-/// A moment and its place in one number, which is smaller where the moment is earlier, or the same in an earlier place.
+/// A time and its index packed into one number that sorts by time, then by index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn(i64);
 
-/// Bits of a place: a Session has fewer bots than 65,536. The other 48 of a turn are its moment, some 4,400 years either side of 1970.
+/// Bits of the index: a Session has fewer than 65,536 bots. The other 48 bits are the time, about
+/// 4,400 years before and after 1970.
 const PLACE_BITS: u32 = 16;
 
 impl Turn {
-    /// A moment that is further off than a turn has room for is the end of time.
     #[inline]
     fn new(moment: Millis, place: usize) -> Self {
         let room = i64::MIN >> PLACE_BITS..=i64::MAX >> PLACE_BITS;
@@ -42,7 +42,6 @@ impl Turn {
 }
 
 impl Tournament {
-    /// Of these moments, each in its place.
     pub(super) fn of(moments: impl Iterator<Item = Millis>) -> Self {
         let mut winners: Vec<Turn> =
             moments.enumerate().map(|(place, moment)| Turn::new(moment, place)).collect();
@@ -58,13 +57,12 @@ impl Tournament {
         Self { first: winners[0], losers }
     }
 
-    /// The earliest moment and its place: the first, if several are alike.
+    /// Returns the earliest time and its index, the lowest index if several are equal.
     #[inline]
     pub(super) fn first(&self) -> (usize, Millis) {
         (self.first.place(), self.first.moment())
     }
 
-    /// Changes the moment of the first.
     #[inline]
     pub(super) fn change_first(&mut self, moment: Millis) {
         let place = self.first.place();

@@ -1,66 +1,69 @@
-//! A trial of a search: a Session whose trades are booked to their ends when they are approved.
+//! Trial sessions for a search, whose trades are booked to their ends when they are approved.
 //!
-//! A search runs one strategy a thousand times over past candles, where nothing is sent anywhere. Every rule is asked, and the
-//! books are kept as if each event had come in its time.
+//! A search runs a strategy thousands of times over past candles, and nothing is ever sent. All
+//! rules apply, and the books are as if each event had come in its time.
 
 use super::{Moment, Session};
 use crate::risk::{self, OrderTerms, Probe, Proposal};
 use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
-/// A Session of one bot that only a search can use. It is made by consuming a [`Session`] and never becomes one again, and
-/// what it books never becomes an [`Approved`](crate::Approved) trade: no driver can open any of it.
+/// A Session with a single bot for searches.
+///
+/// It consumes a [`Session`] and never becomes one again. Its trades never become
+/// [`Approved`](crate::Approved), so no driver can open any of them.
 pub struct TrialSession {
     session: Session,
-    /// Where the Session puts its actions; nobody reads them.
     actions: Vec<Action>,
 }
 
-/// The outcome of a trade that is known when the trade is approved. Nothing else happens before the trade has settled.
+/// The outcome of a trade known at its approval.
+///
+/// Nothing else may happen before the trade has settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrecomputedOutcome {
-    /// When the venue's answer arrives.
+    /// Time of the venue's reply.
     pub answered_at: Millis,
-    /// What a win pays, as the answer says.
+    /// Payout of a win, as stated by the reply.
     pub payout: Payout,
-    /// When its settlement becomes known.
+    /// Time at which the settlement becomes known.
     pub settled_at: Millis,
-    /// How it ends.
+    /// Outcome of the trade.
     pub outcome: Outcome,
     /// Net profit.
     pub profit: Money,
 }
 
-/// A stretch of candles that was shown to a strategy, and what came of it.
+/// The result of showing candles to a strategy.
 #[derive(Debug)]
 pub struct TrialStretch {
-    /// How many were shown.
+    /// Number of candles shown.
     pub count: usize,
-    /// How many signals were suppressed.
+    /// Number of suppressed signals.
     pub suppressed: u64,
-    /// What became of the signal on the last candle.
+    /// Result of the signal on the last candle, `None` without a signal.
     pub answer: Option<Result<BookedTrade, Rule>>,
 }
 
-/// A trade that every rule let pass.
+/// A trade that passed every rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BookedTrade {
-    /// Its outcome was precomputed: it is booked to its end.
+    /// A trade with a precomputed outcome, booked to its end.
     Settled {
-        /// What its strategy is shown.
+        /// Settlement for the strategy.
         settlement: Settlement,
-        /// When.
+        /// Time of the settlement.
         settled_at: Millis,
     },
-    /// It is under way: the venue's answer and its settlement come as events.
+    /// A pending trade. Its reply and settlement follow as events.
     UnderWay(OrderTerms),
 }
 
 impl TrialSession {
-    /// Takes over a Session that has not been handed anything.
+    /// Creates a trial from a Session that has not handled anything.
     ///
     /// # Errors
-    /// [`EngineError`] when it does not have exactly one bot.
+    /// [`EngineError`] unless it has exactly one bot.
     pub fn new(session: Session) -> Result<Self, EngineError> {
         if session.bots.len() != 1 {
             return Err(EngineError::setting("bots", "a trial has exactly one bot"));
@@ -68,7 +71,7 @@ impl TrialSession {
         Ok(Self { session, actions: Vec::with_capacity(16) })
     }
 
-    /// Disables verdicts that neither a risk rule nor a stake depends on.
+    /// Disables verdicts that no risk rule and no stake depends on.
     pub fn disable_verdicts(&mut self) {
         if !self.session.limits.enforce_verdict {
             let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.is_by_edge());
@@ -76,28 +79,30 @@ impl TrialSession {
         }
     }
 
-    /// The Session, to be looked at.
+    /// Returns the Session for inspection.
     #[inline]
     pub const fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Takes what the venue says: an answer or a settlement. No trade follows from either.
+    /// Handles a reply or settlement of the venue. Neither leads to a trade.
     #[inline(never)]
     pub fn handle(&mut self, event: &Event) {
         self.session.handle(event, &mut self.actions);
         self.actions.clear();
     }
 
-    /// Takes a candle that closed at `close`, and that the bot's strategy is known to answer with this signal.
-    /// The same as [`Session::handle_candles`] of this candle, when no candle since the last one that was
-    /// handed in has been answered; neither it nor they are shown to the strategy.
+    /// Handles a candle that closed at `close` and is known to be answered by `signal`.
     ///
-    /// When every rule lets it pass, `outcome` is asked for the trade's outcome. Where there is one it is booked at once, as by
-    /// [`Session::handle`] of the answer and of the settlement; nothing else may happen before that.
+    /// Equivalent to [`Session::handle_candles`], provided that no candle since the previous call
+    /// was answered. The strategy sees neither this candle nor those.
+    ///
+    /// If every rule passes, `outcome` computes the outcome of the trade. If it returns one, the
+    /// trade is booked at once, as if by [`Session::handle`] of reply and settlement. Nothing else
+    /// may happen before that.
     ///
     /// # Errors
-    /// The rule that refuses it.
+    /// The rule that refuses the signal.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -110,11 +115,11 @@ impl TrialSession {
         self.book(signal, close, outcome)
     }
 
-    /// Shows candles to the bot, as [`Session::handle_candles`], up to the first that it answers.
-    /// `outcome` is also given the place of that candle among these.
+    /// Shows candles to the bot up to the first signal.
     ///
-    /// `after` is a trade: signals on so many candles are certain to be refused and are suppressed, and the strategy is shown
-    /// the settlement behind those.
+    /// The result is that of [`Session::handle_candles`]. `outcome` also gets the index of that
+    /// candle. `after` is a preceding trade: signals on the given number of candles are certain to
+    /// be refused and are suppressed, then the strategy sees the settlement.
     #[inline]
     pub fn show_candles(
         &mut self,
@@ -137,21 +142,24 @@ impl TrialSession {
         TrialStretch { count, suppressed, answer: Some(answer) }
     }
 
-    /// Shows candles to the bot while every signal of it is certain to be refused; how many it gave.
+    /// Shows candles whose signals are all refused, and returns the signal count.
     pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
         self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
 
-    /// Whether as many trades are under way as may be on the bot's symbol: whatever it signals before one of them has ended is
-    /// refused.
+    /// Returns whether the maximum number of trades is open for the bot's symbol.
+    ///
+    /// Every signal is then refused until one of them has ended.
     #[inline]
     pub fn is_full(&self) -> bool {
         let Session { bots, limits, intents, .. } = &self.session;
         limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
-    /// Before when every signal of the bot is certain to be refused, if no event comes first; `now` is the moment of the
-    /// last candle or event, and the answer when the next signal may be approved.
+    /// Returns the time until which every signal is certainly refused.
+    ///
+    /// Provided that no event comes first. `now` is the time of the last candle or event. It is
+    /// returned if the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
         let proposal = session.any_proposal(BotId::FIRST, now);
@@ -183,7 +191,8 @@ impl TrialSession {
         Ok(BookedTrade::Settled { settlement, settled_at })
     }
 
-    /// Books a trade from its stake to its end. Between the two nothing looks at its stake, which is therefore not reserved.
+    /// Books a trade from its stake to its end. Nothing reads its stake in between, so it is not
+    /// reserved.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
     fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
@@ -209,7 +218,6 @@ impl TrialSession {
         self.session.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }
 
-    /// What time alone brings about, without actions.
     #[inline]
     fn pass_time(&mut self, now: Millis) {
         if self.session.is_time_due(now) {

@@ -1,4 +1,4 @@
-//! The verdicts on the bots' edges: they follow the same events in a backtest, live, and when a journal is folded.
+//! Verdicts on the bots' edges. Backtests, live runs and journal folds feed them the same events.
 
 use super::Session;
 use super::history::Entry;
@@ -8,16 +8,14 @@ use candlewick_statistics::{AlphaBudget, BudgetedBot, EdgeTestPlan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What all bots of a journal share: one alpha.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
-    /// Without bots before the first run begins.
     pub(super) budget: AlphaBudget,
-    /// Bots of earlier runs that the Session does not have: their trades may still end, and their places may be taken.
+    /// Bots of earlier runs that the Session does not have. Their trades may still end, and their
+    /// share of alpha may be passed on.
     pub(super) absent: Vec<(String, BotVerdict)>,
 }
 
-/// The verdict on a bot of a first run.
 pub(super) fn of_first_run(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -> BotVerdict {
     let mut verdict = BotVerdict::new(plan);
     verdict.set_weight(budget.weight(bot).unwrap_or(1.0));
@@ -25,9 +23,11 @@ pub(super) fn of_first_run(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) 
 }
 
 impl Session {
-    /// A run with this header begins: the verdict of each of its bots goes on where it stood, if the same bot traded
-    /// last, and begins anew if its series, expiry, parameters, strategy, the strategy's version or the plan has changed.
-    /// What each may spend of alpha follows from that ([`AlphaBudget`]). The session of a run begins, too, where one is limited.
+    /// Begins a run with this header: verdicts continue or restart.
+    ///
+    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters,
+    /// strategy, strategy version or plan changed. That determines the share of alpha of each bot
+    /// ([`AlphaBudget`]). The session of a run begins too, if one is limited.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.keeps_history() {
@@ -35,7 +35,6 @@ impl Session {
         }
     }
 
-    /// Like [`Session::begin_run`], of a run that is folded again.
     pub(super) fn resume_run(&mut self, header: &Header) {
         self.begin_session_of_run();
         let named = header.settings.pointer("/session/bots").and_then(Value::as_array);
@@ -72,12 +71,14 @@ impl Session {
         self.shared.budget = budget;
     }
 
-    /// The verdict on each bot, in the bots' order.
+    /// Returns the verdicts in the order of the bots.
     pub fn verdicts(&self) -> impl Iterator<Item = &BotVerdict> {
         self.bots.iter().map(|bot| &*bot.verdict)
     }
 
-    /// What all trades of several bots together may spend of alpha; 0 where they are not judged ([`AlphaBudget::whole`]).
+    /// Returns the share of alpha of the verdict on all bots' trades together.
+    ///
+    /// It is 0 if they are not judged together ([`AlphaBudget::whole`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
             return AlphaBudget::of_first_run(self.names.iter().map(String::as_str)).whole();
@@ -85,19 +86,17 @@ impl Session {
         self.shared.budget.whole()
     }
 
-    /// The bots whose edge the verdict has ruled out, or says to be no longer held.
+    /// Returns the names of bots whose edge is ruled out or no longer held.
     pub fn edge_rejected_bots(&self) -> impl Iterator<Item = &str> {
         let bots = self.verdicts().zip(&self.names);
         bots.filter(|(verdict, _)| verdict.edge().forbids_trades()).map(|(_, name)| name.as_str())
     }
 
-    /// Counts a settlement in the verdict of its bot; the verdict, if it falls with that.
     pub(super) fn judge(&mut self, id: BotId, settled: &Settled, at: Millis) -> Option<Judgement> {
         let verdict = self.verdict_mut(id)?;
         verdict.on_settled((id, settled.intent), (settled.outcome, settled.payout), at)
     }
 
-    /// The verdict on a bot, be it of an earlier run.
     #[inline]
     pub(super) fn verdict_mut(&mut self, id: BotId) -> Option<&mut BotVerdict> {
         let own = self.bots.len();
@@ -107,7 +106,6 @@ impl Session {
         }
     }
 
-    /// The number of a bot of an earlier run; one that the Session does not have gets one behind the Session's own.
     pub(crate) fn remember_bot(&mut self, name: &str) -> BotId {
         let known = self.names.iter().chain(self.shared.absent.iter().map(|(name, _)| name));
         let place = known.clone().position(|known| known == name).unwrap_or_else(|| known.count());
@@ -120,7 +118,6 @@ impl Session {
         id
     }
 
-    /// The least that the account for an edge of a bot ever held.
     fn worth_of(&self, name: &str) -> f64 {
         let own = self.names.iter().zip(&self.bots).map(|(name, bot)| (name, &*bot.verdict));
         let mut all = own.chain(self.shared.absent.iter().map(|(name, verdict)| (name, verdict)));
@@ -129,8 +126,8 @@ impl Session {
     }
 }
 
-/// All that a bot's trades and its verdict follow from. Neither its name nor how much it stakes is part of it: judged are
-/// returns per unit of stake.
+/// Returns everything that determines the trades and verdict of a bot. Name and stake are not
+/// included, because the verdict is on returns per unit of stake.
 fn identity(header: &Header, settings: &Value, index: usize) -> Value {
     let mut identity = settings.as_object().cloned().unwrap_or_default();
     identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));
@@ -143,7 +140,6 @@ fn identity(header: &Header, settings: &Value, index: usize) -> Value {
     Value::Object(identity)
 }
 
-/// The plan that was fixed for a run; none where it is not known any more.
 pub(super) fn plan_of(header: &Header) -> Option<EdgeTestPlan> {
     let settings = header.settings.pointer("/session/risk/verdict")?;
     let settings: VerdictSettings = serde_json::from_value(settings.clone()).ok()?;

@@ -1,12 +1,12 @@
-//! Trades of a bot whose ends move no ladder: each was staked to find out what its symbol pays, and not by the ladder.
+//! Payout probes of a bot. They were not staked by its ladder, so their ends do not move it.
 
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// A bot has one such trade at a time on its symbol, so that one of so many before has ended, or never was.
+/// A bot has one probe at a time on its symbol, so the one this many probes ago has ended or never
+/// was.
 const MOST: usize = 16;
 
-/// Those that have not ended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Apart(Vec<IntentId>);
@@ -24,7 +24,6 @@ impl Apart {
         self.0.push(intent);
     }
 
-    /// It has ended; whether it was one of them.
     pub(super) fn end(&mut self, intent: IntentId) -> bool {
         let place = self.0.iter().position(|known| *known == intent);
         place.map(|place| self.0.remove(place)).is_some()

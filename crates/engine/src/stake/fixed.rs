@@ -1,4 +1,4 @@
-//! The same stake every time.
+//! Fixed stake.
 
 use candlewick_sdk::Money;
 use serde::{Deserialize, Serialize};

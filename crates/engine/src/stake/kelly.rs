@@ -1,4 +1,4 @@
-//! A fraction of the Kelly stake, on the careful side of every number in it.
+//! Fractional Kelly stake with conservative estimates.
 
 use super::{KellyBound, Purse};
 use crate::{IntentId, to_trade_outcome};
@@ -6,15 +6,14 @@ use candlewick_sdk::{Money, Outcome, Payout};
 use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, wilson_interval};
 use serde::{Deserialize, Serialize};
 
-/// How many payouts back "recent" reaches.
 const RECENT: usize = 20;
-/// One-sided confidence of the lower end.
+/// One-sided confidence of the lower bound.
 const CONFIDENCE: f64 = 0.95;
 
-/// Bets the minimum for its first trades; then `fraction x f x free balance / trades that can be open
-/// together`, with `f = (p (1 + b) - 1) / b`, `p` the lower end of the win rate and `b` the lowest recent payout, and the
-/// minimum while that is less: a bot that stakes nothing learns nothing more. `Bot::next_stake` replaces it with the minimum
-/// once the bot's edge is no longer held.
+/// Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`,
+/// with `f = (p (1 + b) - 1) / b`, `p` the lower bound of the win rate and `b` the lowest recent
+/// payout. If that is less than the minimum, it stakes the minimum, because a bot without stakes
+/// learns nothing more. `Bot::next_stake` also uses the minimum once the edge is no longer held.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,
@@ -23,11 +22,10 @@ pub(crate) struct Kelly {
     lost: u64,
     payouts: [Option<Payout>; RECENT],
     newest: usize,
-    /// None of the earlier rule.
+    /// `None` under the earlier rule.
     sequence: Option<Sequence>,
 }
 
-/// The lower end that may be staked by after every trade.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sequence {
     rate: RunningWinRate,
@@ -43,7 +41,6 @@ impl Kelly {
         Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT], newest: 0, sequence }
     }
 
-    /// Goes on where another of the same settings stood; whether that is one.
     pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
         let is_same = kept.fraction == self.fraction
             && kept.floor_trades == self.floor_trades
@@ -54,7 +51,6 @@ impl Kelly {
         is_same
     }
 
-    /// Goes on where one of another fraction stood, after the same trades; whether that says where it stands.
     pub(super) fn follow(&mut self, kept: Self) -> bool {
         let follows = kept.sequence.is_some() == self.sequence.is_some();
         if follows {
@@ -72,7 +68,6 @@ impl Kelly {
         if self.sequence.is_some() { stake.max(purse.minimum) } else { stake }
     }
 
-    /// `None` while there is nothing to judge by.
     fn careful_kelly(&self) -> Option<f64> {
         let payout = self.payouts.iter().flatten().min()?;
         let lower = if let Some(sequence) = &self.sequence {
@@ -96,7 +91,8 @@ impl Kelly {
         }
     }
 
-    /// By the sequence counts what was decided since it began, so that no trade of another bot does, and was not left out.
+    /// Records a settlement. The sequence counts only trades decided since it began and not
+    /// excluded, so never one of another bot.
     pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         if self.sequence.as_mut().is_some_and(|sequence| !sequence.settled(intent, outcome)) {
             return;
@@ -112,7 +108,6 @@ impl Kelly {
         }
     }
 
-    /// Another bot trades from here on, whose win rate is not that of the trades so far.
     pub(super) fn begin_anew(&mut self) {
         if self.sequence.is_some() {
             *self = Self::new(self.fraction, self.floor_trades, KellyBound::ConfidenceSequence);
@@ -125,7 +120,6 @@ impl Sequence {
         Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
     }
 
-    /// Whether it was known: one that is not, or was left out before, changes nothing.
     fn settled(&mut self, intent: IntentId, outcome: Outcome) -> bool {
         let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return false };
         let (_, bets) = self.open.swap_remove(place);

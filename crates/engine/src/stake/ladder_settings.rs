@@ -1,4 +1,4 @@
-//! How a ladder goes on after a trade that was not won, or a level that was refused.
+//! Ladder behaviour after a trade that was not won, or after a refused level.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub enum IfRefused {
 }
 
 impl LadderEntry {
-    /// Whether it is what it was before there was a choice: it is not written then.
+    /// Returns whether this is the former fixed behaviour, which is not serialized.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     pub(super) fn is_next_signal(&self) -> bool {
         *self == Self::NextSignal
@@ -38,7 +38,7 @@ impl LadderEntry {
 }
 
 impl IfRefused {
-    /// Whether it is what it was before there was a choice: it is not written then.
+    /// Returns whether this is the former fixed behaviour, which is not serialized.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     pub(super) fn is_wait(&self) -> bool {
         *self == Self::Wait

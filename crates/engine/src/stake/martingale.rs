@@ -1,4 +1,4 @@
-//! A ladder that grows after losses.
+//! Ladder that grows after losses.
 
 use super::LadderCost;
 use super::apart::Apart;
@@ -7,8 +7,8 @@ use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// Level 0 stakes the base; a loss climbs one level, a win or a loss at the top starts anew; a draw or a
-/// cancellation leaves the level alone.
+/// Level 0 stakes the base. A loss climbs one level; a win, or a loss at the top, restarts the
+/// ladder. Draws and cancellations change nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
@@ -30,7 +30,6 @@ impl Martingale {
         }
     }
 
-    /// Goes on where another of the same settings stood; whether that is one.
     pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
         let is_same = kept.stakes == self.stakes && kept.level < self.stakes.len();
         if is_same {
@@ -39,7 +38,6 @@ impl Martingale {
         is_same
     }
 
-    /// Goes on where one of other stakes stood, after the same trades; whether that says where it stands. None of them found out a payout.
     pub(super) fn follow(&mut self, kept: &Self) -> bool {
         let follows =
             kept.stakes.len() == self.stakes.len() && kept.level < self.stakes.len() && kept.apart.is_empty();
@@ -81,25 +79,21 @@ impl Martingale {
         }
     }
 
-    /// Starts again at the first level, because the venue did not take the order of this one.
     pub(super) fn give_up(&mut self, intent: IntentId) {
         self.given_up = GivenUp::extend(self.given_up, intent, self.level);
         self.begin_anew();
     }
 
-    /// Returns to the level of an order that became a trade after all.
     pub(super) fn restore(&mut self, intent: IntentId) {
         if let Some(position) = GivenUp::take_position(&mut self.given_up, intent) {
             self.level = position;
         }
     }
 
-    /// Where it stands; the first level is 1.
     pub(super) const fn level(&self) -> u32 {
         self.level as u32 + 1
     }
 
-    /// How many levels it has.
     pub(super) const fn levels(&self) -> u32 {
         self.stakes.len() as u32
     }

@@ -1,4 +1,4 @@
-//! How much a bot stakes. One file per rule; each is handed how its trades ended and answers with the next stake.
+//! Stake rules, one per file. Each learns the results of its trades and returns the next stake.
 
 mod apart;
 mod fixed;
@@ -79,7 +79,6 @@ pub enum StakeSettings {
     },
 }
 
-/// The schema of a martingale takes its other name, as reading it does.
 fn take_gale(schema: &mut schemars::Schema) {
     if let Some(kind) = schema.pointer_mut("/properties/kind") {
         *kind = serde_json::json!({ "type": "string", "enum": ["martingale", "gale"] });
@@ -98,18 +97,15 @@ pub enum KellyBound {
     Wilson,
 }
 
-/// What a stake rule may know when it is asked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purse {
-    /// Free balance; open stakes are not in it and count as lost.
+    /// Free balance. Open stakes are not included and count as lost.
     pub(crate) free: Money,
-    /// The smallest stake allowed.
     pub(crate) minimum: Money,
-    /// How many trades can be open together, at least 1.
+    /// Maximum number of open trades, at least 1.
     pub(crate) together: u32,
 }
 
-/// A stake rule with its state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Stake {
@@ -117,12 +113,13 @@ pub(crate) enum Stake {
     Share(Share),
     Martingale(Martingale),
     Soros(Soros),
-    /// Apart: it is many times as large as the others, and every signal looks at the stake of its bot.
+    /// Boxed, because it is much larger than the others and every signal reads the stake of its
+    /// bot.
     Kelly(Box<Kelly>),
 }
 
 impl StakeSettings {
-    /// What becomes of a level that is refused.
+    /// Returns the behaviour after a refused level.
     pub const fn if_refused(&self) -> IfRefused {
         match self {
             Self::Martingale { if_refused, .. } | Self::Soros { if_refused, .. } => *if_refused,
@@ -130,12 +127,14 @@ impl StakeSettings {
         }
     }
 
-    /// Whether a bot enters trades that its strategy does not signal: its ladder goes on with the next candle.
+    /// Returns whether the ladder continues with the next candle, without a signal.
     pub const fn enters_without_signal(&self) -> bool {
         matches!(self, Self::Martingale { entry: LadderEntry::NextCandle, .. })
     }
 
-    /// Whether a loss makes the next stake larger, so that many small wins hide the losses to come.
+    /// Returns whether a loss makes the next stake larger.
+    ///
+    /// With such a rule, many small wins hide the losses to come.
     pub const fn climbs_after_losses(&self) -> bool {
         match self {
             Self::Martingale { .. } => true,
@@ -155,7 +154,6 @@ const fn default_kelly_floor_trades() -> u32 {
 }
 
 impl Stake {
-    /// Checks the settings and makes the rule at its first level. `key` is where the settings stand.
     pub(crate) fn new(settings: &StakeSettings, scale: MoneyScale, key: &str) -> Result<Self, EngineError> {
         let money = |amount: Decimal| positive(scale, amount, key);
         match settings {
@@ -184,7 +182,7 @@ impl Stake {
         }
     }
 
-    /// Goes on where another of the same settings stood; whether that is one.
+    /// Continues from the state of a rule with the same settings. Returns `false` if they differ.
     pub(crate) fn go_on_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed(rule), Self::Fixed(kept)) => *rule == kept,
@@ -198,8 +196,8 @@ impl Stake {
         }
     }
 
-    /// Goes on where a rule of other settings stood, as if it had been shown the same trades; whether that one says where it stands. Of ladders no
-    /// trade found out a payout.
+    /// Continues from a rule with other settings, as if it had seen the same trades. Returns
+    /// `false` if its state does not determine this one. A ladder must not have had payout probes.
     pub(crate) fn follow(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed(_) | Self::Share(_), _) => true,
@@ -210,22 +208,21 @@ impl Stake {
         }
     }
 
-    /// Returns whether the stake depends on the edge that the bot's trades show.
     pub(crate) const fn is_by_edge(&self) -> bool {
         matches!(self, Self::Kelly(_))
     }
 
-    /// Whether the trades that find out a payout are kept apart from it.
+    /// Returns whether payout probes are excluded from the rule.
     pub(crate) const fn is_ladder(&self) -> bool {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether profits are added to what was staked, so that a rounding of one stake is in later ones.
+    /// Returns whether profits are added to the stake, so that the rounding of one stake affects
+    /// later ones.
     pub(crate) const fn adds_profits(&self) -> bool {
         matches!(self, Self::Soros(_))
     }
 
-    /// Its ladder is given up: the next stake is that of its first level.
     pub(crate) fn begin_ladder_anew(&mut self) {
         match self {
             Self::Martingale(rule) => rule.begin_anew(),
@@ -234,7 +231,6 @@ impl Stake {
         }
     }
 
-    /// Gives a ladder up because the venue did not take the order.
     pub(crate) fn give_up_ladder(&mut self, intent: IntentId) {
         match self {
             Self::Martingale(rule) => rule.give_up(intent),
@@ -243,7 +239,6 @@ impl Stake {
         }
     }
 
-    /// Restores a ladder that was given up for an order that is a trade after all, unless a later one was approved.
     pub(crate) fn restore_ladder(&mut self, intent: IntentId) {
         match self {
             Self::Martingale(rule) => rule.restore(intent),
@@ -252,7 +247,6 @@ impl Stake {
         }
     }
 
-    /// Records what a trade of the ladder stakes of its next stake, after rounding and caps.
     #[inline]
     pub(crate) fn place(&mut self, placed: impl FnOnce(Money) -> Money) {
         if let Self::Soros(rule) = self {
@@ -260,7 +254,6 @@ impl Stake {
         }
     }
 
-    /// The stake of the first level of a ladder; the next stake of any other rule.
     pub(crate) fn first(&self, purse: Purse) -> Money {
         match self {
             Self::Martingale(rule) => rule.first(),
@@ -269,7 +262,6 @@ impl Stake {
         }
     }
 
-    /// The next stake, before it is rounded down to the step and held against the bounds.
     pub(crate) fn next(&self, purse: Purse) -> Money {
         match self {
             Self::Fixed(rule) => rule.next(),
@@ -280,7 +272,6 @@ impl Stake {
         }
     }
 
-    /// Records that an intent of the bot was approved.
     #[inline]
     pub(crate) fn decided(&mut self, intent: IntentId) {
         match self {
@@ -291,7 +282,6 @@ impl Stake {
         }
     }
 
-    /// The intent is staked to find out what its symbol pays: how it ends moves no ladder.
     pub(crate) fn leave_apart(&mut self, intent: IntentId) {
         match self {
             Self::Martingale(rule) => rule.apart.add(intent),
@@ -300,21 +290,18 @@ impl Stake {
         }
     }
 
-    /// An intent of the bot did not become a trade, or not the one that was meant.
     pub(crate) fn left_out(&mut self, intent: IntentId) {
         if let Self::Kelly(rule) = self {
             rule.left_out(intent);
         }
     }
 
-    /// Another bot trades from here on.
     pub(crate) fn begin_anew(&mut self) {
         if let Self::Kelly(rule) = self {
             rule.begin_anew();
         }
     }
 
-    /// One of the bot's trades has ended.
     pub(crate) fn settled(
         &mut self,
         intent: IntentId,
@@ -328,7 +315,7 @@ impl Stake {
         }
     }
 
-    /// The level on which the next stake is, of a ladder that grows after losses; the first is 1, as that of any other rule.
+    /// Returns the 1-based level of the next stake, 1 for rules other than a martingale.
     pub(crate) const fn level(&self) -> u32 {
         match self {
             Self::Martingale(rule) => rule.level(),
@@ -336,7 +323,6 @@ impl Stake {
         }
     }
 
-    /// The level on which the next stake is, and how many there are; none of a rule that is not such a ladder.
     pub(crate) const fn level_of(&self) -> Option<(u32, u32)> {
         match self {
             Self::Martingale(rule) => Some((rule.level(), rule.levels())),
@@ -344,7 +330,6 @@ impl Stake {
         }
     }
 
-    /// The stakes of a ladder that grows after losses, from its first level to its top; none of any other rule.
     pub(crate) fn levels(&self) -> Vec<Money> {
         match self {
             Self::Martingale(rule) => rule.stakes().to_vec(),
@@ -352,7 +337,6 @@ impl Stake {
         }
     }
 
-    /// What all levels of a ladder cost together; `None` for a rule that is not a ladder.
     pub(crate) fn ladder_cost(&self) -> Option<LadderCost> {
         match self {
             Self::Fixed(_) | Self::Share(_) | Self::Kelly(_) | Self::Soros(_) => None,
@@ -361,12 +345,9 @@ impl Stake {
     }
 }
 
-/// What a ladder can cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LadderCost {
-    /// All its levels together: what is lost when every one loses.
     pub(crate) total: Money,
-    /// Its largest stake.
     pub(crate) largest: Money,
 }
 

@@ -1,4 +1,4 @@
-//! A share of the free balance.
+//! Share of the free balance.
 
 use super::Purse;
 use candlewick_sdk::Money;

@@ -1,4 +1,4 @@
-//! Profits staked again after wins.
+//! Ladder that stakes profits again after wins.
 
 use super::apart::Apart;
 use super::given_up::GivenUp;
@@ -6,8 +6,8 @@ use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// A win adds its profit to the next stake, for so many wins in a row; the win after them, or a loss, starts
-/// anew; a draw or a cancellation changes nothing.
+/// A win adds its profit to the next stake, up to a number of consecutive wins. The win after
+/// those, or a loss, restarts the ladder. Draws and cancellations change nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Soros {
     base: Money,
@@ -16,7 +16,7 @@ pub(crate) struct Soros {
     stake: Money,
     #[serde(default, skip_serializing_if = "Apart::is_empty")]
     pub(super) apart: Apart,
-    /// Wins and stake.
+    /// Wins and stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<(u32, Money)>>,
 }
@@ -26,7 +26,6 @@ impl Soros {
         Self { base, most_wins, wins: 0, stake: base, apart: Apart::new(), given_up: None }
     }
 
-    /// Goes on where another of the same settings stood; whether that is one.
     pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
         let is_same =
             kept.base == self.base && kept.most_wins == self.most_wins && kept.wins <= self.most_wins;
@@ -36,7 +35,6 @@ impl Soros {
         is_same
     }
 
-    /// Goes on where one of another base stood, after the same trades; whether that says where it stands. None of them found out a payout.
     pub(super) fn follow(&mut self, kept: &Self) -> bool {
         let follows =
             kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
@@ -62,7 +60,6 @@ impl Soros {
         self.stake = self.base;
     }
 
-    /// Records the amount that a trade stakes: a win adds its profit to that amount.
     pub(super) const fn place(&mut self, stake: Money) {
         self.stake = stake;
     }
@@ -86,13 +83,11 @@ impl Soros {
         }
     }
 
-    /// Starts again at the base stake, because the venue did not take the order of this one.
     pub(super) fn give_up(&mut self, intent: IntentId) {
         self.given_up = GivenUp::extend(self.given_up, intent, (self.wins, self.stake));
         self.begin_anew();
     }
 
-    /// Returns to the stake of an order that became a trade after all.
     pub(super) fn restore(&mut self, intent: IntentId) {
         if let Some(position) = GivenUp::take_position(&mut self.given_up, intent) {
             (self.wins, self.stake) = position;

@@ -1,4 +1,4 @@
-//! The candles of files that are named by path, parsed once.
+//! Cache of parsed candle files that are named by path.
 
 use super::stamp::Stamp;
 use super::{Copied, ENDING, open, write};
@@ -8,29 +8,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Files of which a copy is kept; of more, the oldest copies go.
 const MAX_ENTRIES: usize = 64;
-/// A partial file that is so much older than the latest copy belongs to a program that is gone.
+/// Age difference from the latest copy at which a partial file counts as left by a dead program.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// A folder with copies of candle files, each as it lies in memory.
+/// A folder of candle files in their in-memory layout.
 ///
-/// It saves time and nothing else: when it cannot be written, files are read as if it were not there.
+/// Best effort: if the folder is not writable, files are read as if there were no cache.
 #[derive(Clone, Debug)]
 pub struct FileCache {
     folder: PathBuf,
 }
 
 impl FileCache {
-    /// In this folder, which is made when it is first needed.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The candles of a file: from the copy, or read, checked and copied.
-    ///
-    /// # Errors
-    /// Those of [`CandleFile::read`].
     pub fn read(
         &self,
         source: &CandleFile,
@@ -62,7 +56,7 @@ impl FileCache {
         self.folder.join(format!("{}{ENDING}", &name[..32]))
     }
 
-    /// Without a copy all goes on, only slower: so nothing that fails here is reported.
+    /// Failures are not reported, because without a copy everything works, only slower.
     fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
         let kept = make_folder(&SystemDisk, &self.folder)
             .and_then(|()| write(&SystemDisk, copy, series, Copied::File(stamp.hash)));
@@ -120,7 +114,7 @@ mod tests {
             Self { _folder: folder, source, cache }
         }
 
-        /// The first close, and whether the file itself had to be read.
+        /// Returns the first close, and whether the original file was read.
         fn read(&self) -> (f64, bool) {
             let mut is_read = false;
             let series = self.cache.read(&self.source, &mut |_| is_read = true).unwrap();
@@ -128,7 +122,6 @@ mod tests {
             (series.candles().candles()[0].close(), is_read)
         }
 
-        /// As if the copy had been written that much after the file last changed.
         fn age(&self, by: Duration) {
             use std::os::unix::fs::MetadataExt;
             let changed = self.source.path.metadata().unwrap();

@@ -1,16 +1,16 @@
-//! The first bytes of a cache file: what the candles behind them are.
+//! Header of a cache file: the identity of the candles in it.
 
 use blake3::Hash;
 use bytemuck::{Pod, Zeroable};
 use candlewick_sdk::{Candle, Series};
 
-/// Changes whenever the form of the file does.
+/// Format version of cache files. Increment it with every change of the format.
 const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"cwcandle";
-/// Reads as another number where the byte order is another one.
+/// Reads as another number on a machine with another byte order.
 const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
 
-/// Fixed fields, each at a multiple of its size, in the byte order of the machine.
+/// Fixed fields in native byte order, each at a multiple of its size.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Header {
@@ -20,17 +20,16 @@ pub(super) struct Header {
     byte_order: u64,
     candles: u64,
     interval_ms: i64,
-    /// The symbol's bytes, and zeros behind them.
     symbol: [u8; 32],
     hash: [u8; 32],
-    /// What a file that is named by path was when it was read; zeros for a catalog's series.
+    /// Stamp of a file named by path at the time it was read, zeros for a catalog series.
     stamp: [u8; 32],
     reserved: [u8; 24],
-    /// Over everything above.
+    /// Hash of all fields above.
     seal: [u8; 32],
 }
 
-/// Where the candles begin: a multiple of 8, so that they are aligned wherever the file's start is.
+/// Offset of the candles: a multiple of 8, so they are aligned if the start of the file is.
 pub(super) const HEADER_BYTES: usize = size_of::<Header>();
 const SEALED_BYTES: usize = HEADER_BYTES - 32;
 const _: () = assert!(HEADER_BYTES.is_multiple_of(align_of::<Candle>()) && size_of::<Candle>() == 48);
@@ -54,7 +53,6 @@ impl Header {
         header
     }
 
-    /// The header at the start of a file's content, when it is sound and the content is as long as it says.
     pub(super) fn of(content: &[u8]) -> Option<Self> {
         let header: Self = bytemuck::pod_read_unaligned(content.get(..HEADER_BYTES)?);
         let is_ours = header.magic == MAGIC
@@ -87,7 +85,7 @@ impl Header {
     }
 }
 
-/// A symbol is at most 31 bytes long and holds no zero.
+/// A symbol has at most 31 bytes and contains no zero byte.
 fn padded(series: Series) -> [u8; 32] {
     let mut bytes = [0; 32];
     let symbol = series.symbol.as_str().as_bytes();

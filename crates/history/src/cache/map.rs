@@ -1,4 +1,4 @@
-//! A cache file in the address space: the only unsafe line of the project, but for allocators that count in tests.
+//! Memory map of a cache file: the only unsafe code besides counting allocators in tests.
 
 use super::header::{HEADER_BYTES, Header};
 use candlewick_sdk::Candle;
@@ -6,13 +6,11 @@ use memmap2::Mmap;
 use std::fs::File;
 use std::path::Path;
 
-/// The candles of a cache file, lent as they lie there.
 pub(super) struct MappedCandles {
     map: Mmap,
 }
 
 impl MappedCandles {
-    /// Maps a file and checks its header; nothing when it is absent or not sound.
     pub(super) fn open(path: &Path) -> Option<(Header, Self)> {
         let file = File::open(path).ok()?;
         // SAFETY: A map is sound as long as nobody changes the file's bytes. This program never does: a cache file is

@@ -1,18 +1,12 @@
-//! Candles as they lie in memory, in a file that is opened without being read.
+//! Cache files: candles in their in-memory layout, opened without parsing.
 //!
-//! A cache file is a header and then the candles, 48 bytes each, in the byte order of the machine that wrote it. It is
-//! only ever written anew under a name of its own and then renamed, never changed in place. Opening one checks the
-//! header (its own hash, the version of the form, the byte order, the series, the length of the file, and what the
-//! candles are a copy of) and takes the candles on trust: they were checked, hashed and made durable before the file
-//! got its name. What trust that leaves:
-//!
-//! - The cache of a catalog's series bears the hash of its candles, and is opened by the hash that the manifest asks
-//!   for. Other candles have another hash, so it cannot be out of date.
-//! - The cache of a file that is named by path bears the file's place, device, inode, size, and times of change
-//!   ([`stamp`]). It is not believed when the file changed less than two seconds before the cache was written, since
-//!   clocks of file systems have steps in which a change could hide.
-//! - Whoever writes into a cache file by hand, or whose disk turns bits over, is not noticed here. Deleting cache files
-//!   is always safe.
+//! A file is a header and the candles, 48 bytes each, in native byte order. It is written under a
+//! new name and renamed, never changed in place. Opening checks the header only; the candles were
+//! checked, hashed and made durable before the file got its name. The cache of a catalog series is
+//! opened by the hash of its candles, so it is never stale. The cache of a file carries path,
+//! device, inode, size and change times ([`stamp`]) and is rejected if the file changed less than
+//! two seconds before the cache was written, because of coarse file system clocks. Edits by hand
+//! and bit rot are not detected. Deleting cache files is safe.
 
 mod file_cache;
 mod header;
@@ -30,19 +24,14 @@ use map::MappedCandles;
 use std::io;
 use std::path::Path;
 
-/// What the name of a cache file ends with.
 pub(crate) const ENDING: &str = ".candles";
 
-/// What the candles of a cache file are a copy of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Copied {
-    /// The candles with this hash, wherever they came from.
     Hash(Hash),
-    /// What a file held when it bore this stamp.
     File([u8; 32]),
 }
 
-/// Opens a cache file; nothing when there is none that holds just this.
 pub(crate) fn open(path: &Path, series: Series, of: Copied) -> Option<HashedSeries> {
     let (header, candles) = MappedCandles::open(path)?;
     let is_asked_for = match of {
@@ -56,7 +45,6 @@ pub(crate) fn open(path: &Path, series: Series, of: Copied) -> Option<HashedSeri
     Some(HashedSeries::with_hash(candles, header.hash()))
 }
 
-/// Writes a cache file.
 pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: Copied) -> io::Result<()> {
     let stamp = match of {
         Copied::Hash(_) => [0; 32],

@@ -1,22 +1,20 @@
-//! By what a file that is named by path is known to be the one that was read before.
+//! Stamps that recognise an unchanged file that is named by path.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The longest step in which a file system counts time: a change within it may leave the stamp as it was.
+/// Coarsest time resolution of a file system. A change within it may leave the stamp unchanged.
 const LONGEST_STEP: Duration = Duration::from_secs(2);
 
-/// What distinguishes a file from its earlier and later versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// Over its place, device, inode, size, and times of change.
     pub(super) hash: [u8; 32],
-    /// When its content or its name last changed; unlike the time of modification, no program can set it.
+    /// Last change of content or name (ctime). Unlike the modification time, no program can set it.
     changed: SystemTime,
 }
 
 impl Stamp {
-    /// Nothing where the system does not say enough of a file to recognise it.
+    /// `None` if the system does not report enough to recognise the file.
     #[cfg(unix)]
     pub(super) fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -41,13 +39,13 @@ impl Stamp {
         Some(Self { hash: *hasher.finalize().as_bytes(), changed })
     }
 
-    /// Nothing where the system does not say enough of a file to recognise it.
     #[cfg(not(unix))]
     pub(super) fn of(_path: &Path) -> Option<Self> {
         None
     }
 
-    /// Whether a copy that was written at that moment cannot have missed a change of the file under the same stamp.
+    /// Returns whether a copy written at that time cannot have missed a change under the same
+    /// stamp.
     pub(super) fn is_settled_before(&self, written: SystemTime) -> bool {
         written.duration_since(self.changed).is_ok_and(|age| age > LONGEST_STEP)
     }

@@ -1,4 +1,4 @@
-//! Candles into the catalog: the files first, then the manifest that puts them in force.
+//! Appends candles to the catalog: first the files, then the manifest that activates them.
 
 use super::Catalog;
 use super::folder::SeriesFolder;
@@ -12,29 +12,23 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What an append found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Appended {
-    /// Candles that were not there.
     pub new: u64,
-    /// Candles that were there already, or that a repair took out.
+    /// Candles that were already there, or that a repair removed.
     pub same: u64,
-    /// Values that differ from those that were there: they are kept beside them.
+    /// Values that differ from existing candles. They are stored as revisions.
     pub revised: u64,
-    /// Candles that were not closed when they were fetched: they are left out.
+    /// Candles that were not closed when fetched. They are omitted.
     pub forming: u64,
 }
 
 impl Catalog {
-    /// Adds candles to the current version of a series, in any order, whatever is there already. The value that was
-    /// seen first stays the candle of its moment; later ones that differ are kept as revisions.
+    /// Adds candles in any order to the current version of a series. The first value seen for a
+    /// time remains its candle. Later values that differ are stored as revisions.
     ///
-    /// When it answers, the candles are durable; when it fails, or the machine does, all of them are there or none.
-    ///
-    /// # Errors
-    /// [`HistoryError::InvalidSetting`] for a candle off the interval's grid, [`HistoryError::SeriesLocked`] when
-    /// another program does not stop writing, [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when the
-    /// folder or its files are broken.
+    /// The candles are durable on return. After an error or a crash, either all of them are there
+    /// or none.
     pub fn append(
         &self,
         series: Series,
@@ -93,11 +87,8 @@ impl Catalog {
         Ok(appended)
     }
 
-    /// Begins a new version of a series, with candles of its own, and makes it the current one. Older versions stay
-    /// as they are, and can be read by their number. Answers the new one's.
-    ///
-    /// # Errors
-    /// Those of [`append`](Self::append).
+    /// Adds a new version with its own candles, makes it current and returns its number. Older
+    /// versions stay unchanged and readable by number.
     pub fn add_version(
         &self,
         candles: &CandleSeries,
@@ -110,11 +101,8 @@ impl Catalog {
         self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
     }
 
-    /// Begins a new version whose candles are those of the current one, some of them left out or given other values. What
-    /// was taken out is remembered: an append that brings the same values again does not put them back.
-    ///
-    /// # Errors
-    /// Those of [`append`](Self::append).
+    /// Adds a version with the candles of the current one, some of them removed or changed. Removed
+    /// values are remembered, so an append of the same values does not restore them.
     pub fn add_repair(
         &self,
         candles: &CandleSeries,
@@ -143,7 +131,8 @@ impl Catalog {
         })
     }
 
-    /// Runs a change of a series. Deletes the files of a failed one: they would keep a full disk full.
+    /// Changes a series. Deletes the files of a failed change, which would otherwise keep a full
+    /// disk full.
     fn change<T>(
         &self,
         folder: &SeriesFolder,
@@ -177,26 +166,16 @@ impl Catalog {
         Ok(number)
     }
 
-    /// The values that came later for moments whose candle was there already, by time.
-    ///
-    /// # Errors
-    /// [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when they cannot be read.
+    /// Later values for times that already had a candle, by time.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
 
-    /// The values that repairs of the current version left out or replaced, by time.
-    ///
-    /// # Errors
-    /// Those of [`revisions`](Self::revisions).
+    /// Values that repairs of the current version removed or replaced, by time.
     pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
 
-    /// Remembers stretches of closed hours in which a source of the series had no candles.
-    ///
-    /// # Errors
-    /// Those of [`append`](Self::append).
     pub fn note_empty_hours(
         &self,
         series: Series,
@@ -233,7 +212,6 @@ impl Catalog {
     }
 }
 
-/// The candles that are closed at `now`, by time: as they are where they lie so already.
 fn closed_by_time(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [Candle]> {
     let is_closed = |candle: &Candle| candle.close_time(series.interval) <= now;
     if candles.is_sorted_by_key(Candle::time) {

@@ -1,4 +1,4 @@
-//! A crash at any step of an append leaves the series as it was or as it becomes, and the append can be repeated.
+//! Crash tests of appends: the series is in its old or its new state, and a retry succeeds.
 
 use super::testing::{FailingDisk, Row, candles, origin, rows, series};
 use super::{Catalog, Manifest};
@@ -10,14 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Long after every candle of these tests.
 const LATER: i64 = 1_000_000;
 
 fn on(folder: &Path, disk: &Arc<FailingDisk>) -> Catalog {
     Catalog { folder: folder.to_owned(), disk: disk.clone() }
 }
 
-/// Candles, revisions, and the manifest without its counts of origins.
 type State = (Vec<Row>, Vec<Row>, Option<Manifest>);
 
 fn state(folder: &Path) -> State {
@@ -74,7 +72,6 @@ fn a_crash_at_any_step_leaves_one_of_two_states() {
     check(&[(1, 10), (2, 20)], &[(2, 21), (3, 30), (february, 40)]);
 }
 
-/// A disk with room for a limited number of writes.
 struct FullDisk {
     writes: AtomicU32,
 }

@@ -1,4 +1,4 @@
-//! The folder of one series: its names, its manifest, its candle files.
+//! Folder of one series: file names, manifest and candle files.
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
 use crate::cache::{self, Copied};
@@ -13,7 +13,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
-/// Where a series lies.
 pub(super) struct SeriesFolder {
     pub(super) series: Series,
     pub(super) path: PathBuf,
@@ -21,16 +20,13 @@ pub(super) struct SeriesFolder {
 
 const PARQUET: &str = ".parquet";
 const MANIFEST: &str = "manifest.json";
-/// The column of revisions that says when each was fetched.
 const SEEN: &str = "seen";
 
 impl SeriesFolder {
-    /// Whether there is a manifest, sound or not.
     pub(super) fn has_manifest(&self) -> bool {
         self.path.join(MANIFEST).exists()
     }
 
-    /// The manifest; nothing where there is none.
     pub(super) fn manifest(&self) -> Result<Option<Manifest>, HistoryError> {
         let path = self.path.join(MANIFEST);
         let text = match fs::read_to_string(&path) {
@@ -60,19 +56,16 @@ impl SeriesFolder {
         Err(HistoryError::InvalidFile { path, problem })
     }
 
-    /// Puts a manifest, and the files that it names, in force.
     pub(super) fn put_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
         let text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data") + "\n";
         self.put(disk, MANIFEST, &[text.as_bytes()])
     }
 
-    /// Writes a file into the folder.
     pub(super) fn put(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
         let path = self.path.join(name);
         replace(disk, &path, parts).map_err(|source| HistoryError::Io { path, action: "write", source })
     }
 
-    /// Reads a candle file and holds it to the hash that the manifest has of it.
     pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
         let candles = self.table(&segment.file, &[])?.candles;
         if block_hash(&candles).to_hex().as_str() != segment.hash {
@@ -86,7 +79,6 @@ impl SeriesFolder {
         Ok(candles)
     }
 
-    /// Reads a file of the folder, with further columns.
     pub(super) fn table(&self, name: &str, extra: &[&str]) -> Result<Table, HistoryError> {
         let path = self.path.join(name);
         let file = match File::open(&path) {
@@ -97,7 +89,6 @@ impl SeriesFolder {
         table.map_err(|problem| HistoryError::InvalidFile { path, problem })
     }
 
-    /// The candles of a version: from the cache beside its files, or from them.
     pub(super) fn candles(&self, disk: &dyn Disk, version: &Version) -> Result<HashedSeries, HistoryError> {
         let (cache, of) = (self.path.join(cache_name(version)), Copied::Hash(version.hash()));
         if let Some(cached) = cache::open(&cache, self.series, of) {
@@ -123,7 +114,6 @@ impl SeriesFolder {
         Ok(HashedSeries::with_hash(candles, version.hash()))
     }
 
-    /// Writes the candles of one block.
     pub(super) fn put_segment(
         &self,
         disk: &dyn Disk,
@@ -143,12 +133,10 @@ impl SeriesFolder {
         })
     }
 
-    /// Reads the revised values.
     pub(super) fn revisions(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
         self.values(manifest.revisions.as_ref())
     }
 
-    /// Reads the values that a repair left out or replaced.
     pub(super) fn repaired(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
         self.values(manifest.repaired.as_ref())
     }
@@ -160,7 +148,6 @@ impl SeriesFolder {
         Ok(table.candles.into_iter().zip(seen).map(|(candle, seen)| Revision { seen, candle }).collect())
     }
 
-    /// Writes values that are not in force, by time; `what` begins the name of the file.
     pub(super) fn put_values(
         &self,
         disk: &dyn Disk,
@@ -176,8 +163,7 @@ impl SeriesFolder {
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }
 
-    /// Removes candle files, caches and partial files that the manifest does not name. What cannot be removed now
-    /// is removed next time.
+    /// Removes files that the manifest does not name. The next sweep retries failures.
     pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
@@ -196,13 +182,14 @@ fn cache_name(version: &Version) -> String {
     format!("{}{}", version.data_hash, cache::ENDING)
 }
 
-/// The name of a file whose content decides it: two contents never share a name.
+/// Returns a content-addressed file name, so that different contents never share one.
 pub(super) fn file_name(what: &str, hash: &str) -> String {
     format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
 
-/// A symbol as the name of a folder: letters, digits, `-`, `_` and inner dots stand for themselves, every other byte
-/// is written `%2F`.
+/// Encodes a symbol as a folder name.
+///
+/// Letters, digits, `-`, `_` and inner dots are kept, every other byte is percent-encoded as `%2F`.
 pub(super) fn name_of(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {
@@ -217,7 +204,6 @@ pub(super) fn name_of(symbol: Symbol) -> String {
     name
 }
 
-/// The symbol whose folder has that name.
 pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
     let mut bytes = Vec::new();
     let mut rest = name.as_bytes();
@@ -235,7 +221,7 @@ pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
     super::is_name_of(name, symbol).then_some(symbol)
 }
 
-/// Whether a file that a manifest named is gone because another one is in force by now.
+/// Returns whether a file named by a manifest was meanwhile replaced by a writer.
 pub(super) fn is_gone(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }

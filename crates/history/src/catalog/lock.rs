@@ -1,4 +1,4 @@
-//! One writer at a time.
+//! Write lock of a series: one writer at a time.
 
 use crate::HistoryError;
 use std::fs::{File, TryLockError};
@@ -9,13 +9,12 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(5);
 const PATIENCE_SECONDS: u64 = 30;
 
-/// The right to write to a series; given back when dropped, or when its process ends.
+/// Exclusive write access to a series, released on drop or when its process ends.
 pub(super) struct WriteLock {
     _file: File,
 }
 
 impl WriteLock {
-    /// Waits for the right.
     pub(super) fn take(folder: &Path) -> Result<Self, HistoryError> {
         let path = folder.join(".lock");
         let check_path = |source| HistoryError::Io { path: path.clone(), action: "lock", source };

@@ -1,23 +1,17 @@
-//! Candles that come, laid into those that are there: the first-seen value of a moment stays.
+//! Merges new candles into stored ones: the first-seen value of each time is kept.
 
 use super::manifest::Revision;
 use candlewick_sdk::{Candle, Millis};
 use std::collections::HashMap;
 
-/// What becomes of the candles of one block.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Merged {
-    /// The block's candles, ascending.
     pub(super) candles: Vec<Candle>,
-    /// How many of them are new.
     pub(super) new: u64,
-    /// How many came that were known already, as the candle or as a revision of it.
     pub(super) same: u64,
-    /// Values that were not known.
     pub(super) revised: Vec<Revision>,
 }
 
-/// Values that are known though they are not in force, by open time.
 #[derive(Debug, Default)]
 pub(super) struct KnownValues(HashMap<Millis, Vec<Candle>>);
 
@@ -39,8 +33,9 @@ impl KnownValues {
     }
 }
 
-/// Lays `incoming`, by time and at one time in the order in which they came, into `stored`. What a repair took out stays
-/// out.
+/// Merges `incoming` into `stored`. Values removed by a repair stay removed.
+///
+/// `incoming` is sorted by time, with equal times in order of arrival.
 pub(super) fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],

@@ -1,4 +1,4 @@
-//! How many candles a series of the catalog lacks.
+//! Number of missing candles of a series in the catalog.
 
 use super::Catalog;
 use crate::HistoryError;
@@ -6,12 +6,10 @@ use crate::check::{MarketHours, missing_candles};
 use candlewick_sdk::Series;
 
 impl Catalog {
-    /// How many candles of a series are missing between the first and the last while its market was open, as
-    /// [`check_series`](crate::check_series) counts them; none when it is not in the catalog. Candles are read only where the market
-    /// closes: elsewhere the manifest is enough.
+    /// Counts missing candles in open hours, 0 if the series is not in the catalog.
     ///
-    /// # Errors
-    /// Those of [`read`](Self::read).
+    /// Counts like [`check_series`](crate::check_series). Only markets with closed hours require
+    /// reading the candles; for others the manifest is sufficient.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };

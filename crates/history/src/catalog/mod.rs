@@ -74,20 +74,15 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalog in `folder`. Nothing is read or made until it is asked for; an absent folder is an empty catalog.
+    /// Opens the catalog without disk access. An absent folder is an empty catalog.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), disk: Arc::new(SystemDisk) }
     }
 
-    /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The manifests of all series, by symbol, then by interval.
-    ///
-    /// # Errors
-    /// [`HistoryError::Io`] when a folder cannot be read, [`HistoryError::InvalidFile`] for a broken manifest.
     pub fn manifests(&self) -> Result<Vec<Manifest>, HistoryError> {
         let mut found = Vec::new();
         for series in self.series()? {
@@ -96,11 +91,9 @@ impl Catalog {
         Ok(found)
     }
 
-    /// The series that it holds, by symbol, then by interval. Their manifests are not looked at, so that one which is
-    /// broken hides no other.
+    /// Lists the series by symbol and interval.
     ///
-    /// # Errors
-    /// [`HistoryError::Io`] when a folder cannot be read.
+    /// Manifests are not read, so a broken one cannot hide other series.
     pub fn series(&self) -> Result<Vec<Series>, HistoryError> {
         let mut found = Vec::new();
         for (symbol, folder) in folders_in(&self.folder)? {
@@ -117,10 +110,6 @@ impl Catalog {
         Ok(found)
     }
 
-    /// What is known of a series; nothing when it is not in the catalog.
-    ///
-    /// # Errors
-    /// [`HistoryError::Io`] and [`HistoryError::InvalidFile`] when the manifest cannot be read.
     pub fn manifest(&self, series: Series) -> Result<Option<Manifest>, HistoryError> {
         self.series_folder(series).manifest()
     }
@@ -137,7 +126,6 @@ impl fmt::Debug for Catalog {
     }
 }
 
-/// Names and places of the folders in a folder; none when it is absent.
 fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     let check_path = |source| HistoryError::Io { path: folder.to_owned(), action: "list", source };
     let entries = match fs::read_dir(folder) {
@@ -157,7 +145,6 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     Ok(folders)
 }
 
-/// Holds the symbol of a folder to be the one of its name.
 fn is_name_of(name: &str, symbol: Symbol) -> bool {
     name_of(symbol) == name
 }

@@ -1,4 +1,4 @@
-//! Candles out of the catalog.
+//! Reading candles from the catalog.
 
 use super::Catalog;
 use super::folder::{SeriesFolder, is_gone};
@@ -7,15 +7,10 @@ use crate::{HashedSeries, HistoryError};
 use candlewick_sdk::{Millis, Series};
 use std::ops::Range;
 
-/// How often a reader looks at the manifest again because a writer has just replaced what it named.
+/// Maximum number of manifest reads while writers replace the files that it names.
 const TRIES: usize = 20;
 
 impl Catalog {
-    /// The current candles of a series.
-    ///
-    /// # Errors
-    /// [`HistoryError::NotInCatalog`] when it holds none, [`HistoryError::Io`] and [`HistoryError::InvalidFile`]
-    /// when its files cannot be read or are not what the manifest says.
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
         self.consistently(series, |folder, manifest| match manifest.current() {
             Some(version) => folder.candles(&*self.disk, version).map(Some),
@@ -25,10 +20,6 @@ impl Catalog {
         .ok_or_else(|| self.fill_catalog(series.to_string()))
     }
 
-    /// The candles of a series that lie within a range: none opens before its start, none closes after its end.
-    ///
-    /// # Errors
-    /// Those of [`read`](Self::read).
     pub fn read_within(&self, series: Series, range: Range<Millis>) -> Result<HashedSeries, HistoryError> {
         let whole = self.read(series)?;
         let part = whole.candles().within(range.clone());
@@ -41,10 +32,6 @@ impl Catalog {
         Ok(if is_whole { whole } else { HashedSeries::new(part) })
     }
 
-    /// The candles of a version, by its number.
-    ///
-    /// # Errors
-    /// Those of [`read`](Self::read).
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
         self.consistently(series, |folder, manifest| match manifest.version(number) {
             Some(version) => folder.candles(&*self.disk, version).map(Some),
@@ -54,7 +41,7 @@ impl Catalog {
         .ok_or_else(|| self.fill_catalog(format!("{series} in version {number}")))
     }
 
-    /// Reads a series as one manifest has it, though writers replace it meanwhile; nothing when it is not there.
+    /// Reads a series by one manifest and retries if a writer replaces its files.
     pub(super) fn consistently<T>(
         &self,
         series: Series,

@@ -1,4 +1,4 @@
-//! What the tests of the catalog share: candles by minute, and a disk that fails.
+//! Test helpers of the catalog: minute candles and a failing disk.
 
 use super::Origin;
 use crate::disk::{Disk, SystemDisk};
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Open time in minutes, and its price.
+/// Open time in minutes, and price.
 pub(super) type Row = (i64, u32);
 
 pub(super) fn series() -> Series {
@@ -30,7 +30,6 @@ pub(super) fn rows(candles: &[Candle]) -> Vec<Row> {
     candles.iter().map(|candle| (candle.time().get() / 60_000, candle.open() as u32)).collect()
 }
 
-/// Of candles that were fetched at that minute.
 pub(super) fn origin(minute: i64) -> Origin {
     Origin {
         source: "test".to_owned(),
@@ -40,17 +39,16 @@ pub(super) fn origin(minute: i64) -> Origin {
     }
 }
 
-/// A disk that does a number of steps, the last by half, and none after it: its machine has crashed. It insists that
-/// nothing is renamed before it is durable, and that the manifest comes after everything else is.
+/// A disk that crashes after a number of steps, halfway through the last one.
+///
+/// It asserts that nothing is renamed before it is durable, and that the manifest is written last.
 pub(super) struct FailingDisk {
     state: Mutex<State>,
 }
 
 struct State {
     steps: u32,
-    /// The file that was created last.
     open: PathBuf,
-    /// Files and names that a crash could take back.
     volatile: HashSet<PathBuf>,
 }
 
@@ -59,7 +57,6 @@ impl FailingDisk {
         Self { state: Mutex::new(State { steps, open: PathBuf::new(), volatile: HashSet::new() }) }
     }
 
-    /// Whether all steps are used up.
     pub(super) fn has_crashed(&self) -> bool {
         self.state.lock().unwrap().steps == 0
     }

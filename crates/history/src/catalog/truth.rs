@@ -1,4 +1,4 @@
-//! Whatever comes, in whatever order and from however many writers: the catalog holds the true series.
+//! The catalog holds the correct series for any order of appends and any number of writers.
 
 use super::testing::{Row, candles, origin, rows, series};
 use super::{Appended, Catalog};
@@ -7,7 +7,6 @@ use candlewick_sdk::{CandleSeries, Interval, Millis, Series};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Long after every candle of these tests.
 const LATER: i64 = 1_000_000;
 
 fn read(catalog: &Catalog) -> Vec<Row> {
@@ -186,7 +185,7 @@ fn writers_do_not_interleave_and_readers_see_whole_states() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Candles far apart lie in many files; minutes are few, so that values of one moment meet.
+    /// Distant candles are in different files. Minutes are few, so that values collide.
     #[test]
     fn any_order_and_overlap_make_the_series_of_first_seen_values(
         batches in prop::collection::vec(

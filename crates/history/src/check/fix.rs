@@ -1,4 +1,4 @@
-//! Repairs: what is certainly wrong is left out, what is doubtful only when asked for. No candle is invented.
+//! Repairs: removes certain errors, and doubtful candles only on request. Never invents a candle.
 
 use super::finding::{FindingKind, Remedy};
 use super::{Checked, check_series};
@@ -6,38 +6,28 @@ use candlewick_sdk::{Candle, CandleSeries, Millis};
 use std::ops::Range;
 use std::str::FromStr;
 
-/// What a repair made of a series.
 #[derive(Clone, Debug)]
 pub struct Fixed {
-    /// The candles that remain; none when none does.
     pub candles: Option<CandleSeries>,
-    /// Rows and candles that were left out.
     pub removed: u64,
-    /// Candles whose value that came last was put in the place of the one that came first.
     pub replaced: u64,
-    /// Whether rows were put in order.
     pub sorted: bool,
 }
 
 impl Fixed {
-    /// Whether anything is other than it was.
     pub const fn is_change(&self) -> bool {
         self.removed > 0 || self.replaced > 0 || self.sorted
     }
 }
 
-/// Rule that selects one of the conflicting candles of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictChoice {
-    /// First in the file.
     First,
-    /// Last in the file.
     Last,
-    /// Larger volume, then larger range; the first of equal ones.
+    /// Larger volume, then larger range, then first in the file.
     Larger,
 }
 
-/// Why a text is not a [`ConflictChoice`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not one of first, last, larger")]
 pub struct ParseConflictChoiceError {
@@ -73,12 +63,10 @@ impl ConflictChoice {
 }
 
 impl Checked {
-    /// Number of times with conflicting candles.
     pub const fn conflicts(&self) -> usize {
         self.conflicts.len()
     }
 
-    /// Resolves all conflicts by one rule.
     #[must_use]
     pub fn choose(&self, choice: ConflictChoice) -> Self {
         let mut resolved = self.clone();
@@ -94,9 +82,10 @@ impl Checked {
         resolved
     }
 
-    /// The candles without what is certainly wrong, and without those of the doubtful kinds that are named: spikes, flat
-    /// stretches and candles in closed hours are left out, revised candles get the value that came last. Gaps and jumps
-    /// cannot be repaired.
+    /// Removes certain errors, and the doubtful kinds listed in `also`.
+    ///
+    /// Spikes, flat stretches and candles in closed hours are removed, revised candles get their
+    /// latest value. Gaps and jumps cannot be repaired.
     pub fn fix(&self, also: &[FindingKind]) -> Fixed {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
@@ -141,7 +130,6 @@ impl Checked {
         replaced.len() as u64
     }
 
-    /// Checks what a repair left.
     pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);

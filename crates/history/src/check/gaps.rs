@@ -1,4 +1,4 @@
-//! Candles that are missing while the market was open, and candles that are there while it was closed.
+//! Candles that are missing in open hours, and candles that exist in closed hours.
 
 use super::finding::{Finding, FindingKind};
 use super::session::{Doubt, MarketHours};
@@ -7,22 +7,22 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected when the market was open for one part in so many of its time: a day of six and a half hours
-/// has one, and a Sunday on which currencies trade for two hours has none.
+/// A candle is expected if the market is open for at least 1/4 of its time.
+///
+/// A day of six and a half hours then has a candle, a Sunday with two hours of currency trading has
+/// none.
 const LEAST_OPEN_PART: i64 = 4;
-/// A gap that is shorter is no day of any market.
+/// Shortest gap that can be a trading day.
 const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());
-/// Days that a gap may have, weekends beside it included, to be that of one holiday.
+/// Maximum length of a gap that is one holiday, in days with adjacent weekends.
 const LONGEST_HOLIDAY: i64 = 5;
 
 impl MarketHours {
-    /// How many candles of a length a stretch must have, holidays not counted.
     pub fn expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
         expected(&self.open(stretch, Doubt::Closed, &[]), interval)
     }
 }
 
-/// Notes every gap; answers how many candles are missing in all.
 pub(super) fn missing(
     series: &CandleSeries,
     session: &MarketHours,
@@ -53,7 +53,6 @@ pub(super) fn missing(
     total
 }
 
-/// The day of which a gap has every hour, and that would explain all of it as a holiday. A market that never closes has none.
 fn holiday_of(
     gap: &Range<Millis>,
     session: &MarketHours,
@@ -80,12 +79,10 @@ fn holiday_of(
     first.iter_days().take(LONGEST_HOLIDAY as usize + 2).find(explains)
 }
 
-/// How many candles are missing between the first and the last while the market of the symbol was open.
 pub fn missing_candles(series: &CandleSeries) -> u64 {
     missing(series, &MarketHours::of_symbol(series.symbol()), &[], &mut drop)
 }
 
-/// Returns the number of candles in hours in which the market of the symbol is certainly closed.
 pub fn closed_candles(series: &CandleSeries) -> u64 {
     let mut count = 0;
     let session = MarketHours::of_symbol(series.symbol());
@@ -93,7 +90,6 @@ pub fn closed_candles(series: &CandleSeries) -> u64 {
     count
 }
 
-/// How many candles the market's open stretches ask for. Stretches lie within a gap, so their slots are its own.
 fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
     let length = interval.length().get();
     let mut count = 0;
@@ -122,7 +118,6 @@ fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
     count + is_expected(last)
 }
 
-/// Notes every run of candles that lie in hours that are surely closed.
 pub(super) fn in_closed_hours(
     series: &CandleSeries,
     session: &MarketHours,

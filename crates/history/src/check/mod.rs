@@ -1,9 +1,9 @@
-//! What is wrong with candles, before a backtest believes them.
+//! Checks candles before a backtest relies on them.
 //!
-//! A file is read as it stands, however bad ([`CandleTable`](crate::import::CandleTable)): rows that are no candles, out of order or
-//! there twice are reported with their line ([`rows`]). What remains are sound candles, as a series of the catalog has them
-//! alone; of these, gaps while the market was open ([`gaps`], [`session`]), prices that move as prices do not ([`moves`]),
-//! and values that came later are reported with their time. A repair ([`fix`]) never invents a candle.
+//! Files are read leniently ([`CandleTable`](crate::import::CandleTable)): invalid, unsorted and
+//! repeated rows are reported with their line ([`rows`]). Sound candles are checked for gaps in
+//! open hours ([`gaps`], [`session`]), implausible moves ([`moves`]) and later revisions. A repair
+//! ([`fix`]) never invents a candle.
 
 mod finding;
 mod fix;
@@ -24,16 +24,14 @@ use chrono::NaiveDate;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What to hold candles to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
-    /// When the market is open; follows from the symbol when left out.
+    /// Market hours, `None` to derive them from the symbol.
     pub session: Option<MarketHours>,
-    /// Days on which no session begins, by the session's own calendar.
+    /// Days on which no session begins, in the session's own calendar.
     pub holidays: Vec<NaiveDate>,
-    /// A price further off than so many usual ranges of a candle is a spike or a jump.
+    /// Minimum size of a spike or jump, in multiples of the usual candle range.
     pub spike_ranges: f64,
-    /// So many candles without any movement, one after the other, are a flat stretch.
     pub flat_candles: u64,
 }
 
@@ -43,22 +41,14 @@ impl Default for CheckSettings {
     }
 }
 
-/// What a check found.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// What the candles are of.
     pub series: Series,
-    /// When its market is taken to be open.
     pub session: MarketHours,
-    /// How many rows there are, those without prices left out.
     pub rows: u64,
-    /// The sound candles, by time, one of each moment; `None` if there is none.
     pub candles: Option<CandleSeries>,
-    /// How many candles are missing between the first and the last while the market was open.
     pub missing: u64,
-    /// What is wrong.
     pub findings: Findings,
-    /// Number of rows omitted because their candle is unfinished.
     pub unfinished: u64,
     conflicts: Vec<Vec<Candle>>,
     revisions: Vec<Revision>,
@@ -66,17 +56,13 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Which part of the candles that could be there is there, from 0 to 1.
+    /// Returns the fraction of the expected candles that exist, from 0 to 1.
     pub fn coverage(&self) -> f64 {
         let there = self.candles.as_ref().map_or(0, |candles| candles.candles().len()) as f64;
         if there > 0.0 { there / (there + self.missing as f64) } else { 0.0 }
     }
 }
 
-/// Checks a file of any format that can be imported; it is read as it stands, however bad its rows are.
-///
-/// # Errors
-/// As [`import_file`](crate::import_file), but not for rows that are no candles, out of order or there twice.
 pub fn check_file(
     path: &Path,
     reading: &ImportSettings,
@@ -86,10 +72,6 @@ pub fn check_file(
     Ok(check_table(CandleTable::read(path, reading, progress)?, settings))
 }
 
-/// Checks a file's content; `path` is the name that errors carry, and that may name the series.
-///
-/// # Errors
-/// Those of [`check_file`].
 pub fn check_bytes(
     content: &[u8],
     path: &Path,
@@ -122,7 +104,6 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
     checked
 }
 
-/// Checks sound candles, and the values that came later for some of them.
 pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &CheckSettings) -> Checked {
     let series = candles.series();
     let mut checked = Checked {
@@ -147,7 +128,6 @@ fn session_of(series: Series, settings: &CheckSettings) -> MarketHours {
     settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol))
 }
 
-/// Compares the series of each symbol and records contradictions with the finer one.
 pub fn check_in_step(all: &mut [&mut Checked]) {
     let candles: Vec<CandleSeries> = all.iter().filter_map(|checked| checked.candles.clone()).collect();
     for mismatch in series_mismatches(&candles.iter().collect::<Vec<_>>()) {
@@ -174,7 +154,6 @@ impl Checked {
         self.findings = findings;
     }
 
-    /// Looks at the sound candles and notes what is wrong; answers how many are missing.
     fn look(&self, note: &mut dyn FnMut(Finding)) -> u64 {
         let Some(candles) = &self.candles else { return 0 };
         let CheckSettings { holidays, spike_ranges, flat_candles, .. } = &self.settings;

@@ -1,16 +1,17 @@
-//! Prices that move as prices do not: spikes, jumps, and stretches without any movement.
+//! Implausible price moves: spikes, jumps and stretches without movement.
 
 use super::finding::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Candles whose usual range is taken together: regimes of a market last longer.
+/// Number of candles with a common usual range; market regimes last longer.
 const BLOCK_CANDLES: usize = 500;
-/// Fewer moving candles do not show what is usual.
 const FEWEST_MOVING: usize = 20;
 
-/// Notes every candle whose high or low lies far beyond those of the candles beside it, and every far step of the price
-/// from one candle to the one that follows directly: further than `factor` times the usual range of candles thereabouts.
+/// Reports moves of more than `factor` times the usual range of nearby candles.
+///
+/// A spike is a high or low far beyond those of both neighbours, a jump a far step to the directly
+/// following candle.
 pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
     let Some(usual) = Usual::of(candles) else { return };
@@ -42,9 +43,8 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
     }
 }
 
-/// How far a candle's high or low lies beyond those of both candles beside it.
 struct Spike {
-    /// As a part of the price.
+    /// Size as a fraction of the price.
     part: f64,
     what: &'static str,
     price: f64,
@@ -52,7 +52,6 @@ struct Spike {
 }
 
 impl Spike {
-    /// The farther of the two; none where no candle stands beside.
     fn at(candles: &[Candle], index: usize) -> Option<Self> {
         let here = candles.get(index)?;
         let before = index.checked_sub(1).map(|before| &candles[before]);
@@ -68,16 +67,14 @@ impl Spike {
     }
 }
 
-/// How far two prices are apart, as a part of the lower one.
 fn apart(a: f64, b: f64) -> f64 {
     a.max(b) / a.min(b) - 1.0
 }
 
-/// How far candles usually reach from low to high, as a part of the price: the median of those that move, by block.
+/// Median (high - low) of moving candles per block, as a fraction of the price.
 struct Usual(Vec<f64>);
 
 impl Usual {
-    /// None where too few candles move.
     fn of(candles: &[Candle]) -> Option<Self> {
         let all = median_reach(candles)?;
         let blocks = candles.chunks(BLOCK_CANDLES);
@@ -101,7 +98,6 @@ fn median_reach(candles: &[Candle]) -> Option<f64> {
     Some(*median)
 }
 
-/// Notes every run of at least `fewest` candles that follow each other directly and hold one price alone.
 pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn FnMut(Finding)) {
     let interval = series.interval();
     let goes_on = |before: &Candle, here: &Candle| {
@@ -121,7 +117,6 @@ pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn 
     }
 }
 
-/// Whether a candle holds one price alone.
 fn is_flat(candle: &Candle) -> bool {
     candle.high() <= candle.low()
 }

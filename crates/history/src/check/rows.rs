@@ -1,18 +1,15 @@
-//! Rows as a file has them: what is no candle, not in order, or there twice.
+//! Checks of raw rows: invalid, unsorted or repeated.
 
 use super::finding::{Finding, FindingKind, Findings};
 use crate::import::{Decoded, Row};
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
-/// The candles among the rows of a file.
 pub(super) struct SoundRows {
-    /// One per time, in order: the first of equal or conflicting rows, the complete candle rather than its stubs.
+    /// One candle per time: the complete one rather than its stubs, else the first.
     pub(super) candles: Vec<Candle>,
-    /// Different candles of one time, none of which is a stub of another.
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
 
-/// Finds the sound candles among the rows.
 pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut Findings) -> SoundRows {
     for broken in &decoded.broken {
         findings.note(Finding {
@@ -68,7 +65,6 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     rows
 }
 
-/// Returns the first row of the candle that all other rows equal or are stubs of; `None` if the rows conflict.
 fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     let larger = |largest: (usize, Candle), row: (usize, Candle)| {
         if is_stub(&largest.1, &row.1) { row } else { largest }
@@ -78,8 +74,9 @@ fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     is_complete.then_some(largest)
 }
 
-/// Returns whether a candle can be an unfinished state of another one: it has the same open, lies within its range, and has
-/// less volume or a smaller range.
+/// Returns whether `stub` can be an unfinished state of `whole`.
+///
+/// It has the same open, is within its range, and has less volume or a smaller range.
 fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()
@@ -114,7 +111,6 @@ fn again(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     }
 }
 
-/// Which values of a candle differ from another's.
 pub(super) fn differences(first: &Candle, other: &Candle) -> String {
     let values = |of: &Candle| {
         [

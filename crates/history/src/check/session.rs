@@ -1,4 +1,4 @@
-//! When a market is open, so that a closed one is not taken for a gap.
+//! Market hours, which distinguish a closed market from a gap.
 
 use crate::import::Zone;
 use crate::{AssetType, asset_type_of};
@@ -9,20 +9,20 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// When a market is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
-    /// All week.
     Always,
-    /// From Sunday 22:00 UTC to Friday 17:00 in New York, as currencies are. The hour by which summer time moves the two
-    /// edges is neither: candles may lie in it or not.
+    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time.
+    ///
+    /// The hour by which daylight saving time shifts the two edges is undetermined: candles may
+    /// exist in it or not.
     Currencies,
-    /// The same hours on some days of the week.
     Weekly(WeeklyHours),
 }
 
-/// Hours of some days of the week, such as `Mon-Fri 09:30-16:00 America/New_York`. Hours that end before they begin
-/// end on the next day.
+/// Hours on a range of weekdays, such as `Mon-Fri 09:30-16:00 America/New_York`.
+///
+/// Hours that end before they begin end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     first: Weekday,
@@ -32,7 +32,6 @@ pub struct WeeklyHours {
     zone: Zone,
 }
 
-/// Why a text is not a [`MarketHours`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a session: use always, currencies, or days, hours and a time zone such as \"Mon-Fri 09:30-16:00 America/New_York\""
@@ -41,22 +40,20 @@ pub struct ParseMarketHoursError {
     text: String,
 }
 
-/// Which of the hours that may be either count as open.
+/// Treatment of hours that may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// What is surely open: a candle must be there.
+    /// Counted as closed: a candle must exist in the remaining hours.
     Closed,
-    /// What is not surely closed: a candle may be there.
+    /// Counted as open: a candle may exist in them.
     Open,
 }
 
 impl MarketHours {
-    /// The usual one of a symbol, by its [`asset_type_of`].
     pub fn of_symbol(symbol: Symbol) -> Self {
         Self::of_kind(asset_type_of(symbol))
     }
 
-    /// The usual one of a kind of market.
     pub const fn of_kind(kind: AssetType) -> Self {
         match kind {
             AssetType::Forex => Self::Currencies,
@@ -64,9 +61,11 @@ impl MarketHours {
         }
     }
 
-    /// The open stretches within a range, in order, none touching the next; none begins on one of the holidays. A holiday of
-    /// currencies is surely closed from midnight UTC to five in the afternoon in New York, and perhaps from that hour of
-    /// the day before to the next midnight: people write it by either calendar.
+    /// Returns disjoint open stretches, ascending. None begins on a holiday.
+    ///
+    /// A forex holiday is certainly closed from midnight UTC to 17:00 New York time. It may be
+    /// closed from 17:00 New York time of the previous day to the next midnight UTC, because
+    /// holiday lists use either calendar.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -101,7 +100,6 @@ impl MarketHours {
         found
     }
 
-    /// The stretch that begins on a day.
     fn open_from(&self, date: NaiveDate, doubt: Doubt) -> Option<Range<Millis>> {
         let utc = |hour: u32| millis(date.and_time(NaiveTime::MIN)) + Millis::HOUR * i64::from(hour);
         let new_york = || five_in_new_york(date);
@@ -120,13 +118,11 @@ impl MarketHours {
     }
 }
 
-/// When the day of currencies ends.
 fn five_in_new_york(date: NaiveDate) -> Millis {
     let wall = date.and_hms_opt(17, 0, 0).expect("five in the afternoon is a time of every day");
     Zone::Place(New_York).moment_of(wall)
 }
 
-/// What a holiday of currencies closes: at least, where a candle may be there, and at most, where one must be.
 fn closed_on(date: NaiveDate, doubt: Doubt) -> Range<Millis> {
     let midnight = millis(date.and_time(NaiveTime::MIN));
     match doubt {
@@ -138,7 +134,6 @@ fn closed_on(date: NaiveDate, doubt: Doubt) -> Range<Millis> {
     }
 }
 
-/// What of these stretches lies outside of another one.
 fn without(open: &[Range<Millis>], closed: &Range<Millis>) -> Vec<Range<Millis>> {
     let parts = open.iter().flat_map(|stretch| {
         [stretch.start..stretch.end.min(closed.start), stretch.start.max(closed.end)..stretch.end]
@@ -177,13 +172,12 @@ fn millis(utc: NaiveDateTime) -> Millis {
     Millis::new(utc.and_utc().timestamp_millis())
 }
 
-/// The day in UTC; for a moment that the calendar does not have, its last.
 fn date_of(moment: Millis) -> NaiveDate {
     DateTime::from_timestamp_millis(moment.get()).map_or(NaiveDate::MAX, |time| time.date_naive())
 }
 
 impl Zone {
-    /// The moment at which a clock there shows a time: the first of two, and where it is put forward over it, an hour on.
+    /// Converts local time: the first of two moments, one hour later if skipped.
     fn moment_of(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
         let shown = self.moments_of(wall).earliest();

@@ -1,8 +1,8 @@
 //! Candle files as text: one header, one candle per line.
 //!
-//! The format is fixed and holds numbers only, so nothing in it is ever quoted. Lines are therefore split by
-//! hand: the line number in a message stays exact with `\r\n` ends and blank lines, and a stray quote cannot
-//! swallow the rest of a file.
+//! The format is fixed and purely numeric, so nothing is ever quoted. Lines are split by hand: line
+//! numbers in messages stay exact with `\r\n` and blank lines, and a stray quote cannot swallow the
+//! rest of a file.
 
 mod read;
 mod write;
@@ -12,5 +12,4 @@ pub(crate) use read::excerpt;
 pub use read::{Progress, no_progress, read_csv, read_csv_file};
 pub use write::{write_csv, write_csv_file};
 
-/// The first line of every candle file.
 pub const CSV_HEADER: &str = "time,open,high,low,close,volume";

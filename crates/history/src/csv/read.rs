@@ -1,4 +1,4 @@
-//! Text in, checked candles out; every complaint names its line.
+//! Reads and validates candles from CSV. Errors name the line.
 
 use super::CSV_HEADER;
 use crate::HistoryError;
@@ -7,32 +7,23 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// How far a long read has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Read until now.
     pub read_bytes: u64,
-    /// The file's size.
     pub total_bytes: u64,
 }
 
-/// For callers that draw no progress bar.
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Room for candles grows by an eighth, not by doubling: millions of them should not take twice their memory.
+/// Minimum growth. Capacity grows by an eighth, as doubling wastes up to half of it.
 const FEWEST_MORE: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// The longest honest line is a time and five numbers of up to 330 digits; a longer one is some other file.
+/// Longest valid line: a time and five numbers of up to 330 digits.
 const LONGEST_LINE_BYTES: u64 = 4096;
-/// Fewer milliseconds than this is before March 1973, more than the other after the year 5138: such times were
-/// counted in other units.
+/// Plausible times (March 1973 to the year 5138). Others are not in milliseconds.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
-/// Reads the candle file at `path`, calling `progress` about four times per megabyte.
-///
-/// # Errors
-/// [`HistoryError::Io`] when the file cannot be read, and those of [`read_csv`].
 pub fn read_csv_file(
     path: &Path,
     series: Series,
@@ -45,13 +36,10 @@ pub fn read_csv_file(
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
-/// Reads candles from `reader`; `path` is the name that its errors carry.
+/// Reads candles from `reader`. `path` is only used in errors.
 ///
-/// The first line must be [`CSV_HEADER`]; then each line holds an open time in milliseconds and five numbers,
-/// times ascending. A byte order mark, `\r\n` ends and blank lines are tolerated.
-///
-/// # Errors
-/// [`HistoryError::InvalidLine`] names the first broken line, [`HistoryError::NoCandles`] an empty file.
+/// The first line must be [`CSV_HEADER`]. Each further line is an open time in milliseconds and
+/// five numbers, times ascending. A byte order mark, `\r\n` and blank lines are accepted.
 pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
     let mut line = Vec::with_capacity(128);
@@ -102,7 +90,6 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
         .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
 }
 
-/// The line without its end, and the first one without a byte order mark.
 fn content_of(line: &[u8], number: u64) -> &[u8] {
     let content = line.strip_suffix(b"\n").unwrap_or(line);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
@@ -181,7 +168,6 @@ fn parse_number(column: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// What probably went wrong when a time does not fit the interval: other units, or a shorter interval.
 fn alignment_advice(time: Millis, interval: Interval) -> String {
     if !PLAUSIBLE_MS.contains(&time.get().saturating_abs()) {
         return "times are milliseconds since 1970: were these counted in other units?".to_owned();
@@ -196,7 +182,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     }
 }
 
-/// The start of something that came from outside, fit to be shown.
+/// Returns the beginning of untrusted bytes, escaped for messages.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
@@ -204,7 +190,6 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
 }
 
-/// A file that counts how much of it was read.
 struct WatchedFile<'a> {
     file: File,
     at: Progress,

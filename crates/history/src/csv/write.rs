@@ -1,4 +1,4 @@
-//! Candles out as text that reads back equal.
+//! Writes candles as CSV that reads back equal.
 
 use super::CSV_HEADER;
 use crate::HistoryError;
@@ -7,11 +7,7 @@ use candlewick_sdk::CandleSeries;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes the header and one line per candle. Each number has the fewest digits that read back to the same
-/// value.
-///
-/// # Errors
-/// Those of `writer`.
+/// Writes the header and one line per candle. Numbers are shortest round-trip.
 pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()> {
     writeln!(writer, "{CSV_HEADER}")?;
     for candle in series.candles() {
@@ -22,10 +18,6 @@ pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()
     writer.flush()
 }
 
-/// Writes a candle file. The old content stays until the new one is complete.
-///
-/// # Errors
-/// [`HistoryError::Io`] when the file cannot be written.
 pub fn write_csv_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let written = replace_by(&SystemDisk, path, &mut |file| {
         write_csv(series, BufWriter::with_capacity(256 * 1024, file))

@@ -1,4 +1,4 @@
-//! Spoiled candles on demand: gaps, and rows that a check must find.
+//! Deliberate defects in generated candles: gaps, and bad rows that a check must find.
 
 use super::dice::Dice;
 use crate::disk::{SystemDisk, replace};
@@ -8,17 +8,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The longest gap, in candles.
 const LONGEST_GAP: u32 = 10;
-/// What is spoiled lies at least so many candles from the next thing that is.
 const APART: usize = 3;
-/// So that what is spoiled is drawn apart from the prices of the same seed.
+/// Decouples the random choice of defects from the prices of the same seed.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
-/// The row, or rows, in the place of a candle's; the next candle is given as well.
 type WriteRow = fn(&Candle, Option<&Candle>) -> String;
 
-/// The kinds of bad rows, in the order in which they are planted.
 const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     (FindingKind::Unreadable, |candle, _| format!("{},{},{}", candle.time(), candle.open(), candle.high())),
     (FindingKind::NotFinite, |candle, _| {
@@ -41,10 +37,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     }),
 ];
 
-/// Takes candles out: so many gaps of one to ten candles each, none of them touching another or an end.
-///
-/// # Errors
-/// [`HistoryError::InvalidSetting`] when there are too few candles for them.
+/// Removes gaps of 1 to 10 candles that touch neither each other nor an end.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     if gaps == 0 {
         return Ok(series.clone());
@@ -63,20 +56,13 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
     Ok(CandleSeries::new(series.series(), kept).expect("a part of a series is one, and its ends were kept"))
 }
 
-/// Candles that are written with bad rows among them: unreadable, not finite, of price 0, of negative volume, impossible,
-/// misaligned, unsorted, there twice, spiked, and from the beginning.
 #[derive(Clone, Debug)]
 pub struct BadRows {
     series: CandleSeries,
-    /// The candles whose rows are bad, and what is wrong with each.
     bad: Vec<(usize, FindingKind, WriteRow)>,
 }
 
 impl BadRows {
-    /// So many of them, each somewhere else.
-    ///
-    /// # Errors
-    /// [`HistoryError::InvalidSetting`] when there are too few candles for them.
     pub fn new(series: CandleSeries, count: u32, seed: u64) -> Result<Self, HistoryError> {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
         let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
@@ -87,7 +73,6 @@ impl BadRows {
         Ok(Self { bad: bad.collect(), series })
     }
 
-    /// How many there are of each kind.
     pub fn counts(&self) -> BTreeMap<FindingKind, u64> {
         let mut counts = BTreeMap::new();
         for (_, kind, _) in &self.bad {
@@ -96,10 +81,6 @@ impl BadRows {
         counts
     }
 
-    /// Writes the header and the rows.
-    ///
-    /// # Errors
-    /// Those of `writer`.
     pub fn write_csv(&self, mut writer: impl Write) -> io::Result<()> {
         let candles = self.series.candles();
         writeln!(writer, "{CSV_HEADER}")?;
@@ -121,10 +102,6 @@ impl BadRows {
         writer.flush()
     }
 
-    /// Writes a CSV file. The old content stays until the new one is complete.
-    ///
-    /// # Errors
-    /// [`HistoryError::Io`] when the file cannot be written.
     pub fn write_csv_file(&self, path: &Path) -> Result<(), HistoryError> {
         let mut text = Vec::new();
         let written = self.write_csv(&mut text).and_then(|()| replace(&SystemDisk, path, &[&text]));
@@ -136,12 +113,10 @@ fn row(candle: &Candle) -> String {
     cells(candle, candle.time(), candle.high(), candle.low(), candle.volume())
 }
 
-/// A candle's row with some of its values.
 fn cells(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> String {
     format!("{time},{},{high},{low},{},{volume}", candle.open(), candle.close())
 }
 
-/// Stretches of equal length, each at least as long as asked for and apart from the next; none where they do not fit.
 fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item = std::ops::Range<usize>>> {
     let count = count as usize;
     let width = candles.checked_sub(2 * APART)?.checked_div(count).unwrap_or(usize::MAX);

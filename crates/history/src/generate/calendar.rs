@@ -1,26 +1,22 @@
-//! When markets are open, and how lively each hour is.
+//! Market hours and intraday activity of synthetic markets.
 
 use crate::AssetType;
 use candlewick_sdk::Millis;
 
-/// Minutes from the Monday of a week to the weekend's first and last moment: Friday 22:00 and Sunday 22:00 UTC.
+/// Weekend in minutes since Monday 00:00 UTC: Friday 22:00 to Sunday 22:00.
 const WEEKEND_MINUTES: std::ops::Range<i64> = (4 * 24 + 22) * 60..(6 * 24 + 22) * 60;
 const WEEK: Millis = Millis::new(7 * Millis::DAY.get());
-/// The epoch was a Thursday.
 const EPOCH_AFTER_MONDAY: Millis = Millis::new(3 * Millis::DAY.get());
 
-/// How far steps reach in each hour of the day (UTC): currencies wake with London and again with New York.
 const FOREX_HOURS: [f64; 24] = [
     0.70, 0.70, 0.65, 0.60, 0.60, 0.70, 0.95, 1.30, 1.35, 1.20, 1.05, 1.00, 1.20, 1.50, 1.55, 1.35, 1.10,
     0.95, 0.85, 0.75, 0.70, 0.60, 0.60, 0.65,
 ];
-/// The same for markets that never close: flatter.
 const ROUND_THE_CLOCK_HOURS: [f64; 24] = [
     1.05, 1.00, 0.95, 0.90, 0.85, 0.85, 0.85, 0.90, 0.95, 0.95, 0.95, 1.00, 1.05, 1.20, 1.30, 1.25, 1.15,
     1.10, 1.05, 1.00, 1.00, 0.95, 0.95, 1.00,
 ];
 
-/// Whether a market trades in the minute that starts at `minute`.
 pub(super) fn is_open(asset_type: AssetType, minute: Millis) -> bool {
     match asset_type {
         AssetType::Crypto | AssetType::Otc => true,
@@ -32,7 +28,7 @@ pub(super) fn is_open(asset_type: AssetType, minute: Millis) -> bool {
     }
 }
 
-/// How far steps reach at `minute`, about 1 on average.
+/// Returns the step size factor at `minute`, about 1 on average.
 pub(super) fn activity(asset_type: AssetType, minute: Millis) -> f64 {
     let into_day = minute - minute.floor_to(Millis::DAY);
     let hour = (into_day.get() / Millis::HOUR.get()) as usize;

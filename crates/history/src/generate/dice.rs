@@ -1,17 +1,15 @@
-//! Random numbers that are the same everywhere.
+//! Seeded random numbers that are identical on every platform.
 
 use candlewick_sdk::Symbol;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// A seeded source of chance.
 pub(super) struct Dice(ChaCha8Rng);
 
-/// Changed only together with every published hash of generated candles.
+/// Changing this changes every published hash of generated candles.
 const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
 
 impl Dice {
-    /// The dice of a symbol and a seed.
     pub(super) fn new(symbol: Symbol, seed: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(&seed.to_le_bytes());
@@ -19,19 +17,18 @@ impl Dice {
         Self(ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()))
     }
 
-    /// From 0 to just below 1.
+    /// Returns a uniform number in `[0, 1)`.
     pub(super) fn share(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.0.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// From `low` to `high`, both included.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         let span = u64::from(high - low) + 1;
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// Near enough to the normal distribution: mean 0, variance 1, the sum of four equal chances.
+    /// Returns an approximately standard normal number: four uniform ones, scaled.
     pub(super) fn normal(&mut self) -> f64 {
         const LANES: f64 = 4.0;
         let lanes = self.0.next_u64().to_le_bytes();

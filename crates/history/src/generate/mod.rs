@@ -1,12 +1,9 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
-//! A price walks in steps of five seconds, in whole ticks ([`walk`]); how it moves ([`price_model`]) follows a market's
-//! changing regimes ([`regime_state`]), or another [`regime`], down to a planted edge ([`planted_edge`]); its open hours follow
-//! the kind of market ([`calendar`]). Every interval is joined from
-//! the same steps, so the series of one seed agree with each other exactly.
-//!
-//! Only integers and the four exactly rounded operations and square root of `f64` take part: no logarithm or
-//! sine, whose last digit differs between machines.
+//! A price walks in whole ticks every five seconds ([`walk`]). Moves ([`price_model`]) follow
+//! changing regimes ([`regime_state`]), one [`regime`] or a planted edge ([`planted_edge`]), hours
+//! a [`calendar`]. All intervals aggregate the same steps, so they agree exactly. Only integers and
+//! exactly rounded `f64` operations are used; logarithm and sine differ between machines.
 
 #[cfg(feature = "import")]
 mod bad_rows;
@@ -31,10 +28,6 @@ use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series
 use settings::Checked;
 use walk::Walk;
 
-/// Makes the candles that `settings` describe.
-///
-/// # Errors
-/// [`HistoryError::InvalidSetting`] names the setting that is out of its range, and why.
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
     let Checked { step, tick, kept_from, end } = settings.check()?;
     let week = match settings.asset_type {

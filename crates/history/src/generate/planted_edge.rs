@@ -1,16 +1,13 @@
-//! A planted edge: spans whose direction is drawn first, and then the way there.
+//! Planted edge: time spans whose direction is drawn before the path of their prices.
 
 use super::dice::Dice;
 use super::step::STEPS_PER_MINUTE;
 
-/// What lies ahead of the price until its span ends.
 pub(super) struct PlantedEdge {
-    /// How probably a span goes the way of the one before it.
     chance: f64,
     minutes: usize,
-    /// Of the last span, 1 or -1.
     direction: i64,
-    /// Closes of the steps that are left of the span, in ticks, the next one last.
+    /// Remaining step closes of the span in ticks, in reverse order.
     ahead: Vec<i64>,
 }
 
@@ -19,8 +16,9 @@ impl PlantedEdge {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }
 
-    /// The closes of the next minute's steps. The first minute of a span plans it whole, from `price`; `deviation` is
-    /// that of a minute, so many minutes ahead, in ticks.
+    /// Returns the next minute's step closes. The first minute plans the whole span.
+    ///
+    /// `deviation` returns the standard deviation, in ticks, of the minute that many minutes ahead.
     pub(super) fn minute(
         &mut self,
         price: i64,

@@ -1,4 +1,4 @@
-//! How a price moves: by a market's changing regimes, by one rule all the time, or by a planted edge.
+//! Price models: changing regimes, one fixed rule, or a planted edge.
 
 use super::calendar;
 use super::dice::Dice;
@@ -9,32 +9,24 @@ use super::step::STEPS_PER_MINUTE;
 use crate::AssetType;
 use candlewick_sdk::Millis;
 
-/// The shortest and the longest spell of a trend, in minutes.
 const SPELL_MINUTES: (u32, u32) = (60, 240);
 
-/// How a price moves.
 pub(super) enum PriceModel {
-    /// Regimes that change.
     Changing(RegimeState),
-    /// One rule.
     Rule(Rule),
-    /// Spans whose directions are drawn first.
     Planted(PlantedEdge),
 }
 
-/// A minute has a drift, or reverts to a mean.
 pub(super) struct Rule {
-    /// In standard deviations, in the direction of the spell.
+    /// Drift in standard deviations, in the direction of the current spell.
     lean: f64,
     pull: f64,
-    /// The first price, in ticks.
     home: f64,
     minutes_left: u32,
     direction: f64,
 }
 
 impl PriceModel {
-    /// A market that begins at `price` ticks.
     pub(super) fn new(regime: Regime, price: f64) -> Self {
         let rule = |lean, pull| Self::Rule(Rule { lean, pull, home: price, minutes_left: 0, direction: 1.0 });
         match regime {
@@ -48,7 +40,7 @@ impl PriceModel {
         }
     }
 
-    /// The outlook of the next minute from `price`, where the deviation of an average minute is `usual`, in ticks.
+    /// Returns the next minute's outlook. `usual` is an average deviation in ticks.
     pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
         match self {
             Self::Changing(state) => state.outlook(price, usual, dice),
@@ -57,8 +49,6 @@ impl PriceModel {
         }
     }
 
-    /// The planned closes of the minute's steps, in ticks, where an edge is planted. `volatility` is the deviation of an
-    /// average minute in ticks.
     pub(super) fn planned(
         &mut self,
         price: i64,
@@ -74,7 +64,7 @@ impl PriceModel {
         Some(edge.minute(price, deviation, dice))
     }
 
-    /// Learns how far the minute went beside its outlook, in standard deviations.
+    /// Updates the volatility by the deviation from the outlook, in standard deviations.
     pub(super) fn remember(&mut self, surprise: f64) {
         match self {
             Self::Changing(state) => state.remember(surprise),
@@ -82,7 +72,6 @@ impl PriceModel {
         }
     }
 
-    /// The market was closed: what comes does not depend on what was.
     pub(super) fn forget(&mut self) {
         match self {
             Self::Changing(state) => state.forget(),

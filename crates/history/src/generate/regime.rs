@@ -1,39 +1,34 @@
-//! How a synthetic market behaves, and how that is written: `mixed`, `random-walk`, `trend:0.1`, `edge:0.58:5m`.
+//! Market regimes and their syntax: `mixed`, `random-walk`, `trend:0.1`, `edge:0.58:5m`.
 
 use candlewick_sdk::{Interval, Millis};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a synthetic market behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Regime {
-    /// Regimes that change: calm and busy hours, trends, bursts that revert, volatility that clusters.
     #[default]
     Mixed,
-    /// Steps that know nothing of each other. Nobody can win here but by luck.
     RandomWalk,
-    /// Spells of one to four hours, each up or down by chance.
+    /// Trends of one to four hours in random directions.
     Trend {
-        /// Where each minute leans, in standard deviations of its move: above 0 and at most 1.
+        /// Drift per minute in standard deviations, in `(0, 1]`.
         lean: f64,
     },
-    /// Mean-reverting prices, whose mean is the first of them.
     MeanReversion {
-        /// Which part of the way back it goes each minute: above 0 and at most 1.
+        /// Fraction of the distance reverted per minute, in `(0, 1]`.
         pull: f64,
     },
-    /// A random walk with a planted edge: time is cut into spans, and each span ends, from its open to its close, in the
-    /// direction of the span before it with a known probability. No span ends where it began, as long as the price stays
-    /// within a factor of eight of the first.
+    /// A random walk with a planted edge.
+    ///
+    /// Each span closes in the direction of the previous span with a known probability. No span
+    /// closes at its open while the price is within a factor of eight of the first price.
     Edge {
-        /// That probability, from 0 to 1.
         chance: f64,
-        /// The length of a span: whole minutes that divide an hour.
+        /// Span length: whole minutes that divide an hour.
         span: Interval,
     },
 }
 
-/// Why a text is not a [`Regime`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a regime: use mixed, random-walk, trend, trend:LEAN, mean-reversion, mean-reversion:PULL, edge:CHANCE or edge:CHANCE:SPAN, such as edge:0.58:5m"
@@ -47,7 +42,6 @@ const USUAL_PULL: f64 = 0.05;
 const USUAL_SPAN: Millis = Millis::new(5 * Millis::MINUTE.get());
 
 impl Regime {
-    /// What is out of its range, in a sentence.
     pub(super) fn problem(self, start: Millis) -> Option<String> {
         let within = |name: &str, number: f64| {
             (!(number > 0.0 && number <= 1.0))

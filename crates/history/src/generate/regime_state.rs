@@ -1,19 +1,15 @@
-//! Regimes and volatility clusters: how far the next minute reaches, and where it leans.
+//! Regimes and volatility clustering: deviation and drift of the next minute.
 
 use super::dice::Dice;
 
-/// A stretch of time in which a market behaves alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Regime {
-    /// How often it is chosen, beside the others.
     weight: u32,
-    /// How far moves reach, beside the average.
     reach: f64,
-    /// Where it leans each minute, in standard deviations; its sign is drawn.
+    /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Which part of the way back to where the regime began it goes each minute.
+    /// Reverted fraction per minute of the distance to the regime's first price.
     pull: f64,
-    /// Its shortest and longest duration.
     minutes: (u32, u32),
 }
 
@@ -23,45 +19,39 @@ const TRENDING: Regime = Regime { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0,
 const REVERTING_BURST: Regime = Regime { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
 const REGIMES: [Regime; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
-/// Volatility remembers itself: the next variance is made of the average, the last squared move and the last
-/// variance, in these shares (GARCH(1,1); T. Bollerslev, Journal of Econometrics 31, 1986).
+/// GARCH(1,1) weights of the average variance, last squared move and last variance.
+///
+/// Source: T. Bollerslev, Journal of Econometrics 31, 1986.
 const AVERAGE_SHARE: f64 = 0.03;
 const MOVE_SHARE: f64 = 0.12;
 const MEMORY_SHARE: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 
-/// A weak pull to the first price keeps years of candles near it; over hours it is not felt.
+/// Weak pull to the first price: bounds years of candles, negligible over hours.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
-/// The regime and the volatility of one market.
 pub(super) struct RegimeState {
     regime: Regime,
     minutes_left: u32,
     lean: f64,
-    /// The price at which the regime began, in ticks.
     anchor: f64,
-    /// The first price of all, in ticks.
     home: f64,
-    /// 1 on average.
+    /// Relative variance, 1 on average.
     variance: f64,
 }
 
-/// What the state gives for one minute, in ticks.
+/// Expected distribution of one minute's move, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
-    /// The standard deviation of its move.
     pub(super) deviation: f64,
-    /// Its expected move.
     pub(super) drift: f64,
 }
 
 impl RegimeState {
-    /// A market that begins at `price` ticks.
     pub(super) fn new(price: f64) -> Self {
         Self { regime: CALM, minutes_left: 0, lean: 0.0, anchor: price, home: price, variance: 1.0 }
     }
 
-    /// The outlook from `price`, where the deviation of an average minute is `usual`, all in ticks.
     pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
         if self.minutes_left == 0 {
             self.change(price, dice);
@@ -72,13 +62,11 @@ impl RegimeState {
         Outlook { deviation, drift: deviation * self.lean + back }
     }
 
-    /// Learns how far the minute went beside its outlook, in standard deviations.
     pub(super) fn remember(&mut self, surprise: f64) {
         let next = AVERAGE_SHARE + self.variance * (MOVE_SHARE * surprise * surprise + MEMORY_SHARE);
         self.variance = next.clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
     }
 
-    /// Ends the regime: the next minute begins another.
     pub(super) fn forget(&mut self) {
         self.minutes_left = 0;
         self.variance = 1.0;

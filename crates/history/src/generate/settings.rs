@@ -1,4 +1,4 @@
-//! What to generate, and the ranges that make sense.
+//! Settings of the generator and their valid ranges.
 
 use super::regime::Regime;
 use super::step::step_interval;
@@ -6,52 +6,41 @@ use super::tick::Tick;
 use crate::{AssetType, HistoryError, KnownMarket};
 use candlewick_sdk::{Interval, Millis, Symbol};
 
-/// What synthetic candles to make.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// The name of the pair. It takes part in the randomness: two symbols of one seed walk apart.
+    /// Symbol. Part of the seed: other symbols have independent prices.
     pub symbol: Symbol,
-    /// Decides over open hours and volumes.
     pub asset_type: AssetType,
-    /// The candles' length, a multiple of 5 s. The candles of all intervals agree.
+    /// Candle interval, a multiple of 5 s. Candles of all intervals agree.
     pub interval: Interval,
-    /// The first candle's open time, aligned to whole minutes and to the interval.
+    /// Open time of the first candle, aligned to whole minutes and to the interval.
     pub start: Millis,
-    /// How many days to walk from the start.
     pub days: u32,
-    /// Return only the candles of that many days at the end; without it, all.
+    /// Number of days at the end to return, `None` for all.
     pub last_days: Option<u32>,
-    /// The same seed gives the same candles.
     pub seed: u64,
-    /// The step of prices, such as 0.01: at most eight decimals.
+    /// Tick size, such as 0.01, with at most eight decimals.
     pub tick: f64,
-    /// The first price; rounded to a tick.
     pub start_price: f64,
-    /// The standard deviation of one-minute moves, as a fraction of the price, on an average minute.
+    /// Standard deviation of an average minute's move, as a fraction of the price.
     pub volatility: f64,
-    /// How the market behaves.
     pub regime: Regime,
 }
 
-/// What [`GenerateSettings::check`] works out.
 pub(super) struct Checked {
-    /// The walk's own interval.
     pub(super) step: Interval,
     pub(super) tick: Tick,
-    /// Candles that open before this are not returned.
     pub(super) kept_from: Millis,
-    /// The walk stops here.
     pub(super) end: Millis,
 }
 
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Enough ticks to move by, and few enough to be counted exactly.
+/// Valid prices in ticks: many enough for movement, few enough to be exact.
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
-    /// One-minute candles of a market, with its usual prices and seed 1.
     pub fn of_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
         Self {
             symbol,

@@ -1,12 +1,10 @@
-//! The steps that a price is made of: one every five seconds.
+//! Price steps, one every five seconds.
 
 use candlewick_sdk::Interval;
 
 const STEP_SECONDS: usize = 5;
-/// How many steps a minute has.
 pub(super) const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
 
-/// The length of a step.
 pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("a few seconds are an interval")
 }

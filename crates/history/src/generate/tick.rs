@@ -1,8 +1,8 @@
 //! Prices as whole numbers of ticks.
 
-/// The step of prices: `numerator / denominator`, the latter a power of ten.
+/// Tick size as `numerator / denominator`, the denominator a power of ten.
 ///
-/// A price is made by one division of two exact whole numbers, so it is the double nearest to its decimal form
+/// A price is one division of two exact integers, so it is the double nearest to its decimal form
 /// and prints without artefacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
@@ -14,7 +14,7 @@ const MAX_DECIMALS: u32 = 8;
 const LARGEST: f64 = 1e6;
 
 impl Tick {
-    /// From a step such as 0.01 or 0.25; none when it is not positive or has more than eight decimals.
+    /// Parses a tick size, `None` unless positive and with at most eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
         if !(step > 0.0 && step <= LARGEST) {
             return None;
@@ -27,12 +27,10 @@ impl Tick {
         })
     }
 
-    /// How many ticks are nearest to `price`.
     pub(super) fn ticks_of(self, price: f64) -> i64 {
         (price * self.denominator as f64 / self.numerator as f64).round() as i64
     }
 
-    /// The price of a number of ticks.
     pub(super) fn price_of(self, ticks: i64) -> f64 {
         (ticks as f64 * self.numerator as f64) / self.denominator as f64
     }

@@ -1,4 +1,4 @@
-//! The price itself: twelve steps a minute, in whole ticks.
+//! Random walk of the price: twelve steps a minute, in whole ticks.
 
 use super::GenerateSettings;
 use super::calendar;
@@ -10,26 +10,24 @@ use super::tick::Tick;
 use crate::AssetType;
 use candlewick_sdk::{Millis, Ohlcv};
 
-/// The share of one-minute candles that close where they opened: fixed-time trades settle such a minute as a
-/// draw, and in the currency markets 4 to 5 % of minutes are of that kind.
+/// Share of one-minute candles that close at their open.
+///
+/// A fixed-time trade on such a minute is a draw; in currency markets it is 4 to 5 % of minutes.
 const TIE_SHARE: f64 = 0.045;
-/// How far a weekend moves the price, in deviations of an average minute.
+/// Standard deviation of the weekend gap, in deviations of an average minute.
 const WEEKEND_REACH: f64 = 20.0;
-/// How far highs and lows reach beyond open and close, in deviations of a step.
+/// Standard deviation of wicks beyond open and close, in deviations of a step.
 const WICK_REACH: f64 = 0.4;
-/// However long the walk, the price stays within this factor of the first.
+/// The price stays within this factor of the first price, however long the walk.
 const FARTHEST: i64 = 8;
 
-/// The walk of one price.
 pub(super) struct Walk {
     asset_type: AssetType,
     tick: Tick,
     volatility: f64,
     dice: Dice,
     model: PriceModel,
-    /// The first price, in ticks.
     home: i64,
-    /// The last price, in ticks.
     price: i64,
     market_was_closed: bool,
 }
@@ -49,12 +47,10 @@ impl Walk {
         }
     }
 
-    /// A minute passes without trading: the next price may be elsewhere, in another regime.
     pub(super) fn close_market(&mut self) {
         self.market_was_closed = true;
     }
 
-    /// The steps of the next minute, which starts at `minute`.
     pub(super) fn minute(&mut self, minute: Millis) -> [Ohlcv; STEPS_PER_MINUTE] {
         let usual = self.price as f64 * self.volatility * calendar::activity(self.asset_type, minute);
         if self.market_was_closed {
@@ -88,8 +84,9 @@ impl Walk {
         })
     }
 
-    /// Where each step ends. A tie is a walk that is bent back, evenly over its steps, to where it began; any
-    /// other walk that happens to end there goes one tick on.
+    /// Returns the next step closes. A tie bends the path evenly back to its start.
+    ///
+    /// Any other path that happens to end at its start ends one tick away.
     fn closes(&mut self, outlook: Outlook) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.share() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -117,7 +114,7 @@ impl Walk {
         (self.dice.normal().abs() * step_deviation * WICK_REACH) as i64
     }
 
-    /// Whole numbers: quote currency for crypto, price changes for the others, which report no volume.
+    /// Returns a whole volume: quote currency for crypto, else the number of price changes.
     fn volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,

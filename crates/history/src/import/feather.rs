@@ -1,4 +1,4 @@
-//! Feather, which is Arrow's file format: columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
+//! Feather (Arrow IPC): columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
 use super::labels::{LabelColumns, Labels, TextColumn, is_label};
 use super::problem::Problem;
@@ -18,14 +18,10 @@ use candlewick_sdk::{Millis, Ohlcv};
 use std::sync::Arc;
 
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
-/// What one packed column may become: more than any honest one of 50 million rows.
+/// Maximum unpacked size of a column: more than 50 million rows need.
 const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUES: [u8; 4] = [0xFF; 4];
 
-/// Reads every row.
-///
-/// # Errors
-/// What is not a sound file, or lacks a column.
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     // The library asserts where a file contradicts itself: that must not end the program.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
@@ -81,7 +77,6 @@ fn unsound(problem: &str) -> Problem {
     Problem::File(format!("this is not a sound feather file: {problem}"))
 }
 
-/// The bytes of a block, where the file has them.
 fn block_of(content: &Buffer, block: &Block) -> Option<Buffer> {
     let start = usize::try_from(block.offset()).ok()?;
     let metadata = usize::try_from(block.metaDataLength()).ok()?;
@@ -90,8 +85,9 @@ fn block_of(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Whether every column lies within the block, and no packed one says that it unpacks to more than memory should be
-/// asked for: the library asserts the one and believes the other.
+/// Returns whether all columns are inside the block and of reasonable size.
+///
+/// Checked here because the library panics on the former and trusts the latter.
 fn is_plausible(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
@@ -116,9 +112,7 @@ fn is_plausible(bytes: &[u8], block: &Block) -> bool {
     check().unwrap_or(false)
 }
 
-/// Where the candles' columns are.
 struct Columns {
-    /// Time first.
     places: [usize; 1 + NUMBERS.len()],
     labels: Vec<usize>,
     has_dictionary: bool,
@@ -159,7 +153,6 @@ impl Columns {
         Ok(Self { places, labels, has_dictionary, clock })
     }
 
-    /// Stores the rows of a batch after `earlier` rows; its columns are in the order of the places, labels last.
     fn take(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
         let times = times_of(batch.column(0))?;
         let mut numbers: [Vec<Option<f64>>; NUMBERS.len()] = Default::default();
@@ -193,7 +186,7 @@ fn row_of(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len()]
     Ok(Row { time, numbers: Ohlcv { open, high, low, close, volume } })
 }
 
-/// Each time; as it stands where it is not whole milliseconds.
+/// Parses the time column. `Err` is a raw time that is not in whole milliseconds.
 fn times_of(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Problem> {
     let finer = |per_ms: i64| {
         move |time: i64| if time % per_ms == 0 { Ok(Millis::new(time / per_ms)) } else { Err(time) }
@@ -223,7 +216,6 @@ fn times_of(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Prob
     Ok(times)
 }
 
-/// Reads a column of short texts, flags or whole numbers; other kinds are empty.
 fn texts_of(column: &ArrayRef) -> TextColumn {
     fn collect<T: ToString>(values: impl Iterator<Item = Option<T>>) -> TextColumn {
         let mut column = TextColumn::new(String::new());

@@ -1,4 +1,4 @@
-//! The formats that candles come in, and how one is recognised by its first bytes.
+//! Import formats and their detection by the first bytes.
 
 use super::problem::Problem;
 use super::row::LATEST_SECONDS;
@@ -7,34 +7,22 @@ use crate::csv::excerpt;
 use std::fmt;
 use std::str::FromStr;
 
-/// A format of candle files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImportFormat {
-    /// Ours: `time,open,high,low,close,volume`, times in milliseconds.
     Csv,
-    /// Columns of those names.
     Parquet,
-    /// Kline archives of Binance, with a header or without, times in milliseconds or microseconds.
     Binance,
-    /// Minutes of HistData.com: `20240102 170000;open;high;low;close;volume`, in EST all year.
+    /// HistData.com: `20240102 170000;open;high;low;close;volume`, in EST all year.
     HistData,
-    /// Candles of Dukascopy, in GMT or in local time.
     Dukascopy,
-    /// Exports of `MetaTrader` 4: `2024.01.02,17:00,open,high,low,close,volume`.
     MetaTrader4,
-    /// Exports of `MetaTrader` 5: columns `<DATE>`, `<TIME>` and so on, between tabs.
     MetaTrader5,
-    /// Daily tables in the manner of Yahoo Finance: `Date,Open,High,Low,Close,Adj Close,Volume`.
     Yahoo,
-    /// JSON of freqtrade: a list of `[time, open, high, low, close, volume]`.
     FreqtradeJson,
-    /// Feather of freqtrade (Arrow IPC): columns `date`, `open`, `high`, `low`, `close`, `volume`.
     Feather,
-    /// Any other text in columns: named in its first line in any order, or by [`TableSettings`](super::TableSettings).
     Table,
 }
 
-/// Why a text is not a [`ImportFormat`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not a format: use {}", ImportFormat::names())]
 pub struct ParseImportFormatError {
@@ -42,7 +30,6 @@ pub struct ParseImportFormatError {
 }
 
 impl ImportFormat {
-    /// Every format.
     pub const ALL: [Self; 11] = [
         Self::Csv,
         Self::Parquet,
@@ -57,7 +44,6 @@ impl ImportFormat {
         Self::Table,
     ];
 
-    /// As `--format` takes it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -74,12 +60,10 @@ impl ImportFormat {
         }
     }
 
-    /// All names, for a message.
     fn names() -> String {
         Self::ALL.map(Self::as_str).join(", ")
     }
 
-    /// Recognises the format by the beginning of the (unpacked) content.
     pub(super) fn sniff(start: &[u8]) -> Result<Self, Problem> {
         let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
         if start.starts_with(b"PAR1") {
@@ -134,13 +118,14 @@ fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
     !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
 }
 
-/// Whether seconds since 1970 stand where a vendor's name of a column has milliseconds: anybody's file may call them `timestamp`.
+/// Returns whether times are Unix seconds instead of the vendor's milliseconds.
+///
+/// Any file may name a column `timestamp`.
 fn has_seconds(format: ImportFormat, second: &str) -> bool {
     let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)
 }
 
-/// Contents that are known and cannot be read.
 const STRANGERS: [(&[u8], &str); 4] = [
     (b"FEA1", "this is a feather file of the first version; write it anew with a current pandas or pyarrow"),
     (b"\xD0\xCF\x11\xE0", stranger::WORKBOOK),

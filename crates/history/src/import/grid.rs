@@ -1,4 +1,4 @@
-//! The grid of open times that candles of one interval have.
+//! Grid of open times of candles of one interval.
 
 use super::problem::Problem;
 use super::row::Decoded;
@@ -6,15 +6,11 @@ use super::settings::BarTime;
 use candlewick_sdk::{Interval, Millis};
 use chrono::DateTime;
 
-/// Candles off their grid, but at multiples of this, belong to another clock.
+/// Candles off their grid but aligned to this were made in another time zone.
 const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
-/// Minimum length of candles whose grid depends on the clock; shorter ones begin at the same minutes everywhere.
+/// Minimum checked length: the grid of shorter candles is the same in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
-/// Converts the times with which bars are stamped to open times.
-///
-/// # Errors
-/// Bars are stamped with the last second or millisecond of their candle, and `stamped` does not say so.
 pub(super) fn apply_stamps(
     decoded: &mut Decoded,
     interval: Interval,
@@ -53,10 +49,6 @@ pub(super) fn apply_stamps(
     }
 }
 
-/// Checks that a file does not as a whole lie off the grid of its interval.
-///
-/// # Errors
-/// Weeks, months, and candles of a midnight other than that of UTC.
 pub(super) fn check(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
     let length = interval.length();
     let rows = &decoded.rows;
@@ -92,7 +84,6 @@ pub(super) fn check(decoded: &Decoded, interval: Interval) -> Result<(), Problem
     ))
 }
 
-/// Returns whether candles of this length are calendar months.
 pub(super) fn is_month(interval: Interval) -> bool {
     interval.length() >= Millis::DAY * 28
 }

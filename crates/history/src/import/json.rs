@@ -1,4 +1,4 @@
-//! JSON as freqtrade writes it: one list of `[time, open, high, low, close, volume]`, read row by row.
+//! Freqtrade JSON: one list of `[time, open, high, low, close, volume]`, parsed row by row.
 
 use super::problem::Problem;
 use super::row::{Clock, Decoded, Row, Unit};
@@ -9,15 +9,10 @@ use std::fmt;
 use std::io::BufRead;
 
 const COLUMNS: usize = 6;
-/// What a row has where an exchange answers with it as well: the end, turnovers and a count follow the volume.
+/// Row length of raw exchange responses, with close time, turnovers and a count.
 const EXCHANGE_COLUMNS: usize = 12;
-/// Whole numbers are exact up to here.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
-/// Reads every row.
-///
-/// # Errors
-/// What is not JSON, or not a list of lists of numbers.
 pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
     let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
     let mut source = serde_json::Deserializer::from_reader(reader);
@@ -33,7 +28,6 @@ pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
     Ok(decoded)
 }
 
-/// The list of all rows.
 struct Table<'a>(&'a mut Decoded);
 
 impl<'de> DeserializeSeed<'de> for Table<'_> {
@@ -62,7 +56,6 @@ impl<'de> Visitor<'de> for Table<'_> {
     }
 }
 
-/// One row: its numbers, as far as they have a place.
 struct Cells {
     count: usize,
     cells: [Option<f64>; COLUMNS],
@@ -95,7 +88,6 @@ impl<'de> Deserialize<'de> for Cells {
     }
 }
 
-/// A number, or one between quotes, as exchanges send prices.
 struct Cell(Option<f64>);
 
 impl<'de> Deserialize<'de> for Cell {

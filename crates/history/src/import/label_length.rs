@@ -1,16 +1,13 @@
-//! Lengths of candles that labels name.
+//! Parsing of candle lengths in labels.
 
 use candlewick_sdk::{Interval, Millis};
 
-/// The length that a label names.
 pub(super) enum Length {
-    /// A number with its unit.
     Exact(Millis),
-    /// A number without its unit.
     Number(i64),
 }
 
-/// Parses the length of an interval label: `1m`, `M1`, `5 min`, `PT1H`, `D`, `60`.
+/// Parses an interval label such as `1m`, `M1`, `5 min`, `PT1H`, `D` or `60`.
 pub(super) fn parse_length(text: &str) -> Option<Length> {
     const LONGEST_NUMBER: i64 = 2_678_400_000;
     let text = text.trim();

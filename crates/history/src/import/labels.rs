@@ -1,4 +1,4 @@
-//! Label columns: the symbol and interval of a row, and whether its candle is finished.
+//! Label columns: symbol and interval of a row, and whether its candle is finished.
 
 use super::label_length::{Length, parse_length};
 use super::problem::Problem;
@@ -7,7 +7,6 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-/// Names of a column that holds the symbol.
 const SYMBOLS: [&str; 17] = [
     "symbol",
     "symbol name",
@@ -27,7 +26,6 @@ const SYMBOLS: [&str; 17] = [
     "product id",
     "epic",
 ];
-/// Names of a column that distinguishes instruments, but may hold something other than the symbol.
 const INSTRUMENTS: [&str; 7] =
     ["name", "figi", "isin", "asset", "security", "instrument id", "instrument uid"];
 const INTERVALS: [&str; 10] = [
@@ -59,14 +57,11 @@ const FINISHED: [&str; 13] = [
 ];
 const UNFINISHED: [&str; 6] = ["partial", "is partial", "ispartial", "incomplete", "forming", "is forming"];
 
-/// Maximum number of different texts that are recorded of a column.
 const MAX_VALUES: usize = 1_000;
-/// Maximum number of lengths in a column of intervals; a column with more counts something else.
 const MAX_INTERVALS: usize = 20;
-/// Maximum number of values that a message lists.
 const MAX_LISTED: usize = 5;
 
-/// Normalizes a column name: `1. open`, `<OPEN>` and `"Open"` to `open`, `Open_Time` to `open time`.
+/// Normalizes: `<OPEN>` and `1. open` to `open`, `Open_Time` to `open time`.
 pub(super) fn plain_name(name: &str) -> String {
     let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
     match name.split_once(". ") {
@@ -75,12 +70,10 @@ pub(super) fn plain_name(name: &str) -> String {
     }
 }
 
-/// Returns whether a column of this name is a label of its rows.
 pub(crate) fn is_label(name: &str) -> bool {
     LabelColumns::find([name]).is_some()
 }
 
-/// Indices of the label columns of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LabelColumns {
     symbol: Option<usize>,
@@ -91,7 +84,6 @@ pub(crate) struct LabelColumns {
 }
 
 impl LabelColumns {
-    /// Finds the label columns by name; `None` if there are none.
     pub(crate) fn find<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let names: Vec<String> = names.into_iter().map(plain_name).collect();
         let place = |known: &[&str]| names.iter().position(|name| known.contains(&name.as_str()));
@@ -106,13 +98,11 @@ impl LabelColumns {
     }
 }
 
-/// A column of few different texts.
 #[derive(Clone, Debug)]
 pub(crate) struct TextColumn {
     pub(crate) name: String,
     texts: Vec<String>,
     indices: HashMap<String, u32>,
-    /// Index of the text of each row.
     rows: Vec<u32>,
 }
 
@@ -131,34 +121,26 @@ impl TextColumn {
         self.rows.push(index);
     }
 
-    /// Returns the text of a row, counted from 0; empty if there is none.
     pub(crate) fn text(&self, row: usize) -> &str {
         let text = self.rows.get(row).and_then(|index| self.texts.get(*index as usize));
         text.map(String::as_str).unwrap_or_default()
     }
 }
 
-/// Labels of the rows of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     columns: LabelColumns,
     only: Vec<String>,
-    /// Keys of the symbols that `only` selects; empty for all.
     wanted_symbols: Vec<String>,
-    /// Keys of the intervals that `only` selects; empty for all.
     wanted_intervals: Vec<String>,
     symbols: LabelValues,
     intervals: LabelValues,
-    /// Labels of the rows that `only` excludes.
     excluded: LabelValues,
-    /// Number of rows that `only` excludes.
     pub(crate) excluded_rows: u64,
-    /// Number of rows whose candle is not finished.
     pub(crate) unfinished_rows: u64,
 }
 
 impl Labels {
-    /// Creates empty labels of a file; `only` holds the labels of the rows to read, or nothing for all rows.
     pub(crate) fn new(columns: Option<LabelColumns>, only: &[String]) -> Self {
         let columns = columns.unwrap_or_default();
         let has_symbol = columns.symbol.or(columns.instrument).is_some();
@@ -173,12 +155,10 @@ impl Labels {
         }
     }
 
-    /// Returns whether the file has no label columns.
     pub(super) fn is_empty(&self) -> bool {
         self.columns == LabelColumns::default()
     }
 
-    /// Records the labels of a row and returns whether to read the row.
     pub(crate) fn accept<'a>(&mut self, place: u64, cell: impl Fn(usize) -> &'a str) -> bool {
         if self.is_empty() {
             return true;
@@ -202,7 +182,6 @@ impl Labels {
         !is_unfinished
     }
 
-    /// Returns the problem of rows that belong to several series.
     pub(super) fn problem(&self, unit: Unit, symbol: Option<Symbol>) -> Option<Problem> {
         if !self.only.is_empty() && self.is_empty() {
             let only = self.only.join(",");
@@ -224,7 +203,6 @@ impl Labels {
         None
     }
 
-    /// Returns the problem of a file whose rows are all excluded.
     pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
@@ -232,18 +210,15 @@ impl Labels {
         Some(Problem::asking(seen, format!("--only {}", quoted(&first.text))))
     }
 
-    /// Returns the symbol that all rows name.
     pub(super) fn symbol(&self) -> Option<&str> {
         self.columns.symbol?;
         self.symbols.found.first().map(|value| value.text.as_str())
     }
 
-    /// Returns whether `only` selected the rows by their symbol.
     fn is_symbol_chosen(&self) -> bool {
         self.symbols.found.iter().any(|value| self.wanted_symbols.contains(&value.key))
     }
 
-    /// Checks that the column names the symbol that the file is read as.
     pub(super) fn check_symbol(&self, symbol: Symbol, stated_by: &str) -> Result<(), Problem> {
         let Some(named) = self.symbol().filter(|named| !is_same(named, symbol)) else { return Ok(()) };
         if self.is_symbol_chosen() {
@@ -256,7 +231,6 @@ impl Labels {
         Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
     }
 
-    /// Checks that the column names the interval that the file is read as.
     pub(super) fn check_interval(&self, interval: Interval) -> Result<(), Problem> {
         let Some(named) = self.intervals.found.first() else { return Ok(()) };
         let contradicts = match parse_length(&named.text) {
@@ -276,11 +250,9 @@ impl Labels {
     }
 }
 
-/// Different values of a label.
 #[derive(Clone, Debug, Default)]
 struct LabelValues {
     found: Vec<LabelValue>,
-    /// Index of the value of each text.
     indices: HashMap<String, usize>,
 }
 
@@ -328,7 +300,6 @@ impl LabelValues {
     }
 }
 
-/// Parses a flag such as `1`, `True` or `no`.
 fn parse_flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "1" | "1.0" => Some(true),
@@ -337,7 +308,7 @@ fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the key of a label. Labels with equal keys are one: `C:EURUSD` and `EUR/USD`, `M1` and `1m`.
+/// Returns the key of a label, equal for `C:EURUSD` and `EUR/USD`, or `M1` and `1m`.
 fn key_of(label: &str) -> String {
     match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),
@@ -346,15 +317,15 @@ fn key_of(label: &str) -> String {
     }
 }
 
-/// Returns the letters and digits of a symbol without its exchange prefix.
 fn plain_symbol(text: &str) -> String {
     let name = text.rsplit_once(':').map_or(text, |(_, name)| name);
     let name = name.strip_suffix("=X").unwrap_or(name);
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
-/// Returns whether a label means the symbol: `BINANCE:BTCUSDT`, `BTC/USDT` and `BTCUSDT.P` mean `BTCUSDT`, `EURUSD-OTC` is
-/// not `EURUSD`.
+/// Returns whether a label means `symbol`.
+///
+/// `BINANCE:BTCUSDT`, `BTC/USDT` and `BTCUSDT.P` mean `BTCUSDT`, but `EURUSD-OTC` is not `EURUSD`.
 fn is_same(label: &str, symbol: Symbol) -> bool {
     let without_suffix = |text: &str| plain_symbol(text.split(['.', ' ']).next().unwrap_or(text));
     let (named, own) = (plain_symbol(label), plain_symbol(symbol.as_str()));
@@ -363,7 +334,6 @@ fn is_same(label: &str, symbol: Symbol) -> bool {
     named == own || is_otc(&named) == is_otc(&own) && has_same_base
 }
 
-/// Quotes a value for the command line.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || ":/._=-".contains(letter);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{}\"", excerpt(text.as_bytes())) }

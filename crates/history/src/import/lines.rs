@@ -1,12 +1,11 @@
-//! Lines of a text, with their numbers; none is longer than memory allows.
+//! Numbered lines of a text, with a maximum length to bound memory.
 
 use super::problem::Problem;
 use std::io::{BufRead, Read};
 
-/// The longest honest line is a dozen numbers of up to 330 digits; a longer one is some other file.
+/// Longest valid line: a dozen numbers of up to 330 digits.
 const LONGEST_LINE_BYTES: u64 = 4096;
 
-/// Reads one line after the other, without blank ones.
 pub(super) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -18,7 +17,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, buffer: Vec::with_capacity(256), number: 0 }
     }
 
-    /// The next line that is not blank, without its end, and its number, counted from 1.
+    /// Returns the next non-blank line without its terminator, and its 1-based number.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Problem> {
         loop {
             self.number += 1;
@@ -40,7 +39,6 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The line without its end, and the first one without a byte order mark.
 fn content_of(line: &[u8], number: u64) -> &[u8] {
     let content = line.strip_suffix(b"\n").unwrap_or(line);
     let content = content.strip_suffix(b"\r").unwrap_or(content);

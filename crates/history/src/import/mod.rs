@@ -1,9 +1,9 @@
-//! Candles out of the files that people have.
+//! Imports candles from third-party files.
 //!
-//! A file is unpacked ([`unpack`]), its format recognised by its first bytes ([`format`]), its rows read ([`text`], [`named`],
-//! [`json`], [`feather`]) and given moments ([`zone`]), a symbol and an interval ([`name`], [`spacing`]): then it is a
-//! [`table`]. An import holds a table to what candles are; a check looks at what is wrong with it. Nothing is guessed:
-//! what is unclear is an error that names the option which settles it.
+//! A file is unpacked ([`unpack`]) and its format detected ([`format`]). Its rows ([`text`],
+//! [`named`], [`json`], [`feather`]) get UTC times ([`zone`]), a symbol and an interval ([`name`],
+//! [`spacing`]). An import validates the resulting [`table`], a check inspects it. Nothing is
+//! guessed: an ambiguity is an error that names the option to resolve it.
 
 #[cfg(feature = "feather")]
 mod feather;
@@ -42,43 +42,27 @@ use problem::Problem;
 use row::Unit;
 use std::path::Path;
 
-/// A file's candles, and how they were recognised.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The candles.
     pub candles: CandleSeries,
-    /// The format of the file.
     pub format: ImportFormat,
-    /// Where the symbol is from.
     pub symbol_from: DetectedFrom,
-    /// Where the interval is from.
     pub interval_from: DetectedFrom,
-    /// In which zone the file's times were, where they needed one.
     pub zone: Option<Zone>,
-    /// Rows that hold no prices, and are left out.
     pub empty_rows: u64,
-    /// Rows that a change of the clock left without a moment ([`ClockChange::Skip`]).
+    /// Number of rows in a skipped or repeated local hour ([`ClockChange::Skip`]).
     pub skipped_rows: u64,
-    /// Number of rows omitted because their candle is unfinished.
     pub unfinished_rows: u64,
-    /// Number of omitted rows of other series ([`ImportSettings::only`]).
     pub excluded_rows: u64,
-    /// Whether the file began with the newest candle.
     pub newest_first: bool,
-    /// Whether the file's moments were in seconds.
     pub in_seconds: bool,
-    /// What each column of a table was taken for, and how its values were read, in words.
     pub reading: Option<String>,
-    /// With how many decimals all prices of a text are written, zeros at the end counted: five of `1.17100`. None where they differ, and
-    /// where they are more than the prices of a venue have.
+    /// Number of decimals of all prices, counting trailing zeros: 5 for `1.17100`.
+    ///
+    /// `None` if prices differ, or have more decimals than those of a venue.
     pub decimals: Option<usize>,
 }
 
-/// Reads the candles of a file.
-///
-/// # Errors
-/// [`HistoryError::AmbiguousFile`] for what is unclear, [`HistoryError::InvalidLine`] and [`HistoryError::InvalidFile`] for what
-/// is wrong, [`HistoryError::NoCandles`] for a file without candles, [`HistoryError::Io`] when it cannot be read.
 pub fn import_file(
     path: &Path,
     settings: &ImportSettings,
@@ -87,10 +71,6 @@ pub fn import_file(
     to_candles(CandleTable::read(path, settings, progress)?)
 }
 
-/// Reads the candles of a file's content; `path` is the name that errors carry, and that may name the series.
-///
-/// # Errors
-/// Those of [`import_file`].
 pub fn import_bytes(
     content: &[u8],
     path: &Path,
@@ -99,7 +79,6 @@ pub fn import_bytes(
     to_candles(CandleTable::read_from(content, path, settings)?)
 }
 
-/// Holds a table to what candles are.
 fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
     let path = table.path.clone();
     try_to_candles(table).map_err(|problem| problem.at(&path))

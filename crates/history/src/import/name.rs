@@ -1,10 +1,9 @@
-//! What a file's name says: the symbol and the interval, as the sources of files write them.
+//! Symbol and interval from file names, in the patterns of known sources.
 
 use super::ImportFormat;
 use candlewick_sdk::{Interval, Symbol};
 use std::path::Path;
 
-/// What a name says, as far as it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NameParts {
     pub(super) symbol: Option<Symbol>,
@@ -12,18 +11,15 @@ pub(super) struct NameParts {
 }
 
 impl NameParts {
-    /// With what another name says where this one does not.
     pub(super) fn or(self, other: Option<Self>) -> Self {
         let other = other.unwrap_or_default();
         Self { symbol: self.symbol.or(other.symbol), interval: self.interval.or(other.interval) }
     }
 }
 
-/// Endings that say how a file is kept and not what is in it.
 const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
 
-/// What the name of a file says. Where a pattern leaves the symbol's spelling open, it is made upper case, and a
-/// pair's two parts are joined: `eth_btc` is `ETHBTC`.
+/// Parses a file name. Pairs are joined and upper-cased: `eth_btc` is `ETHBTC`.
 pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let mut stem = name;
@@ -36,24 +32,22 @@ pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
 }
 
-/// Currencies that pairs are quoted in.
 const QUOTES: [&str; 12] =
     ["USDT", "USDC", "USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "BTC", "ETH"];
 
-/// The symbol that a file's name may mean, for an example: the first word in it that is a pair.
 pub(super) fn likely_symbol(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_uppercase);
     words.into_iter().find(|word| is_pair(word)).unwrap_or_else(|| "EURUSD".to_owned())
 }
 
-/// Returns whether a word is a currency pair or a coin with its quote currency.
 fn is_pair(word: &str) -> bool {
     let base = QUOTES.iter().find_map(|quote| word.strip_suffix(quote));
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Strips a prefix from the pair in `Binance_ETHUSDT` or `2026-01-05_BTCUSDT`, but not from `OTC_EURUSD`, which is another
-/// instrument than `EURUSD`.
+/// Strips a prefix from `Binance_ETHUSDT` or `2026-01-05_BTCUSDT`.
+///
+/// `OTC_EURUSD` is kept, as it is another instrument than `EURUSD`.
 fn without_prefix(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
@@ -66,7 +60,7 @@ fn without_prefix(symbol: &str) -> &str {
     if is_other { symbol } else { &symbol[at + 1..] }
 }
 
-/// Whether this is `HistData`'s file in the manner of `MetaTrader`, which is in EST like its others.
+/// Returns whether this is a `HistData` file in `MetaTrader` format, which is in EST.
 pub(super) fn is_hist_data(path: &str) -> bool {
     let name = Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with("DAT_MT_")
@@ -82,13 +76,13 @@ fn of_name(symbol: &str, interval: Option<Interval>) -> NameParts {
     NameParts { symbol: Symbol::new(symbol).ok(), interval }
 }
 
-/// `BTCUSDT_1m`.
+/// Parses `BTCUSDT_1m`.
 fn ours(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
     Some(of_name(without_prefix(symbol), Some(interval.parse().ok()?)))
 }
 
-/// `DAT_ASCII_EURUSD_M1_2024`.
+/// Parses `DAT_ASCII_EURUSD_M1_2024`.
 fn hist_data(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts[..] {
@@ -97,7 +91,7 @@ fn hist_data(stem: &str) -> Option<NameParts> {
     }
 }
 
-/// `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
+/// Parses `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
 fn dukascopy(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     let [symbol, "Candlestick", count, unit, _, ..] = parts[..] else { return None };
@@ -111,7 +105,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
     Some(of_name(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
-/// `eurusd-m1-bid-2024-01-01-2024-01-31`, as programs name what they fetch there.
+/// Parses `eurusd-m1-bid-2024-01-01-2024-01-31`, as written by download tools.
 fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
@@ -119,14 +113,13 @@ fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     ["bid", "ask"].contains(&side).then(|| of_name(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
-/// `EURUSD_M1_202401020000_202401022359`, and whatever else follows.
+/// Parses `EURUSD_M1_202401020000_202401022359`, with any suffix.
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
     Some(of_name(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
 }
 
-/// `M1`, `h4`, `D1`.
 fn period_of(period: &str) -> Option<Interval> {
     let interval = match (period.get(..1)?, period.get(1..)?) {
         ("M" | "m", count) => format!("{count}m"),
@@ -137,7 +130,7 @@ fn period_of(period: &str) -> Option<Interval> {
     interval.parse().ok()
 }
 
-/// `ETH_BTC-5m`, and `ETH_USDT_USDT-1h-futures`, whose third part is what it is settled in.
+/// Parses `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency.
 fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
@@ -158,7 +151,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     }
 }
 
-/// `BTCUSDT-1m-2024-01`, with or without a day, or with nothing behind.
+/// Parses `BTCUSDT-1m-2024-01`, also with a day or without a date.
 fn dashed(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
@@ -169,7 +162,7 @@ fn dashed(stem: &str) -> Option<NameParts> {
     if is_date && is_span && has_letter { Some(of_name(symbol, interval.parse().ok())) } else { None }
 }
 
-/// `BINANCE_BTCUSDT, 60`, with the market in front and minutes or `1D` behind; a copy has more behind that.
+/// Parses `BINANCE_BTCUSDT, 60`: minutes or `1D`, with a suffix if it is a copy.
 fn trading_view(stem: &str) -> Option<NameParts> {
     let (named, rest) = stem.split_once(", ")?;
     let (_, symbol) = named.split_once('_')?;
@@ -181,7 +174,6 @@ fn trading_view(stem: &str) -> Option<NameParts> {
     Some(of_name(symbol, interval.parse().ok()))
 }
 
-/// Names that say something only in their format.
 fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         // The ticker alone, in capitals.
@@ -201,7 +193,6 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     }
 }
 
-/// Parses a symbol and its minutes: `EURUSD60`.
 fn with_minutes(stem: &str) -> Option<NameParts> {
     let minutes = ["1440", "240", "60", "30", "15", "5", "1"];
     let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));

@@ -1,21 +1,15 @@
-//! What stops an import, before the file's name stands beside it.
+//! Import problems, before the file name is added.
 
 use crate::HistoryError;
 use std::io;
 use std::path::Path;
 
-/// Why a file cannot be read as candles.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// The system says so.
     Io(io::Error),
-    /// A line is wrong.
     Line { line: u64, problem: String },
-    /// The content as a whole is wrong.
     File(String),
-    /// Nothing is wrong, but something is unclear, and an option settles it; examples of it, as they are typed.
     Unclear { seen: String, option: String, examples: Vec<String> },
-    /// There are no candles in it.
     Empty(String),
 }
 
@@ -24,7 +18,6 @@ impl Problem {
         Self::Unclear { seen: seen.into(), option: option.into(), examples: Vec::new() }
     }
 
-    /// The same, which one option with such a value settles.
     pub(super) fn asking(seen: impl Into<String>, example: impl Into<String>) -> Self {
         let example = example.into();
         let option = example.split(' ').next().unwrap_or_default();
@@ -32,7 +25,6 @@ impl Problem {
         Self::Unclear { seen: seen.into(), option, examples: vec![example] }
     }
 
-    /// The same, and what another option settles. What is wrong goes before what is unclear.
     pub(super) fn and(self, other: Option<Self>) -> Self {
         match (self, other) {
             (
@@ -49,7 +41,6 @@ impl Problem {
         }
     }
 
-    /// With the name of the file.
     pub(super) fn at(self, path: &Path) -> HistoryError {
         let path = path.to_owned();
         match self {
@@ -66,12 +57,11 @@ impl Problem {
     }
 }
 
-/// Whether a row has a column more for each of its four prices: commas between its decimals split them.
+/// Returns whether decimal commas split the four prices into extra columns.
 pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
     count >= columns + 4
 }
 
-/// What is said of such a row.
 pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
     format!(
         "{count} columns where {columns} belong: its decimals seem to stand behind commas, and its columns between commas; write it with another \
@@ -79,12 +69,10 @@ pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
     )
 }
 
-/// What is asked of a file, all of it in one answer.
 #[derive(Debug, Default)]
 pub(super) struct Questions(Option<Problem>);
 
 impl Questions {
-    /// What was found, if it was; else it is asked for.
     pub(super) fn take<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
         match found {
             Ok(found) => Some(found),
@@ -98,7 +86,6 @@ impl Questions {
         }
     }
 
-    /// What is asked where something was not found.
     pub(super) fn problem(self) -> Problem {
         self.0.expect("what was not found has left its question")
     }

@@ -1,41 +1,34 @@
-//! Rows as a file has them, before anybody has checked them.
+//! Unvalidated rows of a file.
 
 use super::labels::Labels;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
-/// One row: a time, by the clock of its file, and five numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) time: Millis,
     pub(crate) numbers: Ohlcv,
 }
 
-/// What the times of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Moments.
     Utc,
-    /// What a clock on the wall showed: a time zone makes them moments.
+    /// Local time, which a time zone converts to UTC.
     Wall,
-    /// Days, which no time zone moves.
+    /// Calendar days, independent of time zones.
     Day,
 }
 
-/// A row that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
-    /// Its line, or its number where the file has no lines.
     pub(crate) place: u64,
     pub(crate) content: String,
     pub(crate) problem: String,
 }
 
-/// How rows are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Lines, from 1, the header included.
+    /// 1-based lines, counting the header.
     Line,
-    /// Rows, from 1.
     Row,
 }
 
@@ -48,40 +41,31 @@ impl Unit {
     }
 }
 
-/// Everything that a decoder found in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoded {
     pub(crate) rows: Vec<Row>,
     pub(crate) places: Places,
     pub(crate) broken: Vec<Broken>,
-    /// Rows that hold a time and no prices.
     pub(crate) empty: u64,
     pub(crate) clock: Clock,
-    /// The candles' length, where the content states it.
     pub(crate) interval: Option<Interval>,
     pub(crate) unit: Unit,
-    /// How its prices are written, where it is text.
     pub(crate) decimals: WrittenDecimals,
     pub(crate) labels: Labels,
 }
 
-/// With how many decimals prices are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WrittenDecimals {
-    /// Nothing is known.
     #[default]
     Unseen,
-    /// All with so many, zeros at the end counted.
     Same(usize),
-    /// One with more than another.
     Differ,
 }
 
-/// More decimals than that are zeros that a program writes behind any price.
+/// More decimals than this are padding that a program writes after any price.
 const MOST_DECIMALS: usize = 5;
 
 impl WrittenDecimals {
-    /// Of the prices of a row.
     pub(super) fn of(prices: [&str; 4], mark: char) -> Self {
         let decimals = |text: &str| text.split_once(mark).map_or(0, |(_, decimals)| decimals.len());
         prices.into_iter().fold(Self::Unseen, |all, price| all.and(Self::Same(decimals(price))))
@@ -95,7 +79,6 @@ impl WrittenDecimals {
         }
     }
 
-    /// How many, where that tells the step of the prices.
     pub(super) fn of_step(self) -> Option<usize> {
         match self {
             Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MOST_DECIMALS),
@@ -104,13 +87,12 @@ impl WrittenDecimals {
     }
 }
 
-/// Times outside 1900 to 9999 are no candles' times, and arithmetic on the others cannot overflow.
+/// Plausible times (1900 to 9999); arithmetic on them cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
-/// Seconds of the year 5138.
 pub(super) const LATEST_SECONDS: i64 = 100_000_000_000;
-/// More rows than that are not collected: at 48 bytes each they are 2.4 GB.
+/// Maximum number of rows: 2.4 GB at 48 bytes each.
 const MAX_ROWS: usize = 50_000_000;
-/// After so many rows that cannot be read, the file is something else.
+/// Maximum number of unreadable rows. A file with more is of another format.
 const MAX_BROKEN: usize = 10_000;
 
 impl Decoded {
@@ -128,10 +110,10 @@ impl Decoded {
         }
     }
 
-    /// Puts the oldest row first if the newest was. Returns whether it was.
+    /// Reverses the rows if the newest is first, and returns whether it did.
     ///
-    /// In a file that starts with the newest row, times ascend only where the clock is put back: between two times for which
-    /// `is_repeated` holds.
+    /// In a file with the newest row first, times ascend only where the clock is put back: between
+    /// two times for which `is_repeated` is true.
     pub(super) fn turn_round(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -145,8 +127,10 @@ impl Decoded {
         is_backward
     }
 
-    /// Makes milliseconds of moments that can only be seconds: as milliseconds they lie within three years of 1970, and no
-    /// candle begins at some of them, since candles begin at whole seconds. Answers whether they were.
+    /// Converts times to milliseconds if they can only be seconds. Returns whether it did.
+    ///
+    /// As milliseconds they would be within three years of 1970, and some would not be whole
+    /// seconds, which open times are.
     pub(super) fn take_seconds(&mut self) -> bool {
         let early = Millis::new(LATEST_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
@@ -159,10 +143,6 @@ impl Decoded {
         are_seconds
     }
 
-    /// Keeps what was read at a place.
-    ///
-    /// # Errors
-    /// When there are too many rows, or too many that cannot be read.
     pub(crate) fn keep(
         &mut self,
         place: u64,
@@ -198,12 +178,10 @@ fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     }
 }
 
-/// Where each row stood, kept as the rows at which the distance between its number and its place changes.
+/// Line or row number per row, stored as the rows where index and number diverge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
-    /// The number of a row and its place; those after it follow one by one.
     starts: Vec<(usize, u64)>,
-    /// How many rows there are, when they were turned round.
     reversed: Option<usize>,
 }
 
@@ -215,7 +193,6 @@ impl Places {
         }
     }
 
-    /// The place of a row, counted from 0.
     pub(crate) fn of(&self, index: usize) -> u64 {
         let index = self.reversed.map_or(index, |count| count.saturating_sub(index + 1));
         let after = self.starts.partition_point(|(first, _)| *first <= index);

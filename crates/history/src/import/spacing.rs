@@ -1,4 +1,4 @@
-//! How far apart rows are, and how long a candle is by that.
+//! Row spacing, and the candle interval derived from it.
 
 use super::problem::Problem;
 use super::row::{Decoded, Row};
@@ -6,12 +6,11 @@ use crate::second_interval::{SecondInterval, find_second_interval};
 use candlewick_sdk::{Interval, Millis};
 use std::collections::BTreeMap;
 
-/// Minimum number of repeated times that indicates a second interval.
 const MIN_DOUBLED: usize = 5;
 
-/// The distances between one row and the next, from the shortest to the longest, and how often each occurs.
+/// Counts the distances between consecutive times, in ascending order.
 ///
-/// Rows may be in any order; doubles do not count.
+/// Rows may be in any order; repeated times are ignored.
 pub(super) fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     let mut found = BTreeMap::new();
     let mut note = |from: &Row, to: &Row| {
@@ -30,8 +29,10 @@ pub(super) fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     found
 }
 
-/// The candles' length, where the distances leave no doubt: every one is a multiple of the shortest, which is the
-/// distance of at least half of the rows, and there are two or more of it.
+/// Derives the candle interval from the distances if it is unambiguous.
+///
+/// All distances must be multiples of the shortest, which must occur at least twice and in at least
+/// half of the rows.
 pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
@@ -63,7 +64,6 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
     if is_clear { Ok(interval) } else { Err(unclear()) }
 }
 
-/// Holds the rows of a clean file to a length that its name or its content states.
 pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Result<(), Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
@@ -80,7 +80,6 @@ pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Resu
     Ok(())
 }
 
-/// Checks that no stretch of the rows has another, longer interval.
 pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
     let mut order: Vec<(Millis, u32)> = Vec::new();
     let rows = &decoded.rows;
@@ -125,7 +124,6 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     Ok(())
 }
 
-/// The option that settles it, as it is typed, with the length that the rows speak for: the distance that most of them have.
 fn option(found: &BTreeMap<Millis, u64>) -> String {
     let usual = found.iter().rev().max_by_key(|(_, count)| **count).map(|(distance, _)| *distance);
     let interval = usual.and_then(|distance| {

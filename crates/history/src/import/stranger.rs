@@ -1,6 +1,5 @@
-//! Files that hold no candles in lines, and what makes candles of them.
+//! Unsupported files, and hints for converting them.
 
-/// What a spreadsheet program keeps.
 pub(super) const WORKBOOK: &str =
     "this is a spreadsheet's workbook, not text: open it and save it as CSV (in Excel: CSV UTF-8)";
 const WEB_PAGE: &str = "this is a web page or XML, whatever its name says: open it in a spreadsheet program and save it as CSV (in Excel: \
@@ -9,7 +8,6 @@ const OBJECTS: &str = "this is JSON with names, and what is read is lists of [ti
                        write it as CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
 const TICKS: &str = "these are ticks or trades, not candles: have the program that wrote them export bars of one length, such as 1 minute";
 
-/// What is wrong with a text that begins like this, and the cure.
 pub(super) fn problem_of(text: &[u8]) -> Option<String> {
     let begins =
         |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
@@ -27,7 +25,6 @@ pub(super) fn problem_of(text: &[u8]) -> Option<String> {
     is_of_ticks(first).then(|| TICKS.to_owned())
 }
 
-/// The names of a quote or a trade, or a time and at most three numbers.
 fn is_of_ticks(first: &str) -> bool {
     let cells: Vec<String> = first
         .split([',', ';', '\t'])
@@ -45,7 +42,6 @@ fn is_of_ticks(first: &str) -> bool {
     is_named || is_bare
 }
 
-/// Whether an archive is a workbook of a spreadsheet program.
 pub(super) fn is_workbook(names: &[&str]) -> bool {
     names.contains(&"xl/workbook.xml") || names.contains(&"content.xml") && names.contains(&"mimetype")
 }

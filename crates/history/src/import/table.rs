@@ -1,4 +1,4 @@
-//! A file's rows with their moments, their symbol and their interval: what an import and a check both begin with.
+//! Rows of a file with UTC times, symbol and interval: the input of imports and checks.
 
 #[cfg(feature = "feather")]
 use super::feather;
@@ -18,21 +18,15 @@ use candlewick_sdk::{Interval, Millis, Series, Symbol};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// Where a symbol or an interval is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetectedFrom {
-    /// An option.
     Option,
-    /// The name of the file, or of the one in the archive.
     Name,
-    /// The content states it, or the format has no other.
     Content,
-    /// The distances between the rows.
     Spacing,
 }
 
 impl DetectedFrom {
-    /// Subject of a sentence that states a symbol or an interval.
     pub(super) const fn stated_by(self) -> &'static str {
         match self {
             Self::Option => "the option",
@@ -42,7 +36,6 @@ impl DetectedFrom {
         }
     }
 
-    /// In a sentence.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Option => "as said",
@@ -53,25 +46,18 @@ impl DetectedFrom {
     }
 }
 
-/// The rows of a file.
 pub(crate) struct CandleTable {
-    /// The file; in an archive, with the name of the one inside.
     pub(crate) path: PathBuf,
     pub(crate) format: ImportFormat,
     pub(crate) series: Series,
     pub(crate) symbol_from: DetectedFrom,
     pub(crate) interval_from: DetectedFrom,
-    /// Times are open times in UTC.
+    /// Rows, with open times in UTC.
     pub(crate) decoded: Decoded,
-    /// In which zone the file's times were, where they needed one.
     pub(crate) zone: Option<Zone>,
-    /// Rows that a change of the clock left without a moment.
     pub(crate) skipped: u64,
-    /// Whether the file began with the newest row.
     pub(crate) newest_first: bool,
-    /// Whether its moments were in seconds.
     pub(crate) in_seconds: bool,
-    /// What each column was taken for, where the format leaves that open.
     pub(crate) reading: Option<String>,
 }
 
@@ -79,11 +65,10 @@ pub(crate) struct CandleTable {
 const WITHOUT_FEATHER: &str = "this program was built without feather files: save the candles as parquet or CSV, or build it \
                                with `--features feather`";
 
-/// Packed columns are held in memory as they are unpacked.
+/// Maximum size of compressed columns, which are unpacked in memory.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
-    /// Reads the file at `path`.
     pub(crate) fn read(
         path: &Path,
         settings: &ImportSettings,
@@ -99,7 +84,6 @@ impl CandleTable {
         read.map_err(|problem| problem.at(&inner))
     }
 
-    /// The same with content from anywhere; `path` is the name that errors carry, and that may name the series.
     pub(crate) fn read_from(
         content: &[u8],
         path: &Path,
@@ -201,7 +185,6 @@ impl CandleTable {
     }
 }
 
-/// The rows, and what each column was taken for where the format leaves that open.
 fn decode(
     format: ImportFormat,
     mut content: impl BufRead,
@@ -271,7 +254,7 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
     Ok(decoded)
 }
 
-/// The time zone that makes moments of a file's times; none where they are moments, or days.
+/// Returns the zone of local times, `None` for UTC times and for days.
 fn zone_of(
     name: &str,
     named: NameParts,

@@ -1,4 +1,4 @@
-//! Out of gzip and zip, within bounds: however small an archive is, what comes out of it is counted.
+//! Unpacking of gzip and zip with size limits against decompression bombs.
 
 use super::problem::Problem;
 use super::stranger;
@@ -13,20 +13,13 @@ use zip::read::ZipFile;
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: &[u8] = b"\x1F\x8B";
 const ZIP: &[u8] = b"PK\x03\x04";
-/// No honest candles shrink to less than a fiftieth: those of a market that stands still shrink to about a tenth.
+/// Maximum compression ratio. Even a flat market only shrinks to about a tenth.
 const MAX_RATIO: u64 = 50;
-/// What unpacks to no more than this may shrink as it likes, in bytes.
 const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
-/// Endings of files in an archive that may hold candles; others stand beside them, such as a report of gaps.
 const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
 
-/// What is done with the content of a file: its name inside an archive, and its bytes.
 pub(super) type Use<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn BufRead) -> Result<T, Problem>;
 
-/// Opens the file at `path` and hands its content over, unpacked.
-///
-/// # Errors
-/// Those of the system, an archive that is broken or whose content is not one file, and those of `use_it`.
 pub(super) fn unpack<T>(
     path: &Path,
     entry: Option<&str>,
@@ -46,7 +39,6 @@ pub(super) fn unpack<T>(
     )
 }
 
-/// The same with content from anywhere.
 pub(super) fn unpack_from<T>(
     mut packed: impl BufRead + Seek,
     total_bytes: u64,
@@ -91,7 +83,6 @@ fn broken(error: &zip::result::ZipError) -> Problem {
     Problem::File(format!("the zip archive cannot be read: {error}"))
 }
 
-/// The one file of an archive that may hold candles.
 fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Result<String, Problem> {
     let all = archive.file_names().collect::<Result<Vec<_>, _>>().map_err(|error| broken(&error))?;
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
@@ -133,12 +124,9 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What an archive may unpack to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
-    /// So many bytes, as is said.
     Size(u64),
-    /// So many bytes, by its own size.
     Ratio(u64),
 }
 
@@ -171,7 +159,6 @@ fn bounded<R: Read>(inner: R, bound: Bound) -> BufReader<Bounded<R>> {
     BufReader::with_capacity(BUFFER_BYTES, Bounded { inner, left: bound.bytes(), bound })
 }
 
-/// Ends with an error where more comes out than was allowed.
 struct Bounded<R> {
     inner: R,
     left: u64,
@@ -189,7 +176,6 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Reports how much was read.
 struct Watched<'a, R> {
     inner: R,
     at: Progress,

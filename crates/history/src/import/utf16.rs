@@ -1,11 +1,9 @@
-//! Text in UTF-16, as trading terminals and spreadsheets on Windows write it.
+//! UTF-16 text, as written by trading terminals and spreadsheets on Windows.
 
 use super::problem::Problem;
 
-/// Makes UTF-8 of a content.
 type Decoder = fn(&[u8]) -> Result<String, Problem>;
 
-/// For a content that begins with the mark of UTF-16.
 pub(super) fn decoder_of(start: &[u8]) -> Option<Decoder> {
     match start {
         [0xFF, 0xFE, ..] => Some(|content| decoded(content, u16::from_le_bytes)),

@@ -1,4 +1,4 @@
-//! From what a clock on the wall showed to moments.
+//! Conversion of local times to UTC.
 
 use super::problem::Problem;
 use super::row::{Decoded, Places, Row};
@@ -8,32 +8,27 @@ use chrono_tz::Tz;
 use std::fmt;
 use std::str::FromStr;
 
-/// The time zone of a file's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// Always as far from UTC.
     Fixed(FixedOffset),
-    /// By the rules of a place, summer time included.
     Place(Tz),
 }
 
-/// What to do with times that a clock shows twice or never because it is put back or forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// An hour that a file holds twice is distinguished by its order; all else is an error.
+    /// A repeated hour must be in the file twice, in order; else it is an error.
     #[default]
     Strict,
-    /// An hour that a file holds once is the one before the clock was put back.
+    /// A repeated hour that is in the file once is before the clock is put back.
     Earlier,
-    /// The one after.
+    /// A repeated hour that is in the file once is after the clock is put back.
     Later,
-    /// Consecutive rows of one time are a pair: the first belongs to the hour before the clock is put back.
+    /// Adjacent rows of a time are a pair: the first is before the clock is put back.
     Pairs,
-    /// Rows whose moment is not certain are left out, and counted.
+    /// Rows with an ambiguous or skipped time are omitted and counted.
     Skip,
 }
 
-/// Why a text is not a [`Zone`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a time zone: use UTC, a distance from it such as +02:00, or a place such as America/New_York"
@@ -42,7 +37,6 @@ pub struct ParseZoneError {
     text: String,
 }
 
-/// Why a text is not a [`ClockChange`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not one of strict, earlier, later, pairs, skip")]
 pub struct ParseClockChangeError {
@@ -50,12 +44,11 @@ pub struct ParseClockChangeError {
 }
 
 impl Zone {
-    /// EST all the year: five hours behind UTC, without summer time.
+    /// Returns EST all year: UTC-5 without daylight saving time.
     pub(super) fn est() -> Self {
         Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("five hours are less than a day"))
     }
 
-    /// Whether its clocks always show UTC.
     pub(super) fn is_utc(self) -> bool {
         match self {
             Self::Fixed(offset) => offset.local_minus_utc() == 0,
@@ -63,7 +56,6 @@ impl Zone {
         }
     }
 
-    /// Returns whether the clock shows this time twice, because it is put back.
     pub(super) fn repeats(self, wall: Millis) -> bool {
         matches!(moments_at(self, wall), MappedLocalTime::Ambiguous(..))
     }
@@ -81,10 +73,7 @@ impl Zone {
     }
 }
 
-/// Converts the times of all rows, oldest first, to moments; returns the number of omitted rows.
-///
-/// # Errors
-/// By the rule, a time that the clock shows twice or never.
+/// Converts all rows, oldest first, to UTC and returns the number of omitted rows.
 pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
     let mut kept = 0;
     let mut places = Places::default();
@@ -139,18 +128,11 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
     Ok(skipped)
 }
 
-/// How a file holds an hour that the clock shows twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RepeatedHour {
     Once,
-    /// First the hour before the clock is put back, then the hour after it.
-    InOrder {
-        /// Index of the first row of the hour after.
-        second: usize,
-    },
-    /// By the clock: the two rows of each time are adjacent.
+    InOrder { second: usize },
     Pairs,
-    /// In any other order, or with a time that occurs once or three times.
     Mixed,
 }
 
@@ -169,7 +151,6 @@ impl RepeatedHour {
     }
 }
 
-/// Where the rows end that, from `start` on, lie in one hour that the clock shows twice.
 fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
     let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.repeats(time);
@@ -179,11 +160,9 @@ fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
         .map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Checks that rows at a fixed offset from UTC are not those of a clock with daylight saving time, which repeat an hour with
-/// other values on a Sunday before 04:00.
+/// Checks that rows at a fixed offset do not observe daylight saving time.
 ///
-/// # Errors
-/// Requests a zone with daylight saving time.
+/// Such rows would repeat an hour with different values on a Sunday before 04:00.
 pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
@@ -278,7 +257,7 @@ impl FromStr for Zone {
     }
 }
 
-/// `UTC-3`, `GMT+5:30`: how far a clock is ahead of UTC, as people write it.
+/// Parses a UTC offset such as `UTC-3` or `GMT+5:30`, positive if ahead of UTC.
 fn from_utc(text: &str) -> Option<FixedOffset> {
     let distance = text.strip_prefix("UTC").or_else(|| text.strip_prefix("GMT"))?;
     let (sign, distance) = distance.split_at_checked(1).filter(|(sign, _)| ["+", "-"].contains(sign))?;

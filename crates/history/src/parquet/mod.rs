@@ -1,4 +1,4 @@
-//! Candle files as columns: `time` (whole milliseconds, UTC), `open`, `high`, `low`, `close`, `volume`.
+//! Parquet candles: `time` (whole milliseconds, UTC), `open`, `high`, `low`, `close`, `volume`.
 
 mod read;
 #[cfg(feature = "import")]
@@ -14,5 +14,4 @@ pub(crate) use texts::read_texts;
 pub(crate) use write::to_parquet;
 pub use write::{write_parquet, write_parquet_file};
 
-/// The columns of every candle file, in our order; others may stand beside them.
 const COLUMNS: [&str; 6] = ["time", "open", "high", "low", "close", "volume"];

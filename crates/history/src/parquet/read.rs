@@ -1,4 +1,4 @@
-//! Columns in, checked candles out; every complaint names its row and column.
+//! Reads and validates candles from Parquet. Errors name row and column.
 
 use super::COLUMNS;
 use crate::HistoryError;
@@ -13,32 +13,23 @@ use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::path::Path;
 
-/// Candles of a file, checked one by one but not yet held against each other, and further columns.
 pub(crate) struct Table {
     pub(crate) candles: Vec<Candle>,
-    /// One list for each further column that was asked for.
     pub(crate) extra: Vec<Vec<i64>>,
 }
 
-/// What is done with a row.
 type Keep<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
 
-/// Reads the Parquet file at `path`.
-///
-/// # Errors
-/// [`HistoryError::Io`] when it cannot be opened, and those of [`read_parquet`].
 pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "open", source };
     read_parquet(File::open(path).map_err(check_path)?, path, series)
 }
 
-/// Reads candles from a Parquet file's content; `path` is the name that its errors carry.
+/// Reads candles from a Parquet file's content. `path` is only used in errors.
 ///
-/// `time` holds whole milliseconds, or timestamps of any unit that are whole milliseconds; the five numbers are
-/// doubles or floats. Nothing is missing, times ascend, and other columns do not matter.
-///
-/// # Errors
-/// [`HistoryError::InvalidFile`] says what is wrong, [`HistoryError::NoCandles`] that there are no candles.
+/// `time` is in whole milliseconds, or timestamps of any unit that are whole milliseconds. The five
+/// numbers are doubles or floats. No value may be missing, times ascend, and other columns are
+/// ignored.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,
@@ -57,7 +48,6 @@ pub fn read_parquet(
     })
 }
 
-/// Reads candles, and the whole numbers of further columns.
 pub(crate) fn read_table(
     content: impl ChunkReader + 'static,
     interval: Interval,
@@ -72,7 +62,6 @@ pub(crate) fn read_table(
 }
 
 #[cfg(feature = "import")]
-/// Reads rows as they stand, and hands each over; the column of times has one of the names in `times`.
 pub(crate) fn read_rows(
     content: impl ChunkReader + 'static,
     times: &[&str],
@@ -120,7 +109,6 @@ fn read_groups<R: ChunkReader + 'static>(
     Ok(table)
 }
 
-/// The places of the time, by one of its names, and of the five numbers, and how many units of time make a millisecond.
 fn candle_columns<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
@@ -142,7 +130,6 @@ fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]
     })
 }
 
-/// Hands over the rows of a group, before which there were `earlier`; answers how many there are.
 fn read_group(
     group: &dyn RowGroupReader,
     places: [usize; COLUMNS.len()],
@@ -172,7 +159,7 @@ fn read_group(
     Ok(times.len())
 }
 
-/// The library asserts this of each column that it reads.
+/// Checks column offsets: a broken file must not trigger the library's assertion.
 pub(super) fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
@@ -185,7 +172,6 @@ pub(super) fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     }
 }
 
-/// How many units of the column make a millisecond.
 fn unit_of(column: &ColumnDescriptor) -> Result<i64, String> {
     match column.logical_type_ref() {
         None | Some(LogicalType::Integer(_)) => Ok(1),
@@ -217,7 +203,6 @@ fn floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, String> 
     }
 }
 
-/// Every value of a column, of which none may be missing.
 fn values<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     group: &dyn RowGroupReader,

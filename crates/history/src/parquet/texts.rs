@@ -6,10 +6,8 @@ use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 
-/// Number of rows per read.
 const BATCH: usize = 65_536;
 
-/// Reads the columns whose names are wanted; a missing value is an empty text.
 pub(crate) fn read_texts(
     content: impl ChunkReader + 'static,
     is_wanted: fn(&str) -> bool,

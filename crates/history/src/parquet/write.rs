@@ -1,4 +1,4 @@
-//! Candles out as columns.
+//! Writes candles as Parquet.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace};
@@ -16,28 +16,18 @@ use std::sync::Arc;
 
 const SCHEMA: &str = "message candles { required int64 time (TIMESTAMP(MILLIS,true)); required double open; \
     required double high; required double low; required double close; required double volume;";
-/// Candles per row group: what a writer and a reader keep in columns beside the candles.
 const GROUP_CANDLES: usize = 64 * 1024;
 
-/// Writes candles as a Parquet file.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_parquet(candles: &[Candle], writer: impl Write + Send) -> std::io::Result<()> {
     put(candles, &[], writer).map_err(std::io::Error::other)
 }
 
-/// Writes a candle file. The old content stays until the new one is complete.
-///
-/// # Errors
-/// [`HistoryError::Io`] when the file cannot be written.
 pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
     let bytes = to_parquet(series.candles(), &[]);
     let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "write", source };
     replace(&SystemDisk, path, &[&bytes]).map_err(check_path)
 }
 
-/// The bytes of a file of these candles, with further columns of whole numbers, each as long as the candles.
 pub(crate) fn to_parquet(candles: &[Candle], extra: &[(&str, &[i64])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     put(candles, extra, &mut bytes).expect("numbers fit their columns, and memory takes every byte");

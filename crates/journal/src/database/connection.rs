@@ -1,4 +1,4 @@
-//! One connection to the database, set up so that a commit is durable when it returns.
+//! Database connection whose commits are durable when they return.
 
 use super::JournalUrl;
 use super::fault::from_sqlx;
@@ -13,31 +13,24 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// How long a server may take for a question, or for a commit.
 pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long it may take to open a journal: an old one of millions of lines may have to be migrated.
+/// Deadline for opening a journal, which may have to migrate millions of lines.
 pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
 
-/// How often the switch to write-ahead logging is tried while others open the same file, and the pause between.
+/// Retries of the switch to write-ahead logging while others open the same file.
 const WAL_ATTEMPTS: u32 = 100;
 const WAL_PAUSE: Duration = Duration::from_millis(50);
 
-/// Begins a transaction that writes to a file.
 pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
 
-/// For what a connection is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To write, and to make the file when there is none.
     Begin,
-    /// To write to what exists.
     Write,
-    /// To read.
     Read,
 }
 
-/// A connection, and the file that it was made to.
 pub(crate) struct Connection {
     url: JournalUrl,
     any: AnyConnection,
@@ -45,7 +38,6 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects.
     pub(crate) async fn open(url: &JournalUrl, purpose: Purpose) -> Result<Self, JournalError> {
         sqlx::any::install_default_drivers();
         match url.place() {
@@ -65,7 +57,7 @@ impl Connection {
         }
     }
 
-    /// Makes commits to a file durable: write-ahead logging, synced at every commit. A server is so already.
+    /// Makes commits to a file durable by a synced write-ahead log. Servers already are.
     pub(crate) async fn make_durable(&mut self) -> Result<(), JournalError> {
         if self.is_server() {
             return Ok(());
@@ -91,18 +83,15 @@ impl Connection {
         self.run("PRAGMA synchronous = FULL").await
     }
 
-    /// Begins a transaction that may write; of two that begin on one file, the second waits.
     pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>, JournalError> {
         let (url, statement) = (self.url.clone(), self.begin_statement());
         self.any.begin_with(statement).await.map_err(|error| from_sqlx(error, &url))
     }
 
-    /// What begins such a transaction, which [`Connection::run`] of `COMMIT` ends, or the end of the connection.
     pub(crate) fn begin_statement(&self) -> &'static str {
         if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_FILE }
     }
 
-    /// Runs statements that answer nothing.
     pub(crate) async fn run(&mut self, statements: &'static str) -> Result<(), JournalError> {
         let url = self.url.clone();
         let run = async {
@@ -112,7 +101,7 @@ impl Connection {
         within(ANSWER_DEADLINE, &url, run).await
     }
 
-    /// Whether the file is still where it was: what is written to a file that was deleted or moved is lost.
+    /// Checks that the file was not deleted or moved, as writes to it would be lost.
     pub(crate) fn is_in_place(&self) -> Result<(), JournalError> {
         match &self.file {
             Some(mark) if FileMark::of(&mark.path)?.identity != mark.identity => {
@@ -141,14 +130,15 @@ impl Connection {
     }
 }
 
-/// `synchronous_commit` is raised only where it is off. A transaction whose client has vanished ends by itself, so that
-/// the next connection need not wait for it.
+/// Raises `synchronous_commit` only if off, and ends transactions of lost clients.
+///
+/// The latter would block the next connection.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s'";
 
-/// Ends what takes a server too long. SQLite's waits are bounded by its busy timeout.
+/// Applies a deadline on servers. Waits of SQLite are bounded by its busy timeout.
 pub(crate) async fn within<T>(
     deadline: Duration,
     url: &JournalUrl,
@@ -215,12 +205,10 @@ async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConne
     Ok(any)
 }
 
-/// Whether there is a write-ahead log that holds anything.
 fn has_log(path: &Path) -> bool {
     std::fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
-/// A file, and what distinguishes it from another of the same name.
 struct FileMark {
     path: PathBuf,
     identity: (u64, u64),

@@ -1,4 +1,4 @@
-//! What an error of the database means for a journal.
+//! Mapping of database errors to journal errors.
 
 use super::JournalUrl;
 use super::url::Place;
@@ -7,7 +7,6 @@ use sqlx::migrate::MigrateError;
 use std::borrow::Cow;
 use std::io;
 
-/// What to do about an error of the database.
 pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError {
     let url = place.to_string();
     match &error {
@@ -36,7 +35,6 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
     }
 }
 
-/// What to do about an error while the schema was made or changed.
 pub(crate) fn from_migrate(error: MigrateError, place: &JournalUrl) -> JournalError {
     match error {
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => from_sqlx(error, place),
@@ -44,12 +42,11 @@ pub(crate) fn from_migrate(error: MigrateError, place: &JournalUrl) -> JournalEr
     }
 }
 
-/// READONLY, PERM, CANTOPEN of SQLite's primary codes.
+/// Returns whether a primary code is READONLY, PERM or CANTOPEN.
 const fn is_unwritable(code: i32) -> bool {
     matches!(code & 0xff, 3 | 8 | 14)
 }
 
-/// By SQLite's result codes; the low byte is the primary code.
 fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
     match code & 0xff {
         // BUSY, LOCKED, NOMEM, INTERRUPT, IOERR
@@ -61,7 +58,6 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
     }
 }
 
-/// By PostgreSQL's SQLSTATE: five characters, the first two the class.
 fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
     let class = code.get(..2).unwrap_or_default();
     match (class, code) {

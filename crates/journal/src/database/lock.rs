@@ -1,5 +1,7 @@
-//! The lock beside a journal in a file: the system gives it to one process at a time and takes it back when that ends,
-//! whatever clocks say and however long the process slept.
+//! Operating system lock next to a journal file, for one process at a time.
+//!
+//! The system releases it when the process ends, independent of clocks and of how long the process
+//! slept.
 
 use crate::JournalError;
 use crate::private_file::{self, with_ending};
@@ -7,18 +9,15 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// Behind the name of the journal's file.
 pub(crate) const ENDING: &str = ".lock";
 
-/// Held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    /// None where the file system has no locks.
+    /// `None` if the file system does not support locks.
     file: Option<File>,
 }
 
 impl FileLock {
-    /// Takes the lock of the journal in this file, which exists; none while somebody has it.
     pub(crate) fn try_take(journal: &Path) -> Result<Option<Self>, JournalError> {
         let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
         // By its real name: a journal may be named through links.
@@ -33,15 +32,14 @@ impl FileLock {
         }
     }
 
-    /// Whether the system vouches that nobody else under this kernel has it.
+    /// Returns whether no other process of this kernel can have the lock.
     pub(crate) fn is_sure(&self) -> bool {
         self.file.is_some()
     }
 }
 
 impl Drop for FileLock {
-    /// Lets go by word: closing the file alone leaves the lock to a process that was begun a moment ago, until that is
-    /// another program.
+    /// Unlocks explicitly: closing leaves the lock with a child between fork and exec.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             let _ = file.unlock(); // where it fails, the lock ends with its file
@@ -49,7 +47,7 @@ impl Drop for FileLock {
     }
 }
 
-/// The lock of another user's process can be waited for with the right to read alone.
+/// Opens the lock file, read-only if necessary, which suffices for waiting.
 fn open(path: &Path) -> io::Result<File> {
     match private_file::open_or_make(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),

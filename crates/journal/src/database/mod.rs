@@ -1,4 +1,4 @@
-//! The database below a journal: where it lies, how it is spoken to, its schema, and what its errors mean.
+//! Database of a journal: URL, connection, schema and errors.
 
 pub(crate) mod connection;
 pub(crate) mod fault;

@@ -1,4 +1,4 @@
-//! The schema of a journal: made, migrated, or refused.
+//! Schema of a journal: creation, migration and version check.
 
 use super::JournalUrl;
 use super::connection::Connection;
@@ -7,16 +7,13 @@ use crate::JournalError;
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
-/// The schema that this program writes.
 pub(crate) const SCHEMA: i64 = 4;
 
-/// The schema that brought people's orders, and when a holder's process began.
 pub(crate) const ORDERS_SINCE: i64 = 3;
 
-/// Where the driver keeps which migrations were applied.
 const TABLE: &str = "_sqlx_migrations";
 
-/// The migrations, in their order; what stands here once is never changed.
+/// Migrations in order. Never change an existing one.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
@@ -24,22 +21,17 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
     (4, "tables", include_str!("../../migrations/4_tables.sql")),
 ];
 
-/// What was found where a journal is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A database without any table.
     Nothing,
-    /// A journal of this schema.
     Schema(i64),
 }
 
-/// Looks, and changes nothing.
 pub(crate) async fn inspect(connection: &mut Connection) -> Result<Found, JournalError> {
     let (url, is_server) = (connection.url().clone(), connection.is_server());
     inspect_on(connection.any(), is_server, &url).await
 }
 
-/// The same within a transaction.
 pub(crate) async fn inspect_on(
     any: &mut AnyConnection,
     is_server: bool,
@@ -69,7 +61,7 @@ pub(crate) async fn inspect_on(
     Ok(Found::Schema(found))
 }
 
-/// Brings a journal, or nothing, to [`SCHEMA`]. The caller's transaction keeps others out, and undoes it if it fails.
+/// Migrates to [`SCHEMA`] within a transaction that excludes others.
 pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
     let fault = |error| from_migrate(error, url);
     any.ensure_migrations_table(TABLE).await.map_err(fault)?;

@@ -1,4 +1,4 @@
-//! Where a journal lies.
+//! Journal URLs.
 
 use crate::JournalError;
 use crate::database::lock;
@@ -9,26 +9,23 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// `sqlite://PATH` (relative to the working directory unless it begins with `/`) or
-/// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Its password is never shown.
+/// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+///
+/// A path is relative to the working directory unless it begins with `/`. The password is never
+/// shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JournalUrl(Place);
 
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A SQLite file.
     File(PathBuf),
-    /// A PostgreSQL database.
     Server(url::Url),
 }
 
-/// What stands for itself in the path of a URL.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
-/// The names of a journal's files, beside its own.
 const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
 
-/// The options of a server's URL that the driver reads.
 const OPTIONS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
@@ -55,12 +52,10 @@ fn is_known(option: &str) -> bool {
 }
 
 impl JournalUrl {
-    /// The journal in a file.
     pub fn from_path(path: &Path) -> Self {
         Self(Place::File(path.to_owned()))
     }
 
-    /// The file, where the journal is one.
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
             Place::File(path) => Some(path),
@@ -68,7 +63,7 @@ impl JournalUrl {
         }
     }
 
-    /// Those of its files that others than their owner may read or write: they hold an account's money and trades.
+    /// Returns the files that others can access: they expose an account's money and trades.
     pub fn files_open_to_others(&self) -> Vec<PathBuf> {
         let files = self.file().into_iter().flat_map(|path| ENDINGS.map(|ending| with_ending(path, ending)));
         files.filter(|file| is_open_to_others(file)).collect()
@@ -78,7 +73,6 @@ impl JournalUrl {
         &self.0
     }
 
-    /// The URL that the driver of SQLite reads, with `mode` among its options.
     pub(crate) fn sqlite_url(path: &Path, mode: &str) -> Option<String> {
         let path = path.to_str()?;
         Some(format!("sqlite:{}?mode={mode}", utf8_percent_encode(path, PATH)))
@@ -129,7 +123,6 @@ impl FromStr for JournalUrl {
     }
 }
 
-/// Returns whether a text is the name of a database file.
 fn is_database_file(text: &str) -> bool {
     let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| ["db", "sqlite", "sqlite3"].contains(&extension))

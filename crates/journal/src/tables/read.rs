@@ -1,4 +1,4 @@
-//! The tables as they stand, read in one transaction.
+//! Reads the tables in one transaction.
 
 use super::record::{DayFigures, IntentRecord};
 use super::{FORMAT, TABLES_SINCE};
@@ -11,31 +11,22 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 
-/// Intents read at once.
 const PAGE: i64 = 5_000;
 
-/// The tables of a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
-    /// The entry up to which they are projected.
     pub up_to: Head,
-    /// The requests, in the order of their numbers.
     pub intents: Vec<IntentRecord>,
-    /// What each bot came to on each day.
     pub figures: BTreeMap<(Millis, String), DayFigures>,
 }
 
-/// Up to which entry the tables are projected.
 pub(crate) struct Progress {
     pub(crate) up_to: Head,
     pub(crate) is_complete: bool,
 }
 
 impl Reader {
-    /// The tables, all as they stood at one moment; none in a journal that has none yet, or whose tables are being made.
-    ///
-    /// # Errors
-    /// The database does not answer, or a row is none.
+    /// Reads a snapshot of the tables, `None` if there are none or they are being built.
     pub async fn tables(&mut self) -> Result<Option<Tables>, JournalError> {
         if self.schema < TABLES_SINCE {
             return Ok(None);
@@ -74,7 +65,6 @@ impl Reader {
         Ok(Some(Tables { up_to: progress.up_to, intents, figures }))
     }
 
-    /// The row of an intent as it stands, if there is one.
     pub(crate) async fn row_of(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>, JournalError> {
         let mut reader = Self::open(url).await?;
         let found = reader.rows("SELECT * FROM intents WHERE intent = $1", &[intent.cast_signed()]).await;
@@ -82,10 +72,6 @@ impl Reader {
         found?.first().map(intent_from).transpose().map_err(|error| from_sqlx(error, url))
     }
 
-    /// Up to which entry of this journal the tables hold all; none where they are not complete.
-    ///
-    /// # Errors
-    /// The database does not answer.
     pub async fn tables_held_to(&mut self) -> Result<Option<u64>, JournalError> {
         let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
             return Ok(None);
@@ -94,7 +80,6 @@ impl Reader {
         Ok(is_ours.then_some(progress.up_to.seq))
     }
 
-    /// How far the tables are; none where they are of another form, or there are none.
     pub(crate) async fn progress(&mut self) -> Result<Option<Progress>, JournalError> {
         if self.schema < TABLES_SINCE {
             return Ok(None);
@@ -110,8 +95,7 @@ impl Reader {
         Ok(rows.first().and_then(progress))
     }
 
-    /// Of the intents with numbers from the first to before the second, those whose row is not of the last entry about them; with
-    /// the number of that.
+    /// Finds intents in `[first, end)` with an outdated row, and their last entry.
     pub(crate) async fn stale_intents(
         &mut self,
         from: u64,
@@ -123,7 +107,6 @@ impl Reader {
         self.pairs(text, [from, to]).await
     }
 
-    /// The intents that entries of these numbers are about, from the first to before the second, each with the last such entry.
     pub(crate) async fn intents_of_entries(
         &mut self,
         from: u64,

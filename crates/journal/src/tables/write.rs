@@ -1,4 +1,4 @@
-//! Rows that are written into the tables: a transaction of the journal's holder, apart from those of entries.
+//! Writes table rows, in a transaction separate from that of the entries.
 
 use super::FORMAT;
 use super::record::IntentRecord;
@@ -11,7 +11,6 @@ use sqlx::AnyConnection;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How long rows may take that nobody waits for.
 const TABLES_DEADLINE: Duration = Duration::from_secs(5);
 
 const PUT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction, state, result, stake_minor, profit_minor, unit, payout, \
@@ -27,7 +26,7 @@ const PUT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction
      venue_id = excluded.venue_id, ordered_symbol = excluded.ordered_symbol, ordered_direction = excluded.ordered_direction, \
      ordered_stake_minor = excluded.ordered_stake_minor, settled_by_person = excluded.settled_by_person";
 
-/// Counted anew from the intents of the day, so that it may be repeated.
+/// Recounts a day from its intents, which makes it idempotent.
 const COUNT: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
      SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), MAX(seq), \
      COUNT(CASE WHEN decision_time >= $1 AND decision_time < $3 THEN 1 END), \
@@ -44,17 +43,15 @@ const COUNT: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, 
      won = excluded.won, lost = excluded.lost, drawn = excluded.drawn, cancelled = excluded.cancelled, \
      stake_minor = excluded.stake_minor, profit_minor = excluded.profit_minor, unit = excluded.unit";
 
-/// Rows for one transaction.
 pub(crate) struct RowsToWrite {
-    /// All rows are removed before: the tables are made anew.
     pub(crate) clears: bool,
     pub(crate) intents: Vec<IntentRecord>,
-    /// With these rows the tables are what the entries up to this one come to; none while more are to follow.
+    /// Entry up to which the tables are now complete, `None` if more rows follow.
     pub(crate) up_to: Option<Head>,
 }
 
 impl Store {
-    /// Writes rows in a transaction of their own. Dropped on the way, all of them are there or none; they may be written again.
+    /// Writes rows atomically, also if the future is dropped. Retries are safe.
     pub(crate) async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<(), JournalError> {
         let url = self.url.clone();
         within(TABLES_DEADLINE, &url, async {

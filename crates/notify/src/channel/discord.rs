@@ -1,4 +1,4 @@
-//! A webhook of a Discord channel (discord.com/developers/docs, "Execute Webhook").
+//! Discord webhook (discord.com/developers/docs, "Execute Webhook").
 
 use super::{Delivery, Place};
 use crate::failure::{ChannelError, Failure};
@@ -8,12 +8,10 @@ use reqwest::Client;
 use serde_json::json;
 use url::Url;
 
-/// Letters of a message.
+/// Maximum message length in UTF-16 units.
 const MOST: usize = 2_000;
-/// A message with this flag shows no previews of links.
 const SUPPRESS_EMBEDS: u32 = 1 << 2;
 
-/// A channel's webhook.
 pub(super) struct Discord {
     client: Client,
     url: Url,
@@ -29,7 +27,7 @@ impl Discord {
     }
 }
 
-/// What Discord reads as a mark of its own: what a venue says is no link with another name, and no headline.
+/// Returns whether to escape a character: venue text must not forge links.
 const fn is_mark(letter: char) -> bool {
     matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
 }

@@ -1,4 +1,4 @@
-//! E-mail through a server (SMTP, RFC 5321), encrypted unless the server is this machine.
+//! E-mail by SMTP (RFC 5321), encrypted unless the server is this machine.
 
 use super::{Delivery, EmailPlace, Place};
 use crate::failure::{ChannelError, Failure};
@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use url::Url;
 
-/// A mail server, and those who are written to.
 pub(super) struct Email {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     head: MessageBuilder,
@@ -25,12 +24,11 @@ pub(super) struct Email {
     progress: Mutex<Progress>,
 }
 
-/// Whom the message that is being sent is no longer written to.
+/// Delivery progress of the current message: recipients that a retry must skip.
 #[derive(Default)]
 struct Progress {
     id: String,
     done: BTreeSet<usize>,
-    /// Whether anybody took it.
     is_taken: bool,
 }
 
@@ -53,8 +51,9 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Whether the server turns everybody away in its greeting, by one of the codes for that (RFC 5321, section 3.1; RFC 7504), and
-    /// not this mailbox alone.
+    /// Returns whether the server rejects all mail in its greeting, not only this mailbox.
+    ///
+    /// Codes: RFC 5321, section 3.1, and RFC 7504.
     async fn takes_no_mail(&self, error: &lettre::transport::smtp::Error) -> bool {
         let turns_away = |error: &lettre::transport::smtp::Error| {
             error.status().is_some_and(|code| matches!(code.to_string().as_str(), "521" | "554"))
@@ -62,7 +61,6 @@ impl Email {
         turns_away(error) && self.transport.test_connection().await.is_err_and(|error| turns_away(&error))
     }
 
-    /// What is known of a message.
     fn progress(&self, id: &str) -> MutexGuard<'_, Progress> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if progress.id != id {
@@ -78,7 +76,6 @@ fn mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
     text.parse().map_err(problem)
 }
 
-/// Who takes the mail. Nothing is asked of it yet.
 fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
     // Refused where the process has chosen one: that one is as good.
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -160,12 +157,12 @@ impl Delivery for Email {
     }
 }
 
-/// Whether the server knows neither name nor password, which somebody may mend (RFC 4954, section 6).
+/// Returns whether the credentials were rejected (RFC 4954, section 6).
 fn is_of_sender(error: &lettre::transport::smtp::Error) -> bool {
     error.status().is_some_and(|code| matches!(code.to_string().as_str(), "530" | "534" | "535" | "538"))
 }
 
-/// What was the matter, without what the server says beside its code.
+/// Describes an error without the server's text, only its code.
 fn reason(error: &lettre::transport::smtp::Error) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server answers {code}");

@@ -1,4 +1,4 @@
-//! A topic of an ntfy server, published to as JSON (docs.ntfy.sh/publish, "Publish as JSON").
+//! Ntfy topic, published to as JSON (docs.ntfy.sh/publish, "Publish as JSON").
 
 use super::{Delivery, Place};
 use crate::alert::Severity;
@@ -10,13 +10,11 @@ use reqwest::Client;
 use serde_json::json;
 use url::Url;
 
-/// Bytes of a message; a longer one becomes an attachment.
+/// Maximum message size; the server turns a longer one into an attachment.
 const MOST_BYTES: usize = 4_096;
 
-/// A topic.
 pub(super) struct Ntfy {
     client: Client,
-    /// The server, without the topic.
     url: Url,
     topic: String,
     token: Option<Secret>,

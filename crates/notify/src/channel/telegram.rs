@@ -1,4 +1,4 @@
-//! A chat of a Telegram bot (core.telegram.org/bots/api, "sendMessage").
+//! Telegram chat (core.telegram.org/bots/api, "sendMessage").
 
 use super::{Delivery, Place};
 use crate::alert::Severity;
@@ -9,10 +9,9 @@ use reqwest::Client;
 use serde_json::json;
 use url::Url;
 
-/// Letters of a message.
+/// Maximum message length in UTF-16 units.
 const MOST: usize = 4_096;
 
-/// A chat.
 pub(super) struct Telegram {
     client: Client,
     url: Url,
@@ -26,7 +25,7 @@ impl Telegram {
     }
 }
 
-/// The address of a method, which holds the token.
+/// Returns the URL of a Bot API method. It is secret, as it contains the token.
 pub(crate) fn method(place: &Place, name: &str) -> Result<Url, ChannelError> {
     let mut url = address(place.url.expose(), Carries::Secret)?;
     let token = place.secret.as_ref().map(|token| token.expose().to_owned()).unwrap_or_default();

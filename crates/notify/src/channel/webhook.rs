@@ -1,4 +1,4 @@
-//! JSON to a program, signed as the specification of Standard Webhooks says (standardwebhooks.com, version 1.0.0).
+//! JSON webhook, signed as Standard Webhooks 1.0.0 (standardwebhooks.com).
 
 use super::{Delivery, Place, WallClock};
 use crate::alert::Alert;
@@ -14,14 +14,12 @@ use ring::hmac;
 use serde::Serialize;
 use url::Url;
 
-/// What stands before a key, by the specification; it may be left out.
+/// Optional prefix of a key, by the specification.
 const PREFIX: &str = "whsec_";
-/// How long a key may be, in bytes, by the specification.
+/// Valid key length, by the specification.
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
-/// Alerts in one request.
 const MOST_ALERTS: usize = 100;
 
-/// A program that takes alerts.
 pub(super) struct Webhook {
     client: Client,
     url: Url,
@@ -51,7 +49,6 @@ impl Webhook {
     }
 }
 
-/// Reads a key.
 fn key(text: &str) -> Result<hmac::Key, ChannelError> {
     let wrong = || {
         let problem =

@@ -1,4 +1,4 @@
-//! Questions from a chat: how the run stands, and that it halts. There is no way to ask for anything else.
+//! Chat commands: status and halt of a run, nothing else.
 
 mod conversation;
 
@@ -14,45 +14,33 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-/// How long the server holds a question for new messages, and how long its answer is awaited.
+/// Long-poll timeout of the server, and deadline of the response.
 const POLL_SECONDS: u64 = 50;
 const POLL_DEADLINE: Duration = Duration::from_secs(POLL_SECONDS + 15);
-/// A server that does not hold it is asked no faster.
+/// Minimum interval of polls, for servers without long polling.
 const POLL_PACE: Duration = Duration::from_secs(1);
-/// Messages that are taken at once, and how much of an answer is read for them.
 const POLL_LIMIT: u32 = 10;
 const MOST_BYTES: usize = 1 << 20;
-/// How long the run may take to answer.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
-/// How often a reply is tried.
 const REPLIES: u32 = 3;
-/// As long as a reply waits where the chat is to be left alone: nothing is heard meanwhile.
+/// Maximum pause before a retried reply. No messages are received meanwhile.
 const REPLY_PAUSE: Duration = Duration::from_secs(30);
-/// The longest pause after a failure.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
-/// What a chat may ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChatRequest {
-    /// How the run stands.
     Status,
-    /// That nothing more is opened.
-    Halt {
-        /// Who asks, for the journal.
-        by: String,
-    },
+    Halt { by: String },
 }
 
-/// A question, and where its answer goes.
 #[derive(Debug)]
 pub struct ChatQuestion {
-    /// What is asked for.
     pub request: ChatRequest,
-    /// The words of the answer. Whoever asked may have gone: a failed send is no error.
+    /// Channel for the reply. The receiver may be gone: a failed send is not an error.
     pub answer: oneshot::Sender<String>,
 }
 
-/// A Telegram bot that listens to chats (core.telegram.org/bots/api, "getUpdates").
+/// Telegram bot that receives messages (core.telegram.org/bots/api, "getUpdates").
 #[derive(Debug)]
 pub struct Chat {
     client: Client,
@@ -63,10 +51,6 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Makes ready to listen, to these chats alone.
-    ///
-    /// # Errors
-    /// An address or a token that cannot be used.
     pub fn open(place: &Place, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
         let (updates, replies) =
             (telegram_method(place, "getUpdates")?, telegram_method(place, "sendMessage")?);
@@ -75,7 +59,7 @@ impl Chat {
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
-    /// Listens until it is dropped, or nobody takes questions any more. What was written before it began is not answered.
+    /// Listens until dropped or `questions` is closed. Earlier messages are ignored.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
         let mut pauses = pauses();
@@ -126,7 +110,6 @@ impl Chat {
         }
     }
 
-    /// Messages from this one on, or the last one of all where none is known.
     async fn poll(&self, next: Option<i64>) -> Result<Vec<Value>, Failure> {
         let body = json!({
             "offset": next.unwrap_or(-1),
@@ -167,7 +150,6 @@ impl Chat {
         }
     }
 
-    /// Whether it was taken.
     async fn reply(&self, chat: i64, words: &str) -> bool {
         let text = crate::message::cut(words, 4_096, char::len_utf16);
         let body = json!({ "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true } });

@@ -1,6 +1,6 @@
-//! A settled trade, checked anew against what the journal holds: its own terms, and the venue's record of it.
+//! Audit of a settled trade against its own terms and the venue's record.
 //!
-//! Nothing here is taken on trust from the run: what the journal does not hold is not checked.
+//! Nothing is taken on trust from the run. What the journal does not contain is not checked.
 
 use super::doubt::rows_of;
 use crate::trade::IntentOrigin;
@@ -12,28 +12,22 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Display;
 
-/// One thing that was checked.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
-    /// `profit`, `result` or `span`, or the name of a field of the venue's record.
+    /// `profit`, `result`, `span`, or a field name of the venue's record.
     pub(super) what: &'static str,
     pub(super) by: CheckSource,
     pub(super) agrees: bool,
-    /// What was held against what.
     pub(super) detail: String,
 }
 
-/// What something was held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CheckSource {
-    /// What follows from the terms of the trade and its two prices.
     Terms,
-    /// The venue's record, as it was when it came.
     Venue,
 }
 
-/// Everything about a trade that can be checked.
 pub(super) fn checks<'a>(
     (row, origin): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
@@ -51,7 +45,6 @@ pub(super) fn checks<'a>(
     checks
 }
 
-/// A win earns the payout's share of the stake.
 fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     let stake = row.approved.stake();
     let (outcome, payout) = (row.outcome?, row.payout);
@@ -67,7 +60,7 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     Some(Check { what: "profit", by: CheckSource::Terms, agrees: row.profit == expected, detail })
 }
 
-/// The result follows from the two prices. With the rule that a draw loses, an equal price is a loss.
+/// Checks the result against both prices. An equal price may be a loss by the terms.
 fn result(row: &IntentRow) -> Option<Check> {
     let (outcome, open, close) = (row.outcome?, row.open_price?, row.close_price?);
     let direction = row.approved.direction();
@@ -90,7 +83,6 @@ fn result(row: &IntentRow) -> Option<Check> {
     })
 }
 
-/// It lasted as its terms say.
 fn span(row: &IntentRow) -> Option<Check> {
     let (lasted, close) = (row.close_time? - row.open_time?, row.close_time?);
     let expiry = row.approved.expiry();
@@ -112,7 +104,6 @@ fn span(row: &IntentRow) -> Option<Check> {
     })
 }
 
-/// What the venue answered of this trade, in lists and by itself.
 fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
     let Some(id) = venue_id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
@@ -127,7 +118,6 @@ fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a Logge
     records
 }
 
-/// The venue's records against what was asked for.
 fn terms(
     row: &IntentRow,
     origin: &IntentOrigin,
@@ -159,7 +149,6 @@ fn terms(
     terms.into_iter().flatten().collect()
 }
 
-/// The venue's last record, which says how it ended, against what was booked.
 fn settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -> Vec<Check> {
     let Some(outcome) = row.outcome else { return Vec::new() };
     let ends = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Outcome::as_str);
@@ -177,7 +166,6 @@ fn settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -> Vec<
     booked.into_iter().flatten().collect()
 }
 
-/// A field of each record that has it, against one value; none where no record has it.
 fn compared(
     what: &'static str,
     records: &[Value],
@@ -190,7 +178,7 @@ fn compared(
     Some(Check { what, by: CheckSource::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
 }
 
-/// A price; 0 stands for one that is not known yet (contract 2.3).
+/// Parses a price; 0 means not known yet (contract 2.3).
 fn known(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| value.abs() > 0.0)
 }
@@ -203,7 +191,6 @@ fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool
     }
 }
 
-/// All that agrees in a line, and a line for each thing that does not.
 pub(super) fn lines(checks: &[Check]) -> Vec<String> {
     let agreeing = |by: CheckSource| {
         let names = checks.iter().filter(|check| check.by == by && check.agrees).map(|check| check.what);

@@ -1,4 +1,4 @@
-//! The state of a Session right before a decision: what its limits compared, and where its stake came from.
+//! State of a Session right before a decision: limits and origin of the stake.
 
 use super::indicators::INDICATORS_WITHIN;
 use crate::contents::JournalContents;
@@ -10,26 +10,19 @@ use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, MoneyScale};
 
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// A decision of a bot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecisionEntry {
-    /// Number of the entry.
     pub(super) seq: u64,
-    /// Position of the bot in its run.
     pub(super) bot: usize,
-    /// Venue time of the decision.
     pub(super) at: Millis,
 }
 
-/// Shows the Session of a run as it stood before each of these decisions, which are in the order of their entries.
+/// Visits a run's Session before each of these decisions, sorted by entry.
 ///
-/// The whole journal before them is folded. Decisions far behind its begin are left out, unless `is_far`.
-///
-/// # Errors
-/// The journal cannot be read.
+/// The whole journal before them is replayed. Unless `is_far`, decisions far from its beginning are
+/// skipped.
 pub(super) async fn visit_before(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -68,13 +61,8 @@ pub(super) async fn visit_before(
     }
 }
 
-/// A refusal: its entry, the name of the rule, and its words.
 pub(super) type RefusalWords<'a> = (DecisionEntry, &'static str, &'a mut String);
 
-/// Adds to the words of each refusal what its rule compared, where the journal tells.
-///
-/// # Errors
-/// The journal cannot be read.
 pub(super) async fn add_figures(
     mut refusals: Vec<RefusalWords<'_>>,
     reader: &mut Reader,
@@ -95,7 +83,6 @@ pub(super) async fn add_figures(
     .await
 }
 
-/// Describes what a rule compared before a decision. Empty where the journal does not tell.
 fn figures_of(rule: Rule, session: &Session, decision: &DecisionEntry) -> String {
     // Candles are not folded: how old the last one was is not known here.
     let Some(bot) = BotId::new(decision.bot).filter(|_| rule != Rule::StaleData) else {
@@ -104,7 +91,7 @@ fn figures_of(rule: Rule, session: &Session, decision: &DecisionEntry) -> String
     session.rule_figures(rule, bot, decision.at)
 }
 
-/// Describes where the stake of a decision came from: `level 3 of 3 (4.40, times 2 after a loss)`.
+/// Describes the origin of a stake: `level 3 of 3 (4.40, times 2 after a loss)`.
 pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (_, is_probe) = session.next_stake(bot, decision.at)?;
@@ -141,7 +128,6 @@ fn has_lost_edge(session: &Session, bot: BotId) -> bool {
     session.verdicts().nth(bot.index()).is_some_and(|verdict| verdict.edge() == Edge::NoLongerHeld)
 }
 
-/// What a soros stake adds to its base.
 fn won_before(
     session: &Session,
     bot: BotId,

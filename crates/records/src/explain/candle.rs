@@ -1,4 +1,4 @@
-//! Recorded candles of one series, as they are shown.
+//! Tables of recorded candles of one series.
 
 use crate::error::RecordsError;
 use crate::lines::is_candle;
@@ -10,10 +10,8 @@ use candlewick_journal::StoredLine;
 use candlewick_sdk::{Candle, Millis, Series, price_text};
 use serde::Serialize;
 
-/// A candle and how it came.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CandleLine {
-    /// The number of its entry.
     pub seq: u64,
     pub series: Series,
     #[serde(flatten)]
@@ -24,10 +22,6 @@ pub(super) struct CandleLine {
 }
 
 impl CandleLine {
-    /// The candle that a line of this run holds, if it holds one.
-    ///
-    /// # Errors
-    /// A line that cannot be read.
     pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, RecordsError> {
         if !is_candle(stored) || stored.line.run != run.number {
             return Ok(None);
@@ -49,7 +43,6 @@ impl CandleLine {
     }
 }
 
-/// The candles with their open times, in UTC; `marked` is the close time of the one that decided.
 pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
     let mut rows = table(["candle of", "open", "high", "low", "close", ""]);
     for line in candles {
@@ -71,7 +64,6 @@ pub(super) fn table_of(candles: &[CandleLine], marked: Millis) -> String {
     rows.trim_fmt()
 }
 
-/// The same to the millisecond, with the times of their arrival.
 pub(super) fn raw_table_of(candles: &[CandleLine]) -> String {
     let mut rows = table(["candle of", "open", "high", "low", "close", "received"]);
     for line in candles {

@@ -1,4 +1,4 @@
-//! The conditions that a strategy went by at a candle, as people and machines read them.
+//! Conditions of a strategy at a candle, as text and JSON.
 
 use candlewick_engine::offset_zone;
 use candlewick_sdk::{Condition, ConditionSide, Millis, price_text, visible};
@@ -6,26 +6,23 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
-/// So many letters are shown of a condition whose parts stand below it.
 const SHOWN: usize = 40;
 
-/// A condition and how it stood.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ConditionState {
-    /// The part or filter of a combination that has it; empty where the strategy has it itself.
+    /// Part or filter of a combination, empty for the strategy itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     part: String,
-    /// `buy`, `sell`, `vote`, `first_of`, `part`, `filter`.
+    /// `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
     side: &'static str,
-    /// 0 for the whole, 1 for what `and` or `or` joins in it, and so on.
+    /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
     depth: usize,
     condition: String,
-    /// Whether it held; null where that was not known, and for a filter where there was no signal.
+    /// `None` if unknown, and for a filter without a signal.
     holds: Option<bool>,
-    /// The numbers in it, by name; null where one is missing.
+    /// Numbers by name. A missing one is NaN here and null in JSON.
     #[serde(serialize_with = "by_name")]
     numbers: Vec<(String, f64)>,
-    /// More in words: a view, weights, what was turned round.
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
 }
@@ -47,7 +44,6 @@ impl ConditionState {
         self.side == ConditionSide::Filter.key() && self.depth == 0
     }
 
-    /// Whose it is, and of what.
     fn label(&self) -> String {
         let is_own = ["part", "filter"].contains(&self.side);
         match (self.part.as_str(), self.side) {
@@ -67,7 +63,6 @@ impl ConditionState {
         }
     }
 
-    /// The numbers and what else there is, in brackets.
     fn more(&self) -> String {
         let number = |(name, value): &(String, f64)| {
             let value = if value.is_finite() { price_text(*value) } else { "not known yet".to_owned() };
@@ -79,12 +74,10 @@ impl ConditionState {
     }
 }
 
-/// An object of them; one that is missing is null.
 fn by_name<S: Serializer>(numbers: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(numbers.iter().map(|(name, value)| (name, value)))
 }
 
-/// A line of each, the parts of a condition further in.
 pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
     let line = |(place, one): (usize, &ConditionState)| {
         let has_parts = conditions.get(place + 1).is_some_and(|next| next.depth > one.depth);
@@ -102,7 +95,7 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
     conditions.iter().enumerate().map(line).collect()
 }
 
-/// The moment on the clocks of the zones that conditions name, ` (12:17:00 America/New_York)`; nothing where they name none.
+/// Formats local times in the conditions' zones: ` (12:17:00 America/New_York)`.
 pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();

@@ -1,5 +1,7 @@
-//! The lists by which a doubt ended. They were asked for on behalf of all doubts, so their requests are about no intent;
-//! which of them counted follows from when they were asked for.
+//! Trade lists that resolved an order of unknown status.
+//!
+//! They are requested for all such orders together, so their exchanges have no intent. The request
+//! times tell which lists counted.
 
 use super::plain;
 use super::step::Step;
@@ -10,20 +12,16 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// A trade that is found was there in a second list at least so much later (`domain 5`).
+/// Minimum delay of the second list that confirms a found trade (`domain 5`).
 const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
-/// A trade that is not found was missing from a second list at least so much later.
+/// Minimum delay of the second list that confirms a missing trade.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
-/// Requests looked through at most, back from a doubt's end: pages of lists, most of them.
 const MAX_EXCHANGES: u32 = 500;
-/// How far apart the end of a doubt and a person's word that ended it are kept.
 const AT_ONCE: Millis = Millis::SECOND;
 
-/// The lists that were read when a doubt ended, and before that the one that counted with it; for an intent that was not
-/// opened, also the wallet that was read after them. None for a doubt that a person ended.
+/// Reads the two lists that resolved a doubt. Empty if the operator resolved it.
 ///
-/// # Errors
-/// The journal cannot be read.
+/// If the trade was not opened, also the wallet read after them.
 pub(super) async fn read_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
@@ -56,7 +54,6 @@ pub(super) async fn read_lists(
     Ok(read)
 }
 
-/// A list or a wallet, as a step of this intent.
 pub(super) fn steps(
     exchange: &LoggedExchange,
     (row, origin): (&IntentRow, &IntentOrigin),
@@ -70,7 +67,6 @@ pub(super) fn steps(
     [request, Step { short, ..reply }]
 }
 
-/// Whether this is a person's decision about a doubt that ended then.
 fn is_word_of_person(stored: &StoredLine, ended: Millis) -> bool {
     let (body, apart) = (&stored.line.body, stored.line.received - ended);
     let is_word = body.contains("\"resolved\":")
@@ -87,7 +83,6 @@ fn is_wallet(exchange: &LoggedExchange) -> bool {
     exchange.what == "GET /token/wallets" && exchange.status == Some(200)
 }
 
-/// The last list, page by page, and the latest one that began long enough before it, if there is one.
 fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
     let is_first_page =
         |exchange: &LoggedExchange| exchange.what.contains("?page=1&") || exchange.what.ends_with("?page=1");
@@ -98,7 +93,6 @@ fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange
     Some((last, before.unwrap_or_default()))
 }
 
-/// A page of a list, in a line.
 fn of_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     let rows = rows_of(text);
     let page: Value = serde_json::from_str(text).unwrap_or_default();
@@ -111,7 +105,7 @@ fn of_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String 
     format!("{count}, {}", about(&rows, venue_id, origin))
 }
 
-/// The trades of a page; of one that was cut, because it was too long, those before the cut.
+/// Parses the trades of a page. A truncated page yields those before the cut.
 pub(super) fn rows_of(page: &str) -> Vec<Value> {
     const BEGIN: &str = "\"data\":[";
     let mut rows = Vec::new();
@@ -124,7 +118,6 @@ pub(super) fn rows_of(page: &str) -> Vec<Value> {
     }
 }
 
-/// What a page says of the trade that the intent is; or, when it is none, of those that it could have been.
 fn about(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     if let Some(id) = venue_id {
         let found = rows.iter().find(|row| row["id"] == id);

@@ -1,9 +1,9 @@
-//! What opened or closed a gate, in words.
+//! Text about the opening or closing of a gate.
 
 use crate::moment::utc;
 use candlewick_sdk::{EndedSignal, GateMove};
 
-/// `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
+/// Formats `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
 pub(super) fn gate_move(moved: &GateMove) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);

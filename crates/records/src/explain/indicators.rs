@@ -1,4 +1,4 @@
-//! The indicators of a strategy when it decided: everything that its run had shown it until then is shown to it again.
+//! Indicators of a strategy at a decision, recomputed by replaying its run up to that point.
 
 use super::conditions::ConditionState;
 use crate::contents::JournalContents;
@@ -12,39 +12,28 @@ use candlewick_sdk::{
 };
 use std::collections::BTreeMap;
 
-/// So many entries of its run are read for the indicators of a decision, unless more are asked for.
 pub const INDICATORS_WITHIN: u64 = 500_000;
 
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// What a strategy shows of a decision.
 #[derive(Debug, Default)]
 pub(super) struct AtDecision {
-    /// The values of its indicators, by name; none where it offers none.
     pub(super) indicators: BTreeMap<String, f64>,
-    /// The conditions that it goes by and how each stood; none where it says none.
     pub(super) conditions: Vec<ConditionState>,
-    /// How its gate stood before and after; none without one.
     pub(super) gate: Option<GateView>,
 }
 
-/// Who has the strategies, and how far the past is read for what they say.
 pub(super) struct Asking<'a> {
     pub(super) registry: &'a Registry,
-    /// Whether all is read, however many entries of the run come before; else up to [`INDICATORS_WITHIN`].
     pub(super) is_far: bool,
-    /// Whether only strategies are asked that say conditions: others have nothing to show.
     pub(super) for_conditions: bool,
-    /// The command that asks.
     pub(super) command: &'a str,
 }
 
-/// What the strategies of some bots of a run show, each as it stood before the line of this number, in the bots' order; or why one cannot be
-/// asked. All of them see the past in one walk.
+/// Recomputes the indicators of some bots of a run, each right before an entry.
 ///
-/// # Errors
-/// The journal cannot be read.
+/// Results are in the order of `bots`, with a reason if unavailable. All bots are replayed in one
+/// walk.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -82,25 +71,21 @@ pub(super) async fn recompute(
     Ok(replays.into_iter().map(|replay| replay.map(Replay::into_shown)).collect())
 }
 
-/// The strategy of one bot, as its run began, and what it says after each event.
 struct Replay {
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
-    /// The last own candle, which longer candles have not been made of yet: what closes with it has no part in its answer.
+    /// Last own candle. Longer ones that close with it did not affect its decision.
     last: Option<Candle>,
     run: u64,
-    /// Lines from this number on are not shown to it.
+    /// Exclusive end of the replay.
     until: u64,
-    /// Which of the run's series the bot listens to, and which of its symbols it trades.
     series: Option<usize>,
     symbol: Option<usize>,
-    /// Direction and decision time of the bot's own trades.
     trades: BTreeMap<IntentId, (Direction, Millis)>,
     indicators: Vec<(String, f64)>,
 }
 
 impl Replay {
-    /// Before the first line of the run; or why this program has not the bot's strategy, or it is not to be asked.
     fn of(
         (run, contents): (&RecordedRun, &JournalContents),
         (bot, until): (&str, u64),
@@ -153,7 +138,6 @@ impl Replay {
         }
     }
 
-    /// Shows the strategy what a line holds, as the Session of the run did.
     fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind != LineKind::Event || stored.line.run != self.run || self.is_of_others(stored) {
             return Ok(());
@@ -182,12 +166,12 @@ impl Replay {
         Ok(())
     }
 
-    /// Whether a line is a candle of another series: most are, and need not be parsed.
+    /// Returns whether a line is another series' candle. Most are, and need no parsing.
     fn is_of_others(&self, stored: &StoredLine) -> bool {
         is_candle(stored) && series_of(&stored.line.body).is_some_and(|there| Some(there) != self.series)
     }
 
-    /// The longer candles that closed with the last own one: they have no part in what was answered to that.
+    /// Passes on longer candles closed by the last own one, after the decision on it.
     fn show_longer(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.show(&candle, &mut *self.strategy);
@@ -210,7 +194,6 @@ impl Replay {
     }
 }
 
-/// The number that the text of a candle gives its series.
 fn series_of(body: &str) -> Option<usize> {
     let (_, rest) = body.split_once("\"series\":")?;
     rest.split_once(|letter: char| !letter.is_ascii_digit())?.0.parse().ok()

@@ -1,4 +1,4 @@
-//! The last decisions of a journal: what was opened or refused, whenever that was.
+//! The last decisions of a journal: opened or refused signals.
 
 use super::before::{DecisionEntry, add_figures};
 use super::moment::MomentQuery;
@@ -14,56 +14,39 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{self, Display};
 
-/// Lines read at once.
 const PAGE: u32 = 2_000;
-/// Lines that are looked through at most.
 const LOOKED_AT: u64 = 200_000;
-/// Decisions that are shown.
 const SHOWN: usize = 10;
-/// Letters of a reason that may come again.
 const FEW: usize = 24;
 
-/// The last decisions of a journal, the latest last.
 #[derive(Debug, Serialize)]
 pub struct LastDecisions {
     decisions: Vec<Decision>,
-    /// How many entries were looked through.
     looked_at: u64,
 }
 
-/// A signal that was opened or refused.
 #[derive(Debug, Serialize)]
 struct Decision {
-    /// Venue time at which it was judged.
+    /// Venue time at which the signal was opened or refused.
     time: Millis,
-    /// The number of its entry.
     seq: u64,
     run: u64,
     bot: String,
     symbol: Symbol,
     direction: Option<Direction>,
-    /// The rule that refused it; null where none did.
     rule: Option<&'static str>,
-    /// The same in words.
     refusal: Option<String>,
-    /// The intent that was made.
     intent: Option<u64>,
-    /// How that stands.
     state: Option<&'static str>,
-    /// Venue time of the decision.
+    /// Venue time of the signal's decision.
     #[serde(skip)]
     decided: Millis,
-    /// Whether its answer is awaited: nothing is in doubt yet.
+    /// Whether the venue's answer is pending, with nothing in doubt yet.
     #[serde(skip)]
     is_under_way: bool,
-    /// The reason of its strategy, or of who sent it.
     reason: String,
 }
 
-/// Reads the last decisions of some bots or all. Each line that is shown is held to the hash before it.
-///
-/// # Errors
-/// The journal cannot be read, or has no such bot in its last run.
 pub async fn read_last(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -104,7 +87,6 @@ pub async fn read_last(
     Ok(LastDecisions { decisions, looked_at: head - end })
 }
 
-/// The bot whose decision a line is, and its run; none where it is none.
 fn bot_of<'a>(
     stored: &StoredLine,
     contents: &'a JournalContents,
@@ -156,7 +138,6 @@ impl Decision {
 }
 
 impl Decision {
-    /// With its reason, or with what is said in place of it.
     fn words(&self, reason: &str) -> String {
         let (time, bot) = (clock(self.time), visible(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
@@ -173,8 +154,7 @@ impl Decision {
     }
 }
 
-/// Reasons in the order of their decisions; one of more letters than a few that the last line of its bot and direction had is not said
-/// again.
+/// Returns the reasons. A long one is replaced if the bot's previous one is equal.
 fn reasons_of(decisions: &[Decision]) -> Vec<String> {
     let of = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();

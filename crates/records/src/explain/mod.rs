@@ -1,4 +1,4 @@
-//! Why a trade was opened and what became of it; why none was.
+//! Explanations of trades and of moments without a trade.
 
 mod audit;
 mod before;

@@ -1,4 +1,4 @@
-//! Why no trade was opened at a moment: what each bot was shown then, and what came of it.
+//! Explains what each bot decided at a moment, and why it opened no trade.
 
 use super::before::{DecisionEntry, add_figures};
 use super::candle::CandleLine;
@@ -22,87 +22,67 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
-/// Lines read around a moment at most.
 const MAX_LINES: u32 = 20_000;
-/// Intervals before a moment in which a candle is looked for.
+/// Maximum age of the candle to look for, in intervals before the moment.
 const BEFORE: i64 = 3;
 
-/// Which moment, and of which bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentQuery {
-    /// Venue time.
     pub time: Millis,
-    /// Only bots on this symbol.
     pub symbol: Option<Symbol>,
-    /// Only the bot with this name.
     pub bot: Option<String>,
 }
 
-/// Which moment is asked for, and how far the past is read for what the strategies went by.
 pub struct AskedMoment<'a> {
-    /// Which moment, of which bots.
     pub query: &'a MomentQuery,
-    /// Who has the strategies that decided.
     pub registry: &'a Registry,
-    /// Whether the conditions are computed however many entries of the run come before the candle; else up to
-    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN).
+    /// Computes the conditions even if the run has more than
+    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN) entries before the candle.
     pub is_far: bool,
 }
 
-/// What a journal says of a moment.
 #[derive(Debug, Serialize)]
 pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
-    /// That the journal has nothing after an earlier moment, and why; null of a moment within it.
+    /// Reason why the journal has no entries at or after the moment; `None` if the journal covers
+    /// it.
     ended: Option<String>,
 }
 
-/// What a bot did at a moment.
 #[derive(Debug, Serialize)]
 struct BotMoment {
     bot: String,
     symbol: Symbol,
-    /// The last candle that it was shown.
     candle: Option<CandleLine>,
-    /// What the strategy said on it, and what came of that: `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`; of
-    /// an intent that has not become a trade its state, as `trades` shows it.
+    /// `opened`, `refused`, `no_signal`, `warm_up` or `no_candle`. For an intent that did not
+    /// become a trade, its state as in `trades`.
     answer: &'static str,
-    /// The conditions that its strategy goes by and how each stood at that candle; empty where it says none.
     conditions: Vec<ConditionState>,
-    /// Why the strategy cannot be asked for its conditions; null when it could be.
     conditions_missing: Option<String>,
-    /// The rule that refused.
     rule: Option<&'static str>,
-    /// The same in words, with its limit where that is a number.
     refusal: Option<String>,
-    /// The intent that was made.
     intent: Option<u64>,
-    /// The venue's reason, of one that it rejected.
     rejection: Option<String>,
-    /// The recorded action.
     action: Option<Value>,
-    /// What came from outside since that candle, and what became of it.
     signals: Vec<SignalMoment>,
-    /// When a signal that was refused was given, and when it was judged.
+    /// When a refused signal was given, and when it was judged.
     #[serde(skip)]
     judged: Option<(Millis, Millis)>,
-    /// The entry of its refusal.
     #[serde(skip)]
     refused_in: Option<DecisionEntry>,
-    /// Whether the answer to its intent is awaited: nothing is in doubt yet.
+    /// The venue's answer is still pending, which is not yet an order of unknown status.
     #[serde(skip)]
     is_under_way: bool,
     #[serde(skip)]
     interval: Millis,
 }
 
-/// Reads what was decided at a moment, by some bots or all, in a journal of these contents, which may be of its last snapshot on. Each line that
-/// is shown is held to the hash before it.
+/// Reads the decisions at a moment, for some or all bots.
 ///
-/// # Errors
-/// The journal cannot be read.
+/// `contents` may begin at the last snapshot. Each line shown is verified against the hash of the
+/// line before it.
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -146,14 +126,12 @@ pub async fn read_moment(
     Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
 }
 
-/// What is to be said of a moment behind the journal's last entry.
 fn ended_before(contents: &JournalContents, time: Millis) -> Option<String> {
     let last = Some(contents.last.line.received).filter(|last| *last < time)?;
     let why = contents.limit_reached().map(|limit| format!(": the run was {}", limit.words()));
     Some(format!("nothing is recorded after {}{}", utc(last), why.unwrap_or_default()))
 }
 
-/// Adds to each bot the conditions that its strategy went by at its candle.
 async fn add_conditions(
     bots: &mut [BotMoment],
     reader: &mut Reader,
@@ -177,7 +155,6 @@ async fn add_conditions(
 }
 
 impl MomentQuery {
-    /// The bots of a run that are meant.
     pub(super) fn bots_of<'a>(&self, run: &'a RecordedRun) -> Result<Vec<&'a BotSettings>, RecordsError> {
         let all = &run.settings.bots;
         if let Some(name) = self.bot.as_ref().filter(|name| all.iter().all(|bot| bot.name != **name)) {
@@ -236,7 +213,6 @@ impl BotMoment {
         Ok(line)
     }
 
-    /// Takes an action that followed the candle, if it is this bot's.
     fn record(
         &mut self,
         stored: &StoredLine,
@@ -261,7 +237,6 @@ impl BotMoment {
         Ok(())
     }
 
-    /// Says its refusal in words, with the limit by the settings that were in force, where they are known.
     fn with_limit(mut self, contents: &JournalContents, risk: Option<&RiskSettings>) -> Self {
         let rule = self.rule.and_then(|name| Rule::ALL.into_iter().find(|rule| rule.as_str() == name));
         let words = rule.map(|rule| match risk {
@@ -287,8 +262,8 @@ impl BotMoment {
         self
     }
 
-    /// Whether a refusal under the one name that the limits of open trades once had was by that of the symbol: the other one was not
-    /// reached.
+    /// Older versions used one rule name for both limits of open trades. Returns whether the
+    /// refusal was by the symbol's limit, because the global limit was not reached.
     fn is_of_symbol(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {
@@ -302,7 +277,6 @@ impl BotMoment {
         most > 0 && on_symbol >= most && (all == 0 || open().count() < all)
     }
 
-    /// What became of its intent: one that was approved is not yet a trade.
     fn with_outcome(mut self, contents: &JournalContents, lines: &[StoredLine]) -> Self {
         let Some(intent) = self.intent.map(IntentId::new) else { return self };
         if let Some(row) = contents.book.row(intent) {
@@ -316,7 +290,6 @@ impl BotMoment {
         self
     }
 
-    /// The strategy's reason: its text, then its numbers.
     fn reason(&self) -> String {
         let reason = self.action.as_ref().and_then(|action| action.get("reason")).and_then(Value::as_object);
         let Some(reason) = reason else { return String::new() };
@@ -389,7 +362,8 @@ impl Display for MomentReport {
     }
 }
 
-/// How long a moment lasts for whoever names it to the minute, to the second or to the millisecond.
+/// Returns the length of the moment: a minute, a second or a millisecond, by the precision of
+/// `time`.
 fn reach_of(time: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND]
         .into_iter()

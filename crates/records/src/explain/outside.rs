@@ -1,4 +1,4 @@
-//! What came from outside for a bot since its last candle, and what became of it.
+//! External signals that a bot received since its last candle, and their outcome.
 
 use crate::error::RecordsError;
 use crate::moment::time_of_day;
@@ -10,29 +10,19 @@ use candlewick_sdk::{Direction, Millis, visible};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
-/// A signal from outside.
 #[derive(Debug, Serialize)]
 pub(super) struct SignalMoment {
-    /// When it was given, and when it was here.
     at: Millis,
     received: Millis,
     direction: Direction,
-    /// By which door it came, and what it is called there.
     source: String,
     id: String,
-    /// The rule that refused it; null where none did.
     rule: Option<&'static str>,
-    /// The same in words.
     refusal: Option<String>,
-    /// The intent that was made.
     intent: Option<u64>,
 }
 
 impl SignalMoment {
-    /// Those of a bot among these lines that were judged from a moment on, by the limits that were in force, where they are known.
-    ///
-    /// # Errors
-    /// A refusal that cannot be read.
     pub(super) fn all_of(
         lines: &[StoredLine],
         (bot, run): (&BotSettings, &RecordedRun),

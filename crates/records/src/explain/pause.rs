@@ -1,4 +1,4 @@
-//! Which pause refused a signal, and until when it lasted.
+//! Finds the pause that refused a signal, and its end.
 
 use crate::contents::JournalContents;
 use crate::error::RecordsError;
@@ -10,11 +10,12 @@ use candlewick_engine::{
 use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::{Millis, Symbol};
 
-/// Refused orders whose reasons are read at most, the latest.
 const MAX_REFUSALS: usize = 200;
 
-/// `resting until 2026-01-05T12:46:00.000Z after 2 losses in a row`; none where the trades of the journal do not tell: those before a
-/// compaction are gone, and with a resume of a person losses are counted anew.
+/// Returns `resting until 2026-01-05T12:46:00.000Z after 2 losses in a row`.
+///
+/// `None` if the trades of the journal do not tell: a compaction removes older trades, and a manual
+/// resume restarts the count of losses.
 pub(super) fn pause_at(
     contents: &JournalContents,
     risk: &RiskSettings,
@@ -32,10 +33,10 @@ pub(super) fn pause_at(
     Some(format!("resting until {} after {}", utc(until), pause.cause_words()))
 }
 
-/// Returns `until 2026-01-05T12:46:00.000Z after 2 refusals by the venue in a row: symbol not active`, `None` if the journal does not tell.
+/// Returns `until 2026-01-05T12:46:00.000Z after 2 refusals by the venue in a row: symbol not
+/// active`.
 ///
-/// # Errors
-/// The journal cannot be read.
+/// `None` if the journal does not tell.
 pub(super) async fn refusal_pause_at(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -75,7 +76,6 @@ pub(super) async fn refusal_pause_at(
     Ok(pause.map(|pause| format!("until {} after {}", utc(pause.until), pause.cause())))
 }
 
-/// Returns whether an operator resumed: counts begin anew then.
 fn has_resume(contents: &JournalContents) -> bool {
     let is_resume = |body: &str| body.contains(r#""control":"resume""#);
     contents.lines.iter().any(|stored| stored.line.kind == LineKind::Event && is_resume(&stored.line.body))

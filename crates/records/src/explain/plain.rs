@@ -1,10 +1,9 @@
-//! What an entry, a request or a reply says, without its JSON.
+//! Rendering of entries, requests and replies without their JSON.
 
 use crate::moment::clock;
 use candlewick_sdk::{Millis, Money, MoneyScale, price_text, visible};
 use serde_json::{Map, Value};
 
-/// What people ask of a trade, in this order: the field of an entry or a reply, and what stands before its value.
 const FIELDS: [(&str, &str); 29] = [
     ("status", ""),
     ("result", ""),
@@ -36,15 +35,13 @@ const FIELDS: [(&str, &str); 29] = [
     ("tradeId", "trade"),
     ("venue_id", "trade"),
 ];
-/// Amounts of our own entries are in the wallet's minor units.
+/// Fields of journal entries whose amounts are in the wallet's minor units.
 const MINOR: [&str; 4] = ["stake", "profit", "amount", "fee"];
-/// What other lines of an explanation show.
 const ELSEWHERE: [&str; 8] =
     ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];
-/// What is longer than this is cut: `--raw` has it whole.
+/// Longer values are truncated; `--raw` shows them in full.
 const MAX_LETTERS: usize = 180;
 
-/// An entry of the journal, which is ours.
 pub(super) fn of_entry(detail: &Value, scale: MoneyScale) -> String {
     let Value::Object(fields) = detail else { return of_text(&plain(detail)) };
     let mut fields = fields.clone();
@@ -62,7 +59,6 @@ pub(super) fn of_entry(detail: &Value, scale: MoneyScale) -> String {
     cut(&told(&fields).join(", "))
 }
 
-/// A request or a reply: what stands before its JSON as it is.
 pub(super) fn of_text(text: &str) -> String {
     let Some(at) = text.find(['{', '[']) else { return cut(text) };
     let (before, document) = text.split_at(at);
@@ -70,7 +66,6 @@ pub(super) fn of_text(text: &str) -> String {
     cut(&format!("{before}{}", of_document(&document)))
 }
 
-/// A document of the venue: what is known of a trade, or else all of it that is short.
 pub(super) fn of_document(document: &Value) -> String {
     match document {
         Value::Object(fields) => {
@@ -91,7 +86,6 @@ pub(super) fn of_document(document: &Value) -> String {
     }
 }
 
-/// The fields one by one: those that are asked for most come first.
 fn told(fields: &Map<String, Value>) -> Vec<String> {
     let known = FIELDS.iter().filter_map(|(name, label)| Some((*name, *label, fields.get(*name)?)));
     let mut parts: Vec<String> = known.filter_map(|(name, label, value)| part(name, label, value)).collect();

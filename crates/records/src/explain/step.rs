@@ -1,4 +1,4 @@
-//! What happened to an intent, one step after the other.
+//! Chronological steps of an intent.
 
 use super::plain;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
@@ -6,27 +6,21 @@ use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Fields of an entry that other columns show.
 const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
 
-/// Something that happened to an intent.
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     pub(super) time: Millis,
-    /// Since the decision, in milliseconds.
     pub(super) after_ms: Millis,
-    /// `decision`, an event's name, `request`, `reply` or `note`; with `list` or `wallet` before them, those that were
-    /// about no intent in particular.
+    /// `decision`, the name of an event, `request`, `reply` or `note`. The prefix `list` or
+    /// `wallet` marks an exchange that concerns no particular intent.
     pub(super) what: String,
-    /// The entry's or the exchange's own text.
     pub(super) detail: Value,
-    /// What people read of it, where it is not about this intent alone.
     #[serde(skip)]
     pub(super) short: Option<String>,
 }
 
 impl Step {
-    /// Of an entry.
     pub(super) fn of_line(stored: &StoredLine, decided: Millis) -> Self {
         let line = &stored.line;
         let detail: Value =
@@ -40,7 +34,6 @@ impl Step {
         Self { time, after_ms: time - decided, what, detail, short: None }
     }
 
-    /// The request, and its reply where there was one.
     pub(super) fn of_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
         let step = |time: Millis, what: &str, detail: Value| Self {
             time,
@@ -59,7 +52,6 @@ impl Step {
         ]
     }
 
-    /// Of what happened in one millisecond, what came first.
     pub(super) fn rank(&self) -> u8 {
         match self.what.as_str() {
             "decision" => 0,
@@ -71,7 +63,6 @@ impl Step {
         }
     }
 
-    /// In words.
     pub(super) fn words(&self, scale: MoneyScale) -> String {
         match (&self.short, self.detail.as_str()) {
             (Some(short), _) => short.clone(),
@@ -80,7 +71,6 @@ impl Step {
         }
     }
 
-    /// As it was recorded, without what stands in the other columns.
     pub(super) fn raw(&self) -> String {
         let Value::Object(fields) = &self.detail else {
             return self.detail.as_str().map_or_else(|| self.detail.to_string(), str::to_owned);

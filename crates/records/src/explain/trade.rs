@@ -1,4 +1,4 @@
-//! One intent from the candles before it to its settlement.
+//! Explains one intent, from the candles before it to its settlement.
 
 use super::audit::{self, Check};
 use super::before::{self, DecisionEntry};
@@ -21,61 +21,46 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-/// Candles shown before the one that decided.
 const BEFORE: i64 = 5;
-/// Milliseconds of a day.
 const DAY: i64 = Millis::DAY.get();
-/// Lines read around an intent at most.
 const MAX_LINES: u32 = 20_000;
-/// How far behind the last line about an intent the seals of its exchanges stand at most; of others the whole journal is walked.
+/// Maximum distance from an intent's last line to the seals of its exchanges, in lines. If a seal
+/// is farther away, the whole journal is walked.
 const SEALED_WITHIN: u64 = 5_000;
 
-/// Everything that a journal holds of an intent.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
     trade: TradeLine,
-    /// Why its request never left; null when it did.
     not_sent_reason: Option<String>,
-    /// Where its stake came from, in words; null where the journal does not tell.
     stake_reason: Option<String>,
-    /// The rules that were asked, in their order: all of them let it pass.
     passed_rules: Vec<&'static str>,
-    /// The strategy's indicators at the decision, by name; empty when it offers none.
     indicators: BTreeMap<String, f64>,
-    /// The conditions that its strategy goes by and how each stood at the decision; empty when it says none.
     conditions: Vec<ConditionState>,
-    /// How its gate stood before and after the decision, in words; null without one.
     gate: Option<GateView>,
-    /// Why the strategy that decided cannot be asked; null when it could be.
     indicators_missing: Option<String>,
-    /// The series that it was decided on, from before the decision to its end.
     candles: Vec<CandleLine>,
-    /// What of a settled trade is checked by what the journal holds; empty before, and where it holds too little.
+    /// Checks of a settled trade against the journal; empty before settlement and if the journal
+    /// has too little data.
     audit: Vec<Check>,
-    /// How many of its raw requests an earlier program kept outside the hash chain.
+    /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
-    /// What happened, in the order of its arrival.
     timeline: Vec<Step>,
     #[serde(skip)]
     scale: MoneyScale,
 }
 
-/// Which trade is to be explained, and how far its past is read.
 pub struct AskedTrade<'a> {
-    /// The number of its intent, or the venue's name of it.
     pub name: &'a str,
-    /// Who has the strategy that decided.
     pub registry: &'a Registry,
-    /// Whether its indicators are computed however many entries of its run come before the decision; else up to
-    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN).
+    /// Computes the indicators even if the run has more than
+    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN) entries before the decision.
     pub is_far: bool,
 }
 
-/// Reads all about an intent of a journal of these contents, which may be of its last snapshot on. Of the entries only those are read
-/// that are about it, around it, or needed for its indicators, each held to the hash before it.
+/// Reads everything about one intent.
 ///
-/// # Errors
-/// There is none, or its entries cannot be read.
+/// `contents` may begin at the last snapshot. Reads only the entries of the intent, those around it
+/// and those that its indicators need. Each is verified against the hash of the entry before it.
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -126,7 +111,6 @@ pub async fn read_trade(
     })
 }
 
-/// Where the stake of a decision came from.
 async fn read_stake_reason(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -143,7 +127,6 @@ async fn read_stake_reason(
     Ok(reason)
 }
 
-/// Whether a note that is about no intent in particular names this one.
 fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
     let line = &stored.line;
     let names = |end: char| {
@@ -152,14 +135,12 @@ fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
     line.kind == LineKind::Note && line.intent.is_none() && (names(' ') || names(':'))
 }
 
-/// Why the request of an intent never left, if this is the note that says so.
 fn not_sent_reason(stored: &StoredLine) -> Option<String> {
     let note = Some(&stored.line).filter(|line| line.kind == LineKind::Note)?;
     let body: Value = serde_json::from_str(&note.body).ok()?;
     body["not_sent"].as_str().map(str::to_owned)
 }
 
-/// The candles of its bot from before the decision until after the end of the trade.
 async fn candles_around(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -182,7 +163,6 @@ async fn candles_around(
 }
 
 impl Explanation {
-    /// With every entry, request and reply as it was recorded.
     pub fn raw_text(&self) -> String {
         let mut rows = table(["time", "since decision", "what", ""]);
         for step in &self.timeline {
@@ -207,7 +187,6 @@ impl Display for Explanation {
     }
 }
 
-/// What stands above the tables.
 struct Head<'a>(&'a Explanation);
 
 impl Display for Head<'_> {

@@ -1,30 +1,23 @@
-//! Why the outcome of a trade differs from the simulated one.
+//! Causes of a difference between a recorded and a simulated outcome.
 
 use serde::Serialize;
 use std::fmt;
 
-/// A cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cause {
-    /// Its order took another time to arrive than the settings say.
     Latency,
-    /// The venue took its prices from elsewhere: within the recorded candles, but not on their path.
+    /// The venue's prices are within the recorded candles, but not on their path.
     PriceSource,
-    /// The venue paid another percentage than the settings say.
     Payout,
-    /// The venue refused it, it was never sent, or nobody knows whether it is a trade.
     Refusal,
-    /// Candles around its open or its close are not in the record.
     Gap,
-    /// The record ends before the one or the other is settled.
     EndOfRecording,
-    /// None of these: the rules of trading do not give what was recorded.
+    /// No other cause applies: the trading rules do not produce the recorded outcome.
     Unexplained,
 }
 
 impl Cause {
-    /// All causes.
     pub(super) const ALL: [Self; 7] = [
         Self::Latency,
         Self::PriceSource,
@@ -35,7 +28,6 @@ impl Cause {
         Self::Unexplained,
     ];
 
-    /// As machines read it.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Latency => "latency",
@@ -48,7 +40,6 @@ impl Cause {
         }
     }
 
-    /// What it means, for people.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Latency => {

@@ -1,4 +1,4 @@
-//! The events of each run through a Session again: it must answer as it did.
+//! Replays the events of each run in a Session and compares its decisions with the record.
 
 use crate::count::counted;
 use crate::error::RecordsError;
@@ -14,68 +14,47 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::mem;
 
-/// What came of replaying all decisions.
 #[derive(Debug, Serialize)]
 pub(super) struct Decisions {
-    /// Events that were replayed.
     pub events: u64,
-    /// Actions that were answered again, equal to those recorded.
     pub actions: u64,
-    /// Those of them that opened a trade, and those that refused a signal; the others are beginnings of days and verdicts.
     pub opened: u64,
-    /// The same of refusals.
     pub refused: u64,
-    /// The first that differs.
     pub difference: Option<Difference>,
-    /// Runs of which only a part could be compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<NotCompared>,
 }
 
-/// Decisions of a run that cannot be replayed: the verdict that is enforced refused a trade by a rule that this program has no
-/// more, and whatever followed rests on it.
+/// Decisions of a run that cannot be replayed. An enforced verdict refused a trade by a rule that
+/// this program no longer has, and everything after it depends on that.
 #[derive(Debug, Serialize)]
 pub(super) struct NotCompared {
-    /// From this entry on.
     pub seq: u64,
-    /// The run.
     pub run: u64,
 }
 
-/// Where a replay parts from the record.
 #[derive(Debug, Serialize)]
 pub(super) struct Difference {
-    /// The entry.
     pub seq: u64,
-    /// Its run.
     pub run: u64,
-    /// How it differs.
     pub problem: String,
-    /// What stands in the journal.
     pub expected: Option<Value>,
-    /// What the replay says.
     pub got: Option<Value>,
 }
 
-/// One run under replay.
 struct Replay {
     session: Session,
     actions: Vec<Action>,
-    /// Answers that the journal has yet to show.
     awaited: VecDeque<Value>,
-    /// The form of the run's entries.
     format: u32,
-    /// Whether the run's verdicts are those of a program that gave every bot all of alpha, or whose accounts staked by another
-    /// rule: they stand as recorded.
+    /// The run's verdicts come from a version that gave every bot all of alpha, or whose accounts
+    /// staked by another rule. They are accepted as recorded.
     has_earlier_verdicts: bool,
-    /// Where a refusal by an earlier verdict was met, which this program cannot repeat.
     ends_at: Option<u64>,
-    /// Whether settings were read again that are not yet in force.
     is_prepared: bool,
 }
 
 impl Decisions {
-    /// Of decisions that are all identical, what they were.
     pub(super) fn words(&self) -> String {
         let Self { actions, opened, refused, events, .. } = self;
         let opened_words = counted(*opened, "trade", "trades");
@@ -88,10 +67,6 @@ impl Decisions {
         format!("identical: all {actions} ({opened_words}, {refused_words}, {others}), of {events} events")
     }
 
-    /// Replays every run after what earlier runs left, up to the first difference.
-    ///
-    /// # Errors
-    /// A strategy that cannot be built.
     pub(super) fn compare(
         lines: &[StoredLine],
         runs: &[RecordedRun],
@@ -133,7 +108,6 @@ impl Decisions {
     }
 }
 
-/// The strategies of a run, or why this program has not the same.
 fn strategies_of(
     run: &RecordedRun,
     registry: &Registry,
@@ -161,7 +135,6 @@ impl Replay {
         }
     }
 
-    /// Takes the next line of the run; how it differs from the replay, if it does.
     fn take(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
         if self.ends_at.is_some() {
             return None;
@@ -204,7 +177,6 @@ impl Replay {
         }
     }
 
-    /// Settings that were read again are in force from the event that follows.
     fn prepare(&mut self, stored: &StoredLine) -> Option<Difference> {
         let prepared = match ReloadNote::of_text(&stored.line.body).transpose()? {
             Ok(note) => self.session.prepare_reload(&note.risk).map_err(|error| error.to_string()),
@@ -244,19 +216,16 @@ impl Replay {
         None
     }
 
-    /// Whether one of these is a refusal for want of an edge, in a run whose verdicts fell by another rule.
     fn is_of_earlier_verdict(&self, decisions: &[&Option<Value>]) -> bool {
         let is_refusal = |decision: &Value| decision["rule"] == Rule::EdgeRejected.as_str();
         self.has_earlier_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
     }
 
-    /// Compares no more.
     fn end(&mut self, stored: &StoredLine) {
         self.ends_at = Some(stored.seq);
         self.awaited.clear();
     }
 
-    /// A decision of the replay that the journal lacks before this line.
     fn missing(&mut self, stored: &StoredLine) -> Option<Difference> {
         let got = Some(self.awaited.pop_front()?);
         if self.is_of_earlier_verdict(&[&got]) {
@@ -269,8 +238,8 @@ impl Replay {
     }
 }
 
-/// Whether the journal names a refusal by the symbol's limit of open trades as programs did that had one name for this and the limit of
-/// all; nothing else differs.
+/// Returns whether the decisions differ only in the rule name. Older versions had one name for the
+/// symbol's and the global limit of open trades.
 fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
@@ -280,7 +249,7 @@ fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> boo
     *recorded == replayed
 }
 
-/// Whether entries of this form record such an action: programs that wrote earlier ones did not know all.
+/// Returns whether entries of this format record such an action. Older formats lack verdicts.
 const fn is_kept(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
@@ -292,7 +261,7 @@ fn is_verdict(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Action && stored.line.body.contains(r#""action":"verdict""#)
 }
 
-/// A verdict that does not say what its bot may spend of alpha.
+/// Returns whether the verdict predates the split of alpha among bots.
 fn is_earlier_verdict(stored: &StoredLine) -> bool {
     let weight = || serde_json::from_str::<Value>(&stored.line.body).ok()?.get("weight").cloned();
     is_verdict(stored) && weight().is_none()

@@ -1,4 +1,4 @@
-//! The recorded candles as a market that can price trades.
+//! The recorded candles as a market that prices trades.
 
 use crate::lines::is_candle;
 use crate::run::RecordedRun;
@@ -8,17 +8,15 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use candlewick_simulator::Market;
 use std::collections::BTreeMap;
 
-/// A venue answers with prices of whole seconds: a price may belong to the second beside its moment.
+/// Venues report prices by the whole second, so a price may belong to a neighboring second.
 const AROUND: Millis = Millis::SECOND;
 
-/// All candles of a journal, as they were first recorded.
 #[derive(Default)]
 pub(super) struct RecordedCandles {
     series: BTreeMap<Series, BTreeMap<Millis, Candle>>,
 }
 
 impl RecordedCandles {
-    /// Gathers them from all runs.
     pub(super) fn of(lines: &[StoredLine], runs: &[RecordedRun]) -> Self {
         let mut recorded = Self::default();
         let mut series = Vec::new();
@@ -37,7 +35,6 @@ impl RecordedCandles {
         recorded
     }
 
-    /// One market for each symbol, of its finest candles.
     pub(super) fn markets(&self) -> Vec<Market> {
         let mut finest: BTreeMap<Symbol, Series> = BTreeMap::new();
         for series in self.series.keys() {
@@ -52,7 +49,6 @@ impl RecordedCandles {
         finest.values().filter_map(market).collect()
     }
 
-    /// Whether a candle around a moment is missing though later ones are there.
     pub(super) fn has_gap_at(&self, symbol: Symbol, at: Millis) -> bool {
         let finest = self.series.iter().filter(|(series, _)| series.symbol == symbol);
         let Some((series, candles)) = finest.min_by_key(|(series, _)| series.interval) else { return true };
@@ -64,7 +60,6 @@ impl RecordedCandles {
         is_missing(at - AROUND) || is_missing(at + AROUND)
     }
 
-    /// The lowest and the highest price around a moment; none where no candle covers it.
     pub(super) fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
         let series =
             self.series.keys().filter(|series| series.symbol == symbol).min_by_key(|one| one.interval)?;

@@ -1,4 +1,4 @@
-//! A journal held against the program: the same decisions, and outcomes whose differences have a cause.
+//! Parity check: compares the decisions and outcomes of a journal with this program.
 
 mod cause;
 mod decisions;
@@ -18,10 +18,6 @@ use candlewick_sdk::Registry;
 use decisions::Decisions;
 use outcomes::Outcomes;
 
-/// Holds a journal against the strategies of this program and its simulator.
-///
-/// # Errors
-/// The journal cannot be read at all, or a strategy cannot be built.
 pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityReport, RecordsError> {
     let chain = match reader.verify().await {
         Ok(verified) => ChainCheck::Whole { entries: verified.entries },

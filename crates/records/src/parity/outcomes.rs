@@ -1,4 +1,4 @@
-//! Each recorded decision to the simulator again, over the recorded candles: the outcomes, and why they differ.
+//! Simulates each recorded decision over the recorded candles and explains different outcomes.
 
 use super::cause::Cause;
 use super::market::RecordedCandles;
@@ -18,39 +18,29 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Enough for any order: money is compared elsewhere.
+/// Covers any order: the balance is not compared here.
 const BOTTOMLESS: Money = Money::from_minor(1_000_000_000_000_000);
-/// Prices that differ by less, as a fraction, are printed and read prices of one moment.
+/// Relative tolerance for prices, which lose digits when they are printed and parsed.
 const PRICE_SLACK: f64 = 1e-9;
 
-/// What came of replaying all trades.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcomes {
-    /// Intents.
     pub intents: usize,
-    /// Those that came out as simulated.
     pub agree: usize,
-    /// How many differ for each cause; a trade may have several.
+    /// Differing trades per cause; a trade may have several causes.
     pub causes: BTreeMap<&'static str, usize>,
-    /// Those that differ.
     pub differing: Vec<Differing>,
 }
 
-/// A trade that came out otherwise than simulated.
 #[derive(Debug, Serialize)]
 pub(super) struct Differing {
-    /// As recorded.
     #[serde(flatten)]
     pub recorded: TradeLine,
-    /// As simulated.
     pub simulated: Simulated,
-    /// From the decision to the open, as recorded.
     pub decide_to_open_ms: Option<Millis>,
-    /// Why they differ.
     pub causes: BTreeSet<Cause>,
 }
 
-/// How a trade comes out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Simulated {
     state: &'static str,
@@ -64,19 +54,13 @@ pub(super) struct Simulated {
     close_price: Option<f64>,
 }
 
-/// A venue of one run's settings over the recorded candles.
 struct Venue {
     simulator: Simulator,
     settings: SimulationSettings,
-    /// How long after its decisions the trades of each bot are asked for.
     entry_delays: BTreeMap<String, Millis>,
 }
 
 impl Outcomes {
-    /// Simulates every intent of a journal.
-    ///
-    /// # Errors
-    /// Settings that no simulator can have.
     pub(super) fn compare(contents: &JournalContents, lines: &[StoredLine]) -> Result<Self, RecordsError> {
         let candles = RecordedCandles::of(lines, &contents.runs);
         let mut venues = BTreeMap::new();
@@ -110,7 +94,6 @@ impl Outcomes {
         Ok(outcomes)
     }
 
-    /// How many trades have a difference that nothing explains.
     pub(super) fn unexplained(&self) -> usize {
         self.causes.get(Cause::Unexplained.as_str()).copied().unwrap_or_default()
     }
@@ -126,13 +109,11 @@ impl Venue {
         Ok(Self { simulator, settings, entry_delays })
     }
 
-    /// When a trade's order reaches the venue, with the latency of the settings.
     fn usual_arrival(&self, row: &IntentRow, origin: &IntentOrigin) -> Millis {
         let delay = self.entry_delays.get(&origin.bot).copied().unwrap_or(Millis::ZERO);
         row.approved.decision_time() + delay + self.settings.latency_ms
     }
 
-    /// The trade of an order that reaches the venue at `arrival`.
     fn simulate(&mut self, row: &IntentRow, origin: &IntentOrigin, arrival: Millis) -> Simulated {
         let trade = &row.approved;
         let answer = self.simulator.submit(&Order {
@@ -159,7 +140,6 @@ impl Venue {
         }
     }
 
-    /// Why a recorded trade differs from the simulated one.
     fn causes_of(
         &mut self,
         (row, origin): (&IntentRow, &IntentOrigin),
@@ -199,7 +179,6 @@ impl Venue {
         causes
     }
 
-    /// Whether result and profit follow from what the venue itself says of prices and payout.
     fn money_causes(&self, row: &IntentRow, symbol: Symbol) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
         let Some(outcome) = row.outcome else { return causes };
@@ -228,7 +207,6 @@ impl Venue {
         causes
     }
 
-    /// A trade that was simulated to its end with its own latency, and differs still: by its prices.
     fn price_causes(
         &self,
         (row, origin): (&IntentRow, &IntentOrigin),
@@ -299,7 +277,7 @@ impl Simulated {
         }
     }
 
-    /// Whether the recorded trade came out so, as far as the venue said.
+    /// Compares only the fields that the venue reported.
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
@@ -317,7 +295,6 @@ impl Simulated {
                     && has_price(self.close_price, row.close_price)))
     }
 
-    /// Whether it opens and closes when the recorded trade did, as far as the venue said.
     fn has_times_of(&self, row: &IntentRow) -> bool {
         let is_so =
             |simulated: Option<Millis>, recorded: Option<Millis>| recorded.is_none() || simulated == recorded;
@@ -325,7 +302,8 @@ impl Simulated {
     }
 }
 
-/// When the order reached the venue: what its open time implies, else when its answer says it did.
+/// Returns when the order reached the venue: implied by its open time, otherwise the time of the
+/// answer.
 fn arrival_of(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {

@@ -1,8 +1,7 @@
-//! A result with its prices, in words.
+//! Text of a result with its prices.
 
 use candlewick_sdk::price_text;
 
-/// A result with the prices that it came from.
 pub(super) fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
     let price = |price: Option<f64>| price.map_or("?".to_owned(), price_text);
     format!("{result} {} to {}", price(open), price(close))

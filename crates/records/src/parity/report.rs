@@ -1,4 +1,4 @@
-//! What parity found, as a table or as JSON.
+//! Findings of a parity check, as a table or JSON.
 
 use super::cause::Cause;
 use super::decisions::{Decisions, NotCompared};
@@ -11,37 +11,23 @@ use crate::table::table;
 use serde::Serialize;
 use std::fmt::{self, Display, Write as _};
 
-/// What came of holding a journal against the program.
 #[derive(Debug, Serialize)]
 pub struct ParityReport {
-    /// Whether nothing was found.
     pub ok: bool,
     chain: ChainCheck,
     runs: usize,
-    /// None when the journal could not be read so far.
+    /// `None` if the journal could not be read to the end.
     decisions: Option<Decisions>,
-    /// None when decisions differ already.
+    /// `None` if decisions already differ.
     outcomes: Option<Outcomes>,
-    /// Trades whose difference nothing explains.
     unexplained: usize,
 }
 
-/// The chain of hashes over a journal's entries.
 #[derive(Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ChainCheck {
-    /// Every entry is as it was written.
-    Whole {
-        /// How many.
-        entries: u64,
-    },
-    /// One is not.
-    Broken {
-        /// The first.
-        seq: u64,
-        /// How that shows.
-        reason: String,
-    },
+    Whole { entries: u64 },
+    Broken { seq: u64, reason: String },
 }
 
 impl ChainCheck {
@@ -51,7 +37,6 @@ impl ChainCheck {
 }
 
 impl ParityReport {
-    /// Of a journal whose entries cannot be read.
     pub(super) const fn unread(chain: ChainCheck) -> Self {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
@@ -67,7 +52,6 @@ impl ParityReport {
         Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
     }
 
-    /// What fails the check, in a sentence; the first difference comes first.
     pub fn problem(&self) -> String {
         let mut problems = Vec::new();
         if let ChainCheck::Broken { seq, reason } = &self.chain {
@@ -102,7 +86,6 @@ impl ParityReport {
         problems.join("; ")
     }
 
-    /// What to do about it.
     pub fn advice(&self) -> &'static str {
         let is_whole = self.chain.is_whole();
         match self.decisions.as_ref().map(|decisions| decisions.difference.is_some()) {
@@ -122,7 +105,6 @@ impl ParityReport {
         }
     }
 
-    /// Whether the difference is put down to this.
     fn says(&self, cause: &str) -> bool {
         let difference = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref());
         difference.is_some_and(|difference| difference.problem.contains(cause))

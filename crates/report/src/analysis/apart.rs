@@ -1,9 +1,9 @@
-//! Trades of which no two were open at the same time: only they can be independent.
+//! Selection of trades that were never open at the same time; only these can be independent.
 
 use candlewick_engine::IntentRow;
 use candlewick_sdk::Millis;
 
-/// As many of these as there can be, by when they closed.
+/// Returns the largest possible selection, by greedy choice of the earliest close.
 pub(super) fn apart<'a>(settled: impl IntoIterator<Item = &'a IntentRow>) -> Vec<&'a IntentRow> {
     let span = |row: &IntentRow| {
         let open = row.open_time.unwrap_or(row.approved.decision_time());

@@ -1,4 +1,4 @@
-//! What the same trades would have earned in other directions.
+//! Baselines: the returns of the same trades with other directions.
 
 use candlewick_engine::{IntentRow, SymbolId};
 use candlewick_sdk::{Direction, Outcome};
@@ -6,32 +6,28 @@ use candlewick_statistics::{DirectedTrade, TradeSide, direction_baseline};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Shifts in all, trades times runs: many for few trades, few for many.
+/// Work budget: trades times runs.
 const SHIFTED_TRADES: usize = 2_000_000;
-/// Fewer runs give no p-value of use; more give no finer one of use.
+/// Fewer runs give no useful p-value; more do not improve it.
 const RUNS: std::ops::RangeInclusive<usize> = 99..=999;
-/// What chance is made of: the same trades have the same baselines.
+/// Fixed, so that the same trades have the same baselines.
 const SEED: u64 = 1;
 
-/// Mean returns per unit of stake of the same trades in other directions.
+/// Mean returns per unit of stake of the same trades with other directions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baselines {
-    /// In their own.
     pub own: f64,
-    /// With the directions shifted in a circle within each symbol, on average.
+    /// Average over circular shifts of the directions within each symbol.
     pub shifted: f64,
-    /// All as BUY.
     pub always_buy: f64,
-    /// All as SELL.
     pub always_sell: f64,
-    /// The probability of the own mean or more with shifted directions; nothing when one direction has more than 95 %.
+    /// Probability of the actual mean or more with shifted directions; `None` if one direction has
+    /// more than 95 % of the trades.
     pub p_value: Option<f64>,
-    /// How many shifts were tried.
     pub runs: u32,
 }
 
 impl Baselines {
-    /// Of settled trades that were not called off and whose payout is known; nothing without one.
     pub(super) fn of(settled: &[&IntentRow]) -> Option<Self> {
         let mut by_symbol: BTreeMap<SymbolId, Vec<DirectedTrade>> = BTreeMap::new();
         for row in settled {
@@ -54,7 +50,8 @@ impl Baselines {
     }
 }
 
-/// What a trade would have returned either way. Equal prices that lost lose either way.
+/// Returns the results of a trade in both directions. With equal prices that count as a loss, both
+/// directions lose.
 fn directed(row: &IntentRow) -> Option<DirectedTrade> {
     let payout = row.payout?.to_fraction();
     let (own, other) = match row.outcome? {

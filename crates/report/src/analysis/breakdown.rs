@@ -1,4 +1,4 @@
-//! Results by hour, symbol and the like, small cells drawn towards the whole.
+//! Results by hour, symbol and other dimensions, with small cells shrunk toward the overall mean.
 
 use super::dimension::{Dimension, Ruler};
 use candlewick_backtest::metric::unit_return;
@@ -7,51 +7,38 @@ use candlewick_sdk::{Money, MoneyScale, Outcome};
 use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
 
-/// Cells with fewer decided trades are marked: whatever they show, chance shows as easily.
+/// Cells with fewer decided trades are marked, because chance explains any result in them.
 pub const SMALL_CELL_TRADES: u64 = 30;
 
-/// The results of a run, broken down in one way.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Breakdown {
-    /// By what.
     pub by: Dimension,
-    /// The cells that hold a trade, in their order.
     pub cells: Vec<Cell>,
 }
 
-/// The trades of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
-    /// What it is called.
     pub label: String,
-    /// Settled trades.
     pub trades: u64,
-    /// Trades that won.
     pub won: u64,
-    /// Trades that lost.
     pub lost: u64,
-    /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
-    /// The mean of the rates at which its decided trades would have earned nothing; unknown where a payout is.
+    /// Mean break-even win rate of the decided trades; `None` if a payout is unknown.
     pub break_even: Option<f64>,
-    /// The mean return per unit of stake.
     pub return_per_unit: Option<f64>,
-    /// The sum of the returns per unit of stake.
     pub total_return: f64,
-    /// The mean return, drawn towards the mean of all trades by as much as chance explains of the cells' difference.
+    /// Mean return, shrunk toward the mean of all trades by the share of the cells' variance that
+    /// chance explains.
     pub shrunk_return: Option<f64>,
-    /// Whether it has fewer than [`SMALL_CELL_TRADES`] decided trades.
     pub is_small: bool,
-    /// Profit in money.
     pub pnl: f64,
 }
 
-/// A sum of returns without what binary fractions leave in it: -0.4, and not -0.3999999999999999.
+/// Removes the error of binary fractions from a sum: -0.4 instead of -0.3999999999999999.
 fn decimal(returns: f64) -> f64 {
     (returns * 1e9).round() / 1e9
 }
 
-/// What is counted of a cell.
 #[derive(Clone, Default)]
 struct Tally {
     trades: u64,
@@ -64,7 +51,7 @@ struct Tally {
 }
 
 impl Breakdown {
-    /// In every way, in one pass over the trades: their rows are large.
+    /// Builds all breakdowns in one pass over the trades, because their rows are large.
     pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
         let mut tables = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
         for row in settled {
@@ -90,8 +77,8 @@ impl Breakdown {
     }
 }
 
-/// The cells of the hours of the week, Monday's first, in UTC: that of an hour stands at `weekday * 24 + hour`, and is
-/// nothing where no trade was decided.
+/// Returns the cells of the week in UTC, with an hour at index `weekday * 24 + hour` and Monday
+/// first. `None` for an hour without a decision.
 pub(crate) fn hours_of_week(
     bots: &[BotSettings],
     scale: MoneyScale,

@@ -1,49 +1,40 @@
-//! By what results are broken down.
+//! Dimensions by which results are broken down.
 
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Direction, Expiry, Millis, Symbol};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// By what results are broken down. Hours and weekdays are those of the decision, in UTC.
+/// A dimension of a breakdown. Hours and weekdays are those of the decision, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
-    /// The hour of the decision.
     Hour,
-    /// The weekday of the decision.
     Weekday,
-    /// The trading pair.
     Symbol,
-    /// BUY or SELL.
     Direction,
-    /// The duration code and what it is counted from.
     Expiry,
-    /// What a win pays, in steps of five percent.
     PayoutBand,
-    /// From the decision to the open.
     EntryDelay,
 }
 
-/// Entry delays below so many milliseconds lie together.
+/// Upper bounds of the entry delay cells, exclusive.
 const DELAYS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
-/// The width of a band of payouts, in percent.
+/// In percent.
 const BAND: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// The cells of one dimension: which one a trade belongs to, and what each is called. A trade that lacks what the
-/// dimension asks for, as an open time, belongs to none.
+/// Cells of one dimension. A trade that lacks the dimension's value, such as an open time, has no
+/// cell.
 pub(super) struct Ruler {
     pub(super) dimension: Dimension,
-    /// By bot.
+    /// Indexed by bot.
     symbols: Vec<Symbol>,
-    /// Pairs and expiries, in the order in which they first appeared.
     seen_symbols: Vec<Symbol>,
     seen_expiries: Vec<Expiry>,
 }
 
 impl Dimension {
-    /// All, in the order in which they are shown.
     pub const ALL: [Self; 7] = [
         Self::Hour,
         Self::Weekday,
@@ -54,7 +45,6 @@ impl Dimension {
         Self::EntryDelay,
     ];
 
-    /// In words.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hour => "hour (UTC)",
@@ -74,7 +64,6 @@ impl Ruler {
         Self { dimension, symbols, seen_symbols: Vec::new(), seen_expiries: Vec::new() }
     }
 
-    /// The cell of a trade.
     pub(super) fn place(&mut self, row: &IntentRow) -> Option<usize> {
         let trade = &row.approved;
         let decided = trade.decision_time().get();
@@ -103,7 +92,6 @@ impl Ruler {
         }
     }
 
-    /// What a cell is called.
     pub(super) fn label(&self, place: usize) -> String {
         match self.dimension {
             Dimension::Hour => format!("{place:02}:00"),

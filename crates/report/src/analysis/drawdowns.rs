@@ -1,4 +1,4 @@
-//! The worst falls of the balance, each from its peak to the moment at which the balance was back there.
+//! Worst drawdowns of the balance, each from its peak to the recovery.
 
 use super::metrics::DrawdownFigures;
 use super::{Trades, settled_rows};
@@ -6,7 +6,6 @@ use candlewick_backtest::metric::{Drawdown, percent_of_peak};
 use candlewick_sdk::{Millis, Money};
 use std::cmp::Reverse;
 
-/// The largest by amount, the largest first, at most `most`. The first is the max. drawdown.
 pub(crate) fn worst_drawdowns(trades: &Trades<'_>, most: usize) -> Vec<DrawdownFigures> {
     let settled = settled_rows(trades.book);
     let profits = settled.iter().map(|row| (row.settled_at, row.profit));
@@ -16,7 +15,6 @@ pub(crate) fn worst_drawdowns(trades: &Trades<'_>, most: usize) -> Vec<DrawdownF
     figures.take(most).collect()
 }
 
-/// Every fall, in the order of time.
 fn falls_of(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: Money) -> Vec<Drawdown> {
     let mut falls = Vec::new();
     let (mut balance, mut peak, mut peak_at) = (start, start, None);

@@ -1,24 +1,21 @@
-//! The balance along the way, thinned.
+//! Equity curve with a limited number of points.
 
 use candlewick_engine::IntentRow;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use serde::Serialize;
 use std::ops::Range;
 
-/// As many points a curve has at most.
 pub const MAX_EQUITY_POINTS: usize = 500;
 
-/// The balance at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EquityPoint {
-    /// The moment at which a settlement became known, or the start of the run.
     pub at: Millis,
-    /// The start's balance and all profits until then, in money.
     pub balance: f64,
 }
 
 impl EquityPoint {
-    /// The start, then settled trades: all of them, or of many every so manieth and the last.
+    /// Returns the start and the settled trades. With too many trades, keeps every n-th and the
+    /// last.
     pub(super) fn curve(
         settled: &[&IntentRow],
         balance: Money,

@@ -1,9 +1,8 @@
-//! How often values fall into bins of equal width.
+//! Histograms with bins of equal width.
 
-/// Bins at most.
 const MOST_BINS: f64 = 24.0;
 
-/// A bin: from `from`, up to but not including `to`.
+/// Half-open range `[from, to)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     pub(crate) from: f64,
@@ -11,18 +10,16 @@ pub(crate) struct Bin {
     pub(crate) count: u64,
 }
 
-/// Where bins lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bins {
-    /// One has 0 in its middle: for values that are few, 0 among them.
+    /// One bin is centered on 0: for few distinct values that include 0.
     AroundZero,
-    /// Two meet at 0: for values whose sign matters.
+    /// Two bins meet at 0: for values whose sign matters.
     BesideZero,
-    /// Wherever the values are: for those that lie near each other, far from 0.
+    /// Bins start anywhere: for values close together and far from 0.
     Anywhere,
 }
 
-/// Counts finite values; bins without any between others are there, too. Nothing for no value.
 pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
     let (low, high) =
         values.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
@@ -48,7 +45,7 @@ pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
     counts.into_iter().enumerate().map(bin).collect()
 }
 
-/// The next of 1, 2 and 5 times a power of ten.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_width(width: f64) -> f64 {
     if width <= 0.0 {
         return 1.0;

@@ -1,4 +1,4 @@
-//! The figures of a run, together.
+//! Metrics of a run.
 
 use super::Trades;
 use candlewick_backtest::Summary;
@@ -9,45 +9,32 @@ use candlewick_engine::IntentRow;
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 
-/// The figures of a run. Rates are fractions, money is in the wallet's currency, times are milliseconds.
+/// Metrics of a run. Rates are fractions, money is in the wallet's currency, times are in
+/// milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metrics {
-    /// Win rate and break-even; nothing without a decided trade.
     pub win_rate: Option<WinRates>,
-    /// The mean result of a trade; nothing without one.
     pub expectancy: Option<Expectancy>,
-    /// Profits over losses.
     pub profit_factor: ProfitFactor,
-    /// The fall that is the deepest by amount; nothing when the balance never fell.
+    /// Largest drawdown by amount; `None` if the balance never fell.
     pub drawdown: Option<DrawdownFigures>,
-    /// The fall that is the deepest in percent of its peak; nothing when the balance never fell.
     pub drawdown_by_percent: Option<DrawdownFigures>,
-    /// The longest streaks.
     pub streaks: Streaks,
-    /// Ratios of daily results.
     pub daily: Daily,
-    /// The share of time in which a trade was open.
     pub exposure: Option<f64>,
-    /// Settled trades a day.
     pub trades_per_day: Option<f64>,
 }
 
-/// A fall below a peak, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DrawdownFigures {
-    /// How far, in money.
     pub amount: f64,
-    /// How far, in percent of the peak.
+    /// In percent of the peak.
     pub percent: f64,
-    /// When the peak was reached: the start of the run where nothing was won before.
+    /// Start of the run if the balance was never higher.
     pub peak_at: Millis,
-    /// When the bottom was.
     pub trough_at: Option<Millis>,
-    /// When the balance was back at the peak; nothing when it never was.
     pub recovered_at: Option<Millis>,
-    /// From the peak to the bottom.
     pub fall_ms: Option<Millis>,
-    /// From the bottom to the recovery.
     pub recovery_ms: Option<Millis>,
 }
 

@@ -1,8 +1,8 @@
-//! What the trades of a run show: figures, results by hour, symbol and the like, baselines, what the settings matter, and
-//! what a reader must know before believing any of it.
+//! Analysis of a run's trades: metrics, breakdowns, baselines, sensitivity and findings.
 //!
-//! An [`Analysis`] is plain data that serialises; [`Analysis::of`] makes it from trade rows alone, of a backtest as of a
-//! live run. What needs the run to be repeated is a [`Sensitivity`], made where strategies can be built anew.
+//! An [`Analysis`] is plain data that serializes. [`Analysis::of`] makes it from trade rows only,
+//! of a backtest or a live run. A [`Sensitivity`] repeats the run, so it is made where strategies
+//! can be built again.
 
 mod apart;
 mod baselines;
@@ -40,59 +40,46 @@ use finding::{Facts, VerdictBasis};
 use serde::Serialize;
 use std::ops::Range;
 
-/// The trades of a run and what they need to be understood.
 #[derive(Clone, Copy)]
 pub struct Trades<'a> {
-    /// All intents and refusals.
     pub book: &'a TradeBook,
-    /// The bots, in their order.
     pub bots: &'a [BotSettings],
-    /// The wallet's scale.
     pub scale: MoneyScale,
-    /// The balance at the start.
     pub balance: Money,
-    /// From the first moment to the last: a backtest's candles, a live run's time.
+    /// First to last moment: the candles of a backtest, the time of a live run.
     pub span: &'a Range<Millis>,
-    /// Whether each trade's prices would have been those of the opposite direction as well.
     pub prices: Prices,
 }
 
-/// What the prices of a trade depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prices {
-    /// On time alone: the other direction would have had the same.
+    /// Prices depend on time only: the opposite direction would have had the same.
     Fair,
-    /// On the direction, too: stress moved them against it.
+    /// Stress moved the prices against the direction of the trade.
     Stressed,
 }
 
-/// Everything that trades show. The keys are those of the JSON of `backtest` and `report`.
+/// Complete analysis. Its keys are those of the JSON of `backtest` and `report`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Analysis {
-    /// The figures.
     pub metrics: Metrics,
-    /// Results by hour, weekday, symbol and so on.
     pub breakdowns: Vec<Breakdown>,
-    /// What other directions would have earned; nothing without a decided trade or under stress.
+    /// `None` without a decided trade or under stress.
     pub baselines: Option<Baselines>,
-    /// The balance along the way, at most [`MAX_EQUITY_POINTS`] of its points.
     pub equity: Vec<EquityPoint>,
-    /// What the settings matter; only where the run was repeated for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<Sensitivity>,
-    /// How many variants were tried, and what is left of the p-value; nothing where they are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variants: Option<VariantCount>,
-    /// Why there may be more of them.
     #[serde(skip)]
     pub variants_unknown: Option<VariantsUnknown>,
-    /// What a reader must know, the most serious first.
+    /// Most serious first.
     pub findings: Vec<Finding>,
 }
 
 impl Analysis {
-    /// Of a run whose summary is known. What needs more than trades is added by [`count_variants`](Self::count_variants) and
-    /// [`conclude`](Self::conclude), in this order.
+    /// Analyzes a run. Call [`count_variants`](Self::count_variants) and then
+    /// [`conclude`](Self::conclude) to add what needs more than trades.
     pub fn of(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -110,18 +97,15 @@ impl Analysis {
         }
     }
 
-    /// Findings that are printed before the verdict, because the verdict misleads without them.
     pub fn headlines(&self) -> impl Iterator<Item = &str> {
         self.findings.iter().filter(|one| one.is_headline()).map(|one| one.text.as_str())
     }
 
-    /// Corrects for the number of variants that were tried.
     pub fn count_variants(&mut self, variants: VariantCount) {
         self.metrics.daily.deflate(variants.count, variants.variance_of_sharpe);
         self.variants = Some(variants);
     }
 
-    /// Finds what a reader must know, by all that is known by now.
     pub fn conclude(
         &mut self,
         trades: &Trades<'_>,
@@ -147,14 +131,13 @@ impl Analysis {
         });
     }
 
-    /// Adds what the verdict itself says, in the place of its severity.
     pub fn add_finding(&mut self, finding: Option<Finding>) {
         self.findings.extend(finding);
         self.findings.sort_by_key(|finding| finding.severity);
     }
 }
 
-/// Settled trades in the order in which they became known.
+/// Returns settled trades in the order in which their results became known.
 pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
     let mut settled: Vec<&IntentRow> =
         book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();

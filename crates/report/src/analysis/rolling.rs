@@ -1,41 +1,33 @@
-//! The win rate of the last trades, along the way, beside what it takes to lose nothing.
+//! Rolling win rate with its break-even rate.
 
 use candlewick_engine::IntentRow;
 use candlewick_sdk::{Millis, Outcome};
 use std::collections::VecDeque;
 
-/// Decided trades that a curve needs at least.
 const LEAST_TRADES: usize = 20;
-/// A window is a quarter of the decided trades, within these.
+/// Bounds of the window, which is a quarter of the decided trades.
 const WINDOWS: [usize; 2] = [10, 100];
-/// Standard errors within which 95 of 100 windows lie by chance.
+/// Two-sided 95 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// The win rate of the last `window` decided trades after each of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RollingWinRate {
-    /// So many decided trades each point is of.
     pub(crate) window: usize,
-    /// In the order of time; the first once the window is full.
     pub(crate) points: Vec<RollingPoint>,
 }
 
-/// The last trades at a moment. Rates are fractions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RollingPoint {
-    /// When the last of them settled.
     pub(crate) at: Millis,
-    /// The share that was won.
     pub(crate) rate: f64,
-    /// The mean of the rates at which each would have earned nothing; nothing where a payout is unknown.
+    /// Mean break-even win rate of the trades; `None` if a payout is unknown.
     pub(crate) break_even: Option<f64>,
 }
 
-/// What a decided trade adds: when it settled, whether it was won, and its break-even rate.
+/// Settlement time, won or not, and break-even rate of a decided trade.
 type Decided = (Millis, bool, Option<f64>);
 
 impl RollingWinRate {
-    /// Of settled trades in their order; nothing of fewer than twenty decided ones.
     pub(crate) fn of(settled: &[&IntentRow]) -> Option<Self> {
         let decided = settled.iter().filter_map(|row| {
             let is_won = match row.outcome? {
@@ -75,8 +67,8 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// How far from `rate` 95 of 100 windows of independent trades lie at most, if that is what trades win:
-    /// `1.96 sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
+    /// Returns the half-width of the 95 % interval of a window around a true win rate: `1.96
+    /// sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
     pub(crate) fn chance(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }

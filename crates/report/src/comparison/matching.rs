@@ -1,21 +1,19 @@
-//! Trades of the same decision: in one run, in the other, in both.
+//! Matching of the trades of two runs by decision.
 
 use crate::page::RecalledTrade;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Decisions of two runs, distinguished by bot and moment. Runs of a single bot each are compared whatever it is called.
+/// Decisions of two runs, matched by bot and time. The bots of two single-bot runs match under any
+/// name.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Matching {
-    /// Decisions of both with the same direction and result.
     pub(super) same: u64,
     pub(super) only_a: Vec<RecalledTrade>,
     pub(super) only_b: Vec<RecalledTrade>,
-    /// Decisions of both with another direction or result.
     pub(super) other_outcome: Vec<Pair>,
 }
 
-/// The trades of one decision.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Pair {
     pub(super) a: RecalledTrade,

@@ -1,4 +1,4 @@
-//! Two runs side by side: verdicts, figures, trades, parameters.
+//! Comparison of two runs: verdicts, figures, trades, parameters.
 
 mod matching;
 mod table;
@@ -9,7 +9,6 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Figures that are compared, in their order.
 const FIGURES: [Figure; 15] = [
     Figure::new("candles", "candles", Form::Number),
     Figure::new("trades", "trades", Form::Number),
@@ -28,55 +27,43 @@ const FIGURES: [Figure; 15] = [
     Figure::new("metrics.daily.sharpe", "Sharpe of daily results", Form::Decimal),
 ];
 
-/// A figure that is compared.
 #[derive(Clone, Copy)]
 struct Figure {
-    /// Its key in the document of `--json`, with a point before each further one.
+    /// Path in the document of `--json`, with dots between the keys.
     key: &'static str,
-    /// What people call it.
     name: &'static str,
     form: Form,
 }
 
-/// How a figure is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// As it is.
     Number,
-    /// With two decimals.
     Decimal,
-    /// A share of 1, in percent.
     Share,
 }
 
-/// Two runs, compared.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     a: Side,
     b: Side,
-    /// Figures with their difference.
     figures: Vec<FigureLine>,
-    /// What became of the same decisions.
     trades: Matching,
-    /// What was configured otherwise.
     parameters: Vec<ParameterLine>,
     #[serde(skip)]
     curves: [Vec<(i64, f64)>; 2],
 }
 
-/// One of the two.
 #[derive(Debug, Serialize)]
 struct Side {
     name: String,
     verdict: String,
-    /// Why *edge shown* is not said of it although its trades show one.
+    /// Reasons to withhold *edge shown* although the trades show an edge.
     withheld: Vec<String>,
     data_hash: Option<String>,
     journal_hash: Option<String>,
     head_hash: Option<String>,
 }
 
-/// A figure of both.
 #[derive(Debug, PartialEq, Serialize)]
 struct FigureLine {
     figure: &'static str,
@@ -86,11 +73,9 @@ struct FigureLine {
     form: Form,
     a: Option<f64>,
     b: Option<f64>,
-    /// B less A.
     difference: Option<f64>,
 }
 
-/// A key that has another value, or is missing on one side.
 #[derive(Debug, PartialEq, Serialize)]
 struct ParameterLine {
     key: String,
@@ -99,7 +84,6 @@ struct ParameterLine {
 }
 
 impl Comparison {
-    /// Of two runs with their names.
     pub fn of([(a, first), (b, second)]: [(&str, &RecalledRun); 2]) -> Self {
         Self {
             a: Side::of(a, first),
@@ -126,7 +110,6 @@ impl Side {
         }
     }
 
-    /// The verdict in words.
     fn words(&self) -> String {
         let name = self.verdict.replace('_', " ");
         if self.withheld.is_empty() {
@@ -151,7 +134,6 @@ impl FigureLine {
     }
 }
 
-/// The keys whose values differ.
 fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
     let [mut a, mut b] = settings.map(|settings| flattened(settings).into_iter().collect::<BTreeMap<_, _>>());
     a.retain(|key, value| {
@@ -169,7 +151,6 @@ fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
     lines
 }
 
-/// The balance along the way.
 fn curve_of(document: &Value) -> Vec<(i64, f64)> {
     let points = document["equity"].as_array().into_iter().flatten();
     points.filter_map(|point| Some((point["at"].as_i64()?, point["balance"].as_f64()?))).collect()

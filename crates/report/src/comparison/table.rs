@@ -1,4 +1,4 @@
-//! A comparison as people read it, in a terminal and on a page.
+//! Rendering of a comparison as text and as a page.
 
 use super::{Comparison, FigureLine, Form};
 use crate::analysis::EquityPoint;
@@ -10,7 +10,6 @@ use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use std::fmt;
 
-/// Trades that a list shows at most; `--json` has them all.
 const MAX_SHOWN: usize = 20;
 
 impl fmt::Display for Comparison {
@@ -40,10 +39,6 @@ impl fmt::Display for Comparison {
 }
 
 impl Comparison {
-    /// What its page shows.
-    ///
-    /// # Errors
-    /// None that figures have.
     pub fn page(&self) -> Result<ComparisonPage, ReportError> {
         let document = serde_json::to_value(self)?;
         let points = |points: &Vec<(i64, f64)>| {

@@ -1,4 +1,4 @@
-//! The win rate at which a payout neither earns nor costs.
+//! Break-even win rates of payouts.
 
 use super::percent;
 use crate::break_even_payout::break_even_payout_words;
@@ -7,35 +7,25 @@ use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_
 use serde::Serialize;
 use std::fmt;
 
-/// The break-even win rates of some payouts, and what goes with them.
 #[derive(Debug, Serialize)]
 pub struct BreakEvenReport {
-    /// Each payout by itself.
     pub payouts: Vec<PayoutLine>,
-    /// The win rate at which all stakes together break even, where stakes were named.
     pub mixed_break_even: Option<f64>,
-    /// The win rate that was asked about.
     pub win_rate: Option<f64>,
-    /// The payout, as a fraction of the stake, at which that win rate breaks even.
+    /// Payout at which `win_rate` breaks even, as a fraction of the stake.
     pub payout_needed: Option<f64>,
 }
 
-/// The break-even of one payout.
 #[derive(Debug, Serialize)]
 pub struct PayoutLine {
     /// As a fraction of the stake.
     pub payout: f64,
-    /// The win rate at which it earns nothing.
     pub break_even: f64,
-    /// What a win rate of 50 % earns per unit of stake.
+    /// Mean return per unit of stake at a win rate of 50 %.
     pub coin_return: f64,
 }
 
 impl BreakEvenReport {
-    /// Of these payouts (fractions of the stake), of stakes at several payouts together, and of a win rate.
-    ///
-    /// # Errors
-    /// A payout or a stake that is none.
     pub fn of(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
         let line = |payout: &f64| {
             let coin_return = f64::midpoint(*payout, -1.0);

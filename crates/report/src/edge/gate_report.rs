@@ -1,4 +1,4 @@
-//! What a gate before trades would have been worth, as people and machines read it.
+//! Evaluation of a gate on past trades, as text and JSON.
 
 use super::{NamedTrade, TradesFile, percent};
 use crate::error::ReportError;
@@ -9,57 +9,45 @@ use candlewick_statistics::{GateRule, GateWorth, GatedTrade, StatisticsError, ga
 use serde::Serialize;
 use std::fmt;
 
-/// A gate that is tried on trades.
 #[derive(Clone, Copy, Debug)]
 pub struct TriedGate {
-    /// What opens and closes it.
     pub rule: GateRule,
-    /// The days of one that resets daily; else there is but one.
     pub day: Option<DayStart>,
 }
 
-/// What a gate would have been worth on trades that were all made. Means are returns per unit of stake.
+/// Evaluation of a gate on trades that were all opened. Means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateReport {
-    /// The gate in words.
     pub gate: String,
-    /// Random gates, and random orders, that it is held against.
     pub draws: u32,
-    /// The seed of their chance.
     pub seed: u64,
-    /// Each bot, in the order in which they first traded: a gate follows the trades of one bot.
+    /// Evaluated per bot, because a gate follows the trades of one bot. In order of each bot's
+    /// first trade.
     pub bots: Vec<GatedBot>,
 }
 
-/// What it would have been worth on the trades of one bot.
 #[derive(Debug, Serialize)]
 pub struct GatedBot {
-    /// Whose trades.
     pub bot: String,
-    /// Trades whose end is known.
     pub trades: u64,
-    /// Those that would have been real; the others would have been virtual.
     pub real: u64,
-    /// The mean return of all.
     pub mean_of_all: f64,
-    /// That of the real ones; null without any.
     pub mean_of_real: Option<f64>,
-    /// How much more the real ones returned.
     pub gain: Option<f64>,
-    /// Where the mean of as many trades picked at random lies in 95 of 100 draws.
+    /// Central 95 % range of the mean of as many randomly picked trades.
     pub random_95: Option<[f64; 2]>,
-    /// How probably as many trades picked at random do as well or better.
+    /// Probability that as many randomly picked trades do at least as well.
     pub p_random: Option<f64>,
-    /// How probably the gate does as well or better on the same results in random order.
+    /// Probability that the gate does at least as well on the same results in random order.
     pub p_shuffled: Option<f64>,
 }
 
 impl GateReport {
-    /// Of each bot's trades that have ended. Draws and cancellations return the stake.
+    /// Evaluates each bot's finished trades. Draws and cancellations return the stake.
     ///
     /// # Errors
-    /// No trade that has ended and whose payout is known, trades without times before a gate with days, or a gate that could never open
-    /// or close.
+    /// No finished trade with a known payout, trades without times for a gate that resets daily, or
+    /// a gate that could never open or close.
     pub fn of(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {
@@ -102,7 +90,6 @@ impl GatedBot {
         }
     }
 
-    /// What that says of the gate.
     pub(crate) fn words(&self) -> &'static str {
         match self.p_shuffled {
             None => "it never opened",
@@ -112,7 +99,6 @@ impl GatedBot {
     }
 }
 
-/// A trade whose end is known, by its return per unit of stake.
 fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
     let (known, outcome) = named.trade.ended?;
     let decided = named.trade.decided;

@@ -1,4 +1,4 @@
-//! The figures that assume independent trades: shown beside a verdict, never in its place.
+//! Statistics that assume independent trades. They supplement a verdict and never replace it.
 
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::JudgedTrade;
@@ -11,44 +11,32 @@ use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// How trades ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Trades that were won.
     pub won: u64,
-    /// Trades that were lost.
     pub lost: u64,
-    /// Trades that ended at the price at which they opened.
     pub draw: u64,
-    /// Trades that the venue called off.
     pub cancelled: u64,
-    /// Trades whose end is not known.
     pub unsettled: u64,
 }
 
-/// What a fixed number of independent trades would say, looked at once.
+/// Fixed-sample statistics of independent trades, valid for a single look.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct IndependentFigures {
-    /// What the intervals, the p-value and the SPRT assume.
     pub assumes: &'static str,
-    /// Of the trades that were won or lost, the part that was won.
+    /// Trades won, as a fraction of those won or lost.
     pub win_rate: Option<f64>,
-    /// The win rate at which they earn nothing.
     pub break_even: Option<f64>,
-    /// Mean return per unit of stake of the decided trades.
     pub mean_return: Option<f64>,
-    /// The 95 % confidence interval of the win rate, by Wilson.
     pub wilson_95: Option<[f64; 2]>,
-    /// The same by Clopper and Pearson, which is exact and wider.
     pub clopper_pearson_95: Option<[f64; 2]>,
-    /// One-sided, against each trade's own break-even.
+    /// One-sided, against each trade's own break-even rate.
     pub p_value: Option<f64>,
-    /// `edge`, `no_edge` or `undecided`; nothing without an order.
+    /// `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
     pub sprt: Option<&'static str>,
 }
 
 impl Counts {
-    /// Counts trades by how they ended.
     pub fn of(trades: &[JudgedTrade]) -> Self {
         let mut counts = Self::default();
         for trade in trades.iter().filter(|trade| !trade.was_none()) {
@@ -65,10 +53,6 @@ impl Counts {
 }
 
 impl IndependentFigures {
-    /// Of bare counts at one payout.
-    ///
-    /// # Errors
-    /// A payout that is none, or too many trades.
     pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, StatisticsError> {
         let null = break_even(payout_fraction)?;
         let rate = match WinRate::new(counts.won, counts.lost) {
@@ -83,10 +67,6 @@ impl IndependentFigures {
         Ok(figures)
     }
 
-    /// Of trades with payouts of their own, in whatever order; where a payout is not known, without a break-even.
-    ///
-    /// # Errors
-    /// More trades than can be counted.
     pub fn of_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Result<Self, StatisticsError> {
         let mut decided: Vec<_> = trades.iter().filter_map(decided).collect();
         decided.sort_by_key(|(at, ..)| *at);
@@ -132,7 +112,8 @@ fn decided(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<
     }
 }
 
-/// Each trade against its own break-even; nothing for more mixed trades than that can be counted for.
+/// Tests each trade against its own break-even rate. `None` if there are too many trades with mixed
+/// payouts to compute.
 fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
     let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
@@ -143,7 +124,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
     }
 }
 
-/// A payout at which no win rate has the edge is left out.
+/// Skips trades at a payout for which no win rate reaches the edge.
 fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
     let mut sprt = Sprt::new(plan);
     for (is_won, payout) in outcomes {

@@ -1,4 +1,4 @@
-//! What trades say of an edge, wherever they come from, and what stakes do to the money.
+//! Edge verdicts on trades of any source, and the effect of stakes on the money.
 
 mod break_even;
 mod gate_report;
@@ -24,7 +24,6 @@ pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
 pub use verdict_report::VerdictReport;
 
-/// A fraction as a percentage.
 pub(crate) fn percent(fraction: f64) -> String {
     format!("{:.2} %", fraction * 100.0)
 }

@@ -1,4 +1,4 @@
-//! How probably stakes run out of money, at the rates that matter.
+//! Probability of ruin at the relevant win rates.
 
 use candlewick_engine::StakeRuin;
 use candlewick_sdk::{Money, MoneyScale};
@@ -7,60 +7,43 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// What is known of one bot's stakes, or of stakes that were named.
 #[derive(Debug, Serialize)]
 pub struct RuinFigures {
-    /// Whose; null when they were named.
     pub bot: Option<String>,
-    /// How they follow each other, in words.
     pub stakes: String,
-    /// What all levels of a ladder cost, in money.
     pub ladder_cost: Option<f64>,
-    /// What a ladder of so many levels at this payout costs in first stakes: to win back the losses, and the profit too.
+    /// Cost of a ladder with as many levels at this payout, in multiples of the first stake: to
+    /// recover the losses, and to recover them with a profit.
     pub recovery_costs: Option<[f64; 2]>,
-    /// Whether a stake depends on the trades before it.
     pub is_ladder: bool,
-    /// Over how many trades ruin is asked for.
     pub horizon_trades: u32,
-    /// Ruin at each win rate that matters.
     pub rates: Vec<RuinRate>,
 }
 
-/// Ruin at one win rate.
 #[derive(Debug, Serialize)]
 pub struct RuinRate {
     /// `coin`, `break_even`, `lower_bound` or `given`.
     pub name: &'static str,
-    /// The win rate.
     pub win_rate: f64,
-    /// The probability of ruin within the horizon.
     pub ruin: f64,
-    /// How far that may be off.
     pub error: f64,
-    /// Mean number of trades until ruin, of the runs that are ruined within the horizon.
+    /// Mean number of trades until ruin, over runs that are ruined within the horizon.
     pub mean_trades: Option<f64>,
-    /// Trades within which half of all runs are ruined.
     pub half_after: Option<u32>,
-    /// The balance with which ruin is no more probable than the limit; nothing without a limit, or if none was found.
+    /// Balance at which the probability of ruin is within the limit; `None` without a limit or if
+    /// none was found.
     pub required_balance: Option<f64>,
 }
 
-/// What is asked of every stake.
 #[derive(Clone, Copy, Debug)]
 pub struct RuinTerms {
-    /// The wallet's scale.
     pub scale: MoneyScale,
-    /// The most probable ruin that is put up with; 0 for no limit.
+    /// Maximum acceptable probability of ruin; 0 for no limit.
     pub limit: f64,
-    /// A win rate besides.
     pub win_rate: Option<f64>,
 }
 
 impl RuinFigures {
-    /// Of stakes, at 50 %, at break-even, at the lower bound and at a rate that was named.
-    ///
-    /// # Errors
-    /// A number that means nothing to a chain of ruin.
     pub fn of(bot: Option<String>, stake: &StakeRuin, terms: RuinTerms) -> Result<Self, StatisticsError> {
         let RuinQuestion { win_probability: break_even, payout_fraction, horizon_trades, .. } =
             stake.question;
@@ -89,12 +72,10 @@ impl RuinFigures {
         })
     }
 
-    /// Ruin at one of the rates.
     pub fn at(&self, name: &str) -> Option<&RuinRate> {
         self.rates.iter().find(|rate| rate.name == name)
     }
 
-    /// Ruin at break-even or the lower bound, whichever is worse.
     pub fn decisive(&self) -> f64 {
         let of = |name| self.at(name).map_or(0.0, |rate| rate.ruin);
         of("break_even").max(of("lower_bound"))
@@ -123,7 +104,6 @@ impl RuinRate {
         })
     }
 
-    /// The rate in words.
     pub fn words(&self) -> &'static str {
         match self.name {
             "coin" => "a coin",

@@ -1,4 +1,4 @@
-//! How probably some stakes run out of money, as people and machines read it.
+//! Ruin of several stakes with one balance, as text and JSON.
 
 use super::{RuinFigures, percent};
 use candlewick_records::table;
@@ -6,26 +6,21 @@ use candlewick_sdk::{Money, MoneyScale};
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 
-/// The ruin of some stakes with the same balance.
 #[derive(Debug, Serialize)]
 pub struct RuinSummary {
-    /// The balance, in money.
     pub balance: f64,
-    /// How many decimals money has.
     #[serde(skip)]
     decimals: usize,
     /// As a fraction of the stake.
     pub payout: f64,
-    /// The most probable ruin that is put up with; 0 for no limit.
+    /// Maximum acceptable probability of ruin; 0 for no limit.
     pub limit: f64,
-    /// Each of the stakes.
     pub stakes: Vec<RuinFigures>,
-    /// All ladders together, at break-even or the lower bound; null without a ladder.
+    /// Sum over all ladders, at break-even or the lower bound; `None` without a ladder.
     pub ladders: Option<f64>,
 }
 
 impl RuinSummary {
-    /// Of these stakes with a balance of the wallet; ladders are added up.
     pub fn of(
         (balance, scale): (Money, MoneyScale),
         payout: f64,

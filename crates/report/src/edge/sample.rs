@@ -1,4 +1,4 @@
-//! The verdict on trades in their order, with what stands beside it.
+//! Verdict on a sequence of trades, with supplementary statistics.
 
 use super::{Counts, IndependentFigures, is_date};
 use crate::analysis::Finding;
@@ -15,72 +15,57 @@ use candlewick_statistics::{AlphaBudget, EdgeTest, EdgeTestPlan, Verdict};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// A trade and the bot that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTrade {
-    /// Whose trade it is.
     pub bot: String,
-    /// As the verdict sees it.
     pub trade: JudgedTrade,
-    /// Stake and profit, where they are known.
     pub money: Option<TradeMoney>,
 }
 
-/// Stake and profit of a trade, for statistics.
+/// Stake and profit as floats, for statistics only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeMoney {
-    /// The stake.
     pub stake: f64,
-    /// Profit, negative for a loss.
     pub profit: f64,
-    /// Decimals of the two.
     pub decimals: u32,
 }
 
-/// What some trades say.
 #[derive(Debug, Serialize)]
 pub struct Sample {
-    /// Whose; null for all together.
+    /// `None` for all bots together.
     pub bot: Option<String>,
-    /// How the trades ended.
     #[serde(flatten)]
     pub counts: Counts,
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`; null without an order.
+    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`; `None` if the
+    /// order of the trades is unknown.
     pub verdict: Option<&'static str>,
-    /// About so many more trades show an edge of the size that is looked for, if there is one.
+    /// Approximate number of trades still needed to show an edge of the size tested for.
     pub about_more_trades: Option<u64>,
-    /// The evidence for an edge: what an account that bets on one has become, from 1.
+    /// Value of the account that bets on an edge; starts at 1.
     pub account_for: Option<f64>,
-    /// What shows an edge: `1 / (alpha x weight)`, since all bots share one alpha; null where nothing can.
+    /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     pub threshold_for: Option<f64>,
-    /// The evidence against one, likewise.
+    /// Value of the account that bets against an edge; starts at 1.
     pub account_against: Option<f64>,
-    /// What rules an edge out: `1 / beta`.
+    /// `1 / beta`.
     pub threshold_against: Option<f64>,
-    /// Groups of trades that overlap in time.
     pub clusters: Option<u64>,
-    /// By how much overlap inflates the variance of the sum of returns.
+    /// Factor by which overlap inflates the variance of the sum of returns.
     pub variance_inflation: Option<f64>,
-    /// Why *edge shown* is not said.
     pub withheld: Vec<String>,
-    /// What is assumed.
     pub labels: Vec<&'static str>,
-    /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
-    /// Null while it is, or was not shown.
+    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
+    /// smaller all along. `None` while it holds or if it was never shown.
     pub no_longer_held_since: Option<Millis>,
     /// Like `no_longer_held_since`, as the 1-based number of a trade, for trades without dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_longer_held_since_trade: Option<u64>,
-    /// After which trade an edge was shown, and how the trades since did; null where it was not.
     pub shown: Option<ShownLine>,
-    /// Where the edge and the win rate lie.
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
-    /// Figures that assume independent trades, looked at once.
     pub independent: IndependentFigures,
 }
 
-/// Groups trades by their bots, in the order of each bot's first trade.
 pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<(&str, Vec<&NamedTrade>)> = Vec::new();
@@ -96,10 +81,7 @@ pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>
 }
 
 impl Sample {
-    /// Of bare counts: they have no order, so that no account could be followed.
-    ///
-    /// # Errors
-    /// A payout that is none, or too many trades.
+    /// Bare counts have no order, so there is no account to follow.
     pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
         Ok(Self {
             bot: None,
@@ -122,11 +104,9 @@ impl Sample {
         })
     }
 
-    /// Of all trades together, and of each bot where there are several, by their first trades. `bots` is how many share
-    /// alpha, if that is known: some may have no trade.
+    /// Judges all trades together and, with several bots, each bot in the order of first trades.
     ///
-    /// # Errors
-    /// More trades than can be counted.
+    /// `bots` is the number of bots that share alpha, if known: some may have no trade.
     pub fn all_of(
         trades: &[NamedTrade],
         plan: EdgeTestPlan,
@@ -148,10 +128,6 @@ impl Sample {
         Ok(samples)
     }
 
-    /// Of trades that a judge has counted.
-    ///
-    /// # Errors
-    /// More trades than can be counted.
     pub fn of_trades(
         bot: Option<&str>,
         trades: &[JudgedTrade],
@@ -195,7 +171,6 @@ impl Sample {
         })
     }
 
-    /// That the trades since do not support the edge that was shown, be it withheld or not.
     pub(super) fn finding(&self) -> Option<Finding> {
         let finding = self.shown.filter(|_| self.ended_words().is_none())?.finding()?;
         Some(match &self.bot {
@@ -204,19 +179,16 @@ impl Sample {
         })
     }
 
-    /// With which trade the edge was shown that is said of it, and how the trades since did.
     pub(super) fn shown_words(&self) -> Option<String> {
         let is_said = self.withheld.is_empty() && self.ended_words().is_none();
         self.shown.filter(|_| is_said).map(|shown| shown.words())
     }
 
-    /// Returns the date or the trade since which a shown edge no longer holds.
     fn ended_words(&self) -> Option<String> {
         let trade = self.no_longer_held_since_trade.map(|trade| format!("trade {trade}"));
         self.no_longer_held_since.map(utc).or(trade)
     }
 
-    /// The verdict in words.
     pub fn words(&self) -> String {
         if !self.withheld.is_empty() {
             return withheld_words(&self.withheld, self.ended_words().as_deref());

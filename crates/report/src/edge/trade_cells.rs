@@ -1,19 +1,18 @@
-//! Cells of a CSV of trades.
+//! Parsing of cells of a CSV of trades.
 
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Smallest number that is read as seconds since 1970: in September 2001.
+/// Smallest number read as seconds since 1970: in September 2001.
 const MIN_SECONDS: i64 = 1_000_000_000;
-/// Smallest number that is read as milliseconds: in March 1973. As seconds it is in the year 5138.
+/// Smallest number read as milliseconds: in March 1973. As seconds it is in the year 5138.
 const MIN_MILLIS: i64 = 100_000_000_000;
-/// Smallest number that is read as microseconds. As milliseconds it is in the year 5138.
+/// Smallest number read as microseconds. As milliseconds it is in the year 5138.
 const MIN_MICROS: i64 = 100_000_000_000_000;
-/// Smallest number that is read as nanoseconds.
+/// Smallest number read as nanoseconds.
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
-/// Parses the result of a trade, `None` if the cell is empty.
 pub(super) fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
     let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     if text.is_empty() {
@@ -23,15 +22,14 @@ pub(super) fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
     found.map(Some).ok_or_else(|| format!("\"{text}\" is not a result: use WON, LOST, DRAW or CANCELLED"))
 }
 
-/// Parses a payout in percent.
 pub(super) fn parse_payout(text: &str) -> Result<Payout, String> {
     let percent = text.trim_end_matches('%').trim_end().parse::<Decimal>();
     let percent = percent.map_err(|_| format!("\"{text}\" is not a payout"))?;
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
-/// Parses a payout of a file that another program wrote. Refuses shares (0.85), odds (1.85) and returns with the
-/// stake (185).
+/// Parses a payout of a file from another program. Rejects fractions (0.85), odds (1.85) and
+/// returns that include the stake (185).
 pub(super) fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
     match Payout::percent_meant_by(payout.to_percent()) {
@@ -40,7 +38,8 @@ pub(super) fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses a time: milliseconds since 1970, or seconds, microseconds or nanoseconds by their size.
+/// Parses milliseconds since 1970, or seconds, microseconds or nanoseconds, depending on their
+/// size.
 ///
 /// Smaller numbers are not dates. They only order the trades.
 pub(super) fn parse_time(text: &str) -> Result<Millis, String> {
@@ -53,17 +52,14 @@ pub(super) fn parse_time(text: &str) -> Result<Millis, String> {
     }))
 }
 
-/// Returns whether a parsed time is a date, and not a number that only orders trades.
 pub(crate) fn is_date(time: Millis) -> bool {
     time.get() >= MIN_MILLIS
 }
 
-/// Parses an amount of money, `None` if the cell holds none.
 pub(super) fn parse_amount(text: &str) -> Option<Decimal> {
     text.parse().ok().or_else(|| Decimal::from_scientific(text).ok())
 }
 
-/// Converts an amount to a float, for statistics.
 pub(super) fn to_f64(amount: Decimal) -> f64 {
     amount.to_f64().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Findings about trades from a file or a journal: those that a backtest has as well, and those about the file.
+//! Findings about the trades of a file or a journal, and about the file.
 
 use super::NamedTrade;
 use super::sample::group_by_bot;
@@ -9,17 +9,16 @@ use candlewick_engine::to_trade_outcome;
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Minimum number of rows of each result. Five of each are in order by chance once in 126 times.
+/// Minimum number of rows per result. Five of each are sorted by chance once in 126 times.
 const MIN_SORTED_ROWS: usize = 5;
 
-/// A row that repeats an earlier one, both by their lines in the file.
+/// A duplicate row and its original, as line numbers of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RepeatedRow {
     pub(super) line: u64,
     pub(super) of_line: u64,
 }
 
-/// Returns the findings that a backtest of these trades would have, for each bot and all together.
 pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
     let all: Vec<&NamedTrade> = trades.iter().collect();
     let mut found: Vec<Finding> = staked_finding(&all).into_iter().collect();
@@ -32,9 +31,8 @@ pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
     found
 }
 
-/// Returns the finding that rows without times are sorted by their results.
-///
-/// Then their order is not that of the trades, which the verdict follows.
+/// Returns the finding that rows without times are sorted by result. Their order is then not that
+/// of the trades, which the verdict depends on.
 pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
@@ -54,7 +52,6 @@ pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     })
 }
 
-/// Returns the finding that the rows have no times.
 pub(super) fn without_times(rows: usize) -> Option<Finding> {
     (rows > 0).then(|| Finding {
         kind: FindingKind::NoTimes,
@@ -65,7 +62,6 @@ pub(super) fn without_times(rows: usize) -> Option<Finding> {
     })
 }
 
-/// Returns the finding that rows repeat earlier ones.
 pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     let RepeatedRow { line, of_line } = repeated.first()?;
     let rows = counted(repeated.len(), "row repeats an earlier one", "rows repeat earlier ones");
@@ -79,12 +75,10 @@ pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     })
 }
 
-/// Returns the finding that money and returns per unit of stake disagree.
 fn staked_finding(trades: &[&NamedTrade]) -> Option<Finding> {
     staked_result(trades)?.finding(&[])
 }
 
-/// Computes the money and the units of ended trades, `None` if the money of one is not known.
 fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     let (mut decided, mut count, mut returns, mut profit) = (0, 0_u64, 0.0, 0.0);
     let (mut decimals, mut first_stake, mut has_equal_stakes) = (0_u32, None, true);
@@ -108,7 +102,6 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     (count > 0).then_some(StakedResult { decided, return_per_unit, profit, decimals, has_equal_stakes })
 }
 
-/// Counts won and lost trades, in the order in which they ended.
 fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
     let mut ended: Vec<(Millis, Millis, bool, f64)> = trades
         .iter()
@@ -142,7 +135,6 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
     DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, apart }
 }
 
-/// Returns the payout that is furthest from what venues pay, in percent.
 fn unusual_payout_percent(trades: &[NamedTrade]) -> Option<f64> {
     let percents = || trades.iter().filter_map(|named| named.trade.payout).map(Payout::to_percent);
     let highest = percents().reduce(f64::max)?;

@@ -1,4 +1,4 @@
-//! A CSV of trades: one that `backtest --trades` wrote, or anybody's with the columns that a verdict needs.
+//! A CSV of trades, written by `backtest --trades` or by another program.
 
 use super::trade_cells::{
     parse_amount, parse_foreign_payout, parse_outcome, parse_payout, parse_time, to_f64,
@@ -17,43 +17,35 @@ use std::collections::hash_map::Entry;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What a file of trades says.
 #[derive(Clone, Debug, Default)]
 pub struct TradesFile {
-    /// Its trades, in an order that does not depend on that of its lines where these have times.
+    /// If rows have times, the order does not depend on that of the rows.
     pub trades: Vec<NamedTrade>,
-    /// Whether its lines have times; else they are taken as one after the other.
+    /// Rows without times are treated as consecutive trades.
     pub has_times: bool,
-    /// How many bots the run had; 0 where the file does not say.
+    /// Number of bots of the run; 0 if the file does not tell.
     pub bots: usize,
-    /// What keeps an edge from being believed.
     pub caveats: Caveats,
-    /// Findings about the rows.
     pub findings: Vec<Finding>,
-    /// Notes about the file.
     pub notices: Vec<String>,
 }
 
-/// Positions of the columns.
 struct Columns {
     result: usize,
     payout: Option<usize>,
     times: Option<(usize, usize)>,
     symbol: Option<usize>,
     bot: Option<usize>,
-    /// When payout and result became known.
     known: [Option<usize>; 2],
-    /// What the answer said that a win pays.
     answered_payout: Option<usize>,
     stake: Option<usize>,
     profit: Option<usize>,
 }
 
-/// Reads the trades of a file, whose payout is `payout` where it has no such column, and what stands beside it of their run
-/// ([`RunFacts`]). Without that, or where the lines are not the run's, trades are judged by their times alone.
+/// Reads the trades of a file and the facts of their run ([`RunFacts`]).
 ///
-/// # Errors
-/// A file that cannot be read, columns that are missing, a line that is no trade.
+/// `payout` applies if the file has no such column. Without facts, or if the rows are not the
+/// run's, trades are judged by their times only.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -68,7 +60,6 @@ pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, Re
     })
 }
 
-/// What stands beside a file of trades, if anything does.
 fn read_facts(path: &Path) -> Result<Option<RunFacts>, ReportError> {
     let unreadable = |problem: String| Err(ReportError::UnreadableTrades { path: path.to_owned(), problem });
     match std::fs::read(path) {
@@ -135,15 +126,11 @@ fn read(
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
 
-/// Said of a file that lies alone.
 const NO_FACTS: &str = "the file .run.json that was written beside these trades is not there, and so nothing is known of their run";
-/// Said of a file that was changed.
 const OTHER_LINES: &str = "the file .run.json beside these trades was written with other lines: what it says of a run may not be of these";
 
-/// Reason to withhold an edge of rows that are sorted by result.
 const SORTED: &str = "the rows are sorted by result, and their order in time is not known";
 
-/// Collects the findings about the rows as they are in the file.
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
         [repeated_rows(&repeats(records)), None]
@@ -154,7 +141,6 @@ fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) ->
     found.into_iter().flatten().collect()
 }
 
-/// Finds rows that are the same as an earlier one in every cell.
 fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
     let mut seen: HashMap<Vec<&str>, u64> = HashMap::new();
     let mut repeated = Vec::new();
@@ -168,14 +154,12 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
     repeated
 }
 
-/// Returns the reason to withhold an edge if a payout is above that of any venue, as in a backtest.
 fn generous_payout(trades: &[NamedTrade]) -> Option<String> {
     let highest = trades.iter().filter_map(|named| named.trade.payout).max()?.to_percent();
     (highest > MAX_PERCENT)
         .then(|| format!("a payout of {highest} % is stated, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
-/// What was decided and never became a trade.
 fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
     let symbol = symbol_of(&visible_cell(symbol), symbols)?;
@@ -185,8 +169,8 @@ fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, St
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
 }
 
-/// What trades are put in order by before they are judged: at one moment by their bots and what they were, and not by
-/// their place in the file.
+/// Returns the sort key of trades before they are judged. Trades of the same time are ordered by
+/// bot and content, not by row.
 fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
@@ -225,7 +209,6 @@ impl Columns {
         })
     }
 
-    /// Names the columns that are not read, `None` if all are.
     fn ignored(&self, header: &StringRecord) -> Option<String> {
         let [times_0, times_1] =
             self.times.map_or([None; 2], |(decided, closed)| [Some(decided), Some(closed)]);
@@ -247,7 +230,8 @@ impl Columns {
         (!names.is_empty()).then(|| format!("columns not read: {}", names.join(", ")))
     }
 
-    /// Whether a run wrote them: by columns that no other program has, whatever became of the rest of the header.
+    /// Detects a file of a run by columns that no other program writes, even if the rest of the
+    /// header was changed.
     fn are_of_a_run(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
@@ -309,7 +293,6 @@ impl Columns {
     }
 }
 
-/// Columns that a header may name only once.
 const READ_COLUMNS: [&str; 10] = [
     "result",
     "payout",
@@ -323,14 +306,12 @@ const READ_COLUMNS: [&str; 10] = [
     "open_time",
 ];
 
-/// Parses stake and profit, `None` unless both cells hold amounts.
 fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
     let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
     let decimals = stake.scale().max(profit.scale());
     Some(TradeMoney { stake: to_f64(stake), profit: to_f64(profit), decimals })
 }
 
-/// A bot's name, by its cell.
 fn name_of(cell: &str, names: &[String]) -> String {
     let known = names.iter().find(|name| visible_cell(name).trim() == cell);
     known.cloned().unwrap_or_else(|| text_of_cell(cell).to_owned())

@@ -1,4 +1,4 @@
-//! How many trades it takes to show an edge.
+//! Number of trades needed to show an edge.
 
 use super::percent;
 use candlewick_records::table;
@@ -6,87 +6,62 @@ use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradePlan, break_even
 use serde::Serialize;
 use std::fmt;
 
-/// What is asked of every edge.
 #[derive(Clone, Copy, Debug)]
 pub struct TradesNeededTerms {
     /// As a fraction of the stake.
     pub payout: f64,
-    /// How the verdict is set.
     pub verdict: EdgeTestPlan,
-    /// How probable it has to be to find an edge that is there, from 0 to 1.
+    /// Required probability of detecting an existing edge, from 0 to 1.
     pub power: f64,
-    /// Simulated runs for the verdict's own figure.
     pub paths: u64,
-    /// Trades after which a simulated run is given up.
     pub most_trades: u64,
-    /// Seed of the simulated runs.
     pub seed: u64,
 }
 
-/// How many trades it takes to show each of some edges.
 #[derive(Debug, Serialize)]
 pub struct TradesNeeded {
     /// As a fraction of the stake.
     pub payout: f64,
-    /// The win rate at which it earns nothing.
     pub break_even: f64,
-    /// How probable it may be to find an edge that is not there.
     pub alpha: f64,
-    /// How probable it has to be to find one that is.
     pub power: f64,
-    /// The edge that the verdict looks for, as a return per unit of stake.
+    /// Edge that the verdict tests for, as a return per unit of stake.
     pub delta: f64,
-    /// Simulated runs.
     pub paths: u64,
-    /// Trades after which a simulated run is given up.
     pub most_trades: u64,
-    /// Seed of the simulated runs.
     pub seed: u64,
-    /// Each edge.
     pub edges: Vec<EdgeRequirement>,
 }
 
-/// The trades that one edge takes.
 #[derive(Debug, Serialize)]
 pub struct EdgeRequirement {
-    /// Percentage points of the win rate above break-even.
     pub points: f64,
-    /// The edge that they are: what a trade returns on average, as a fraction of the stake.
+    /// Mean return of a trade, as a fraction of the stake.
     pub edge: f64,
-    /// The win rate with this edge.
     pub win_rate: f64,
-    /// By the normal approximation.
     pub by_normal: u64,
-    /// By the exact binomial test; nothing when it is more than can be looked through.
+    /// `None` if the number is too large to compute.
     pub by_exact_binomial: Option<u64>,
-    /// By the verdict.
     pub by_verdict: VerdictTrades,
 }
 
-/// When the verdict shows an edge; nothing where too few runs show it.
+/// Trades until the verdict shows an edge; `None` if too few runs show it.
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
-    /// Trades by which half of all runs show it.
     pub half: Option<u64>,
-    /// Trades by which so many runs show it as the power asks for.
+    /// Trades after which a share of runs equal to the power shows it.
     pub trades: Option<u64>,
-    /// One standard error below.
+    /// One standard error below `trades`.
     pub low: Option<u64>,
-    /// One standard error above.
+    /// One standard error above `trades`.
     pub high: Option<u64>,
-    /// The share of runs that show it within the most trades.
     pub shown: f64,
-    /// Its standard error.
     pub shown_standard_error: f64,
-    /// The share of runs that rule it out.
     pub rejected: f64,
 }
 
 impl TradesNeeded {
-    /// Nothing yet: edges are added one by one, for each takes its time.
-    ///
-    /// # Errors
-    /// A payout that is none.
+    /// Starts without edges. They are added one at a time, because each takes long to compute.
     pub fn new(terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
         Ok(Self {
@@ -104,10 +79,6 @@ impl TradesNeeded {
 }
 
 impl EdgeRequirement {
-    /// Of so many percentage points above break-even.
-    ///
-    /// # Errors
-    /// Points that leave no win rate between 0 and 1.
     pub fn of(points: f64, terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
         let plan = TradePlan::new(payout, points, verdict.alpha(), power)?;

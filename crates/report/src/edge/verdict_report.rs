@@ -1,4 +1,4 @@
-//! The verdict on trades, all together and bot by bot, as people and machines read it.
+//! The verdict on trades, for all and per bot, as text and JSON.
 
 use super::{Counts, Sample, percent};
 use crate::analysis::Finding;
@@ -9,35 +9,26 @@ use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::fmt;
 
-/// What some trades say of an edge.
 #[derive(Debug, Serialize)]
 pub struct VerdictReport {
-    /// How probable it may be to find an edge that is not there.
     pub alpha: f64,
-    /// How probable it may be to rule out one that is.
     pub beta: f64,
-    /// The edge that is looked for, as a return per unit of stake.
+    /// Edge that is tested for, as a return per unit of stake.
     pub delta: f64,
-    /// All trades together.
     pub all: Sample,
-    /// Each bot, where there are several.
     pub bots: Vec<Sample>,
-    /// What a reader must know before believing it, the trades of a bot named by it.
     pub findings: Vec<Finding>,
-    /// Notes about the file of trades.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
 
 impl VerdictReport {
-    /// Of all trades together, and of each bot.
     pub fn of(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
         let findings = std::iter::once(&all).chain(&bots).filter_map(Sample::finding).collect();
         let notices = Vec::new();
         Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots, findings, notices }
     }
 
-    /// Adds findings and notes about the trades, the most serious findings first.
     #[must_use]
     pub fn with_findings(mut self, findings: Vec<Finding>, notices: Vec<String>) -> Self {
         self.findings.extend(findings);
@@ -50,7 +41,6 @@ impl VerdictReport {
         std::iter::once(&self.all).chain(&self.bots)
     }
 
-    /// Where edges and win rates lie, whenever one looks.
     fn intervals(&self) -> String {
         let ends =
             |sample: &Sample| Some((sample.intervals.edge_words()?, sample.intervals.win_rate_words()?));
@@ -64,7 +54,6 @@ impl VerdictReport {
         if is_empty { String::new() } else { format!("\n\n{}", lines.trim_fmt()) }
     }
 
-    /// The figures that assume independent trades.
     fn independent(&self) -> String {
         let mut header = vec!["assumes independent trades, looked at once".to_owned()];
         header.extend(self.samples().map(name_of));

@@ -1,17 +1,16 @@
-//! Candles in levels: each level holds the candles of the one before it, joined by four, down to as few as fit a screen.
-//! A joined bar opens with its first candle, closes with its last, and reaches as high and as low as any of them.
+//! Candles in zoom levels.
+//!
+//! Each level joins four bars of the previous one, down to as many as fit a screen. A joined bar
+//! opens with its first candle, closes with its last, and covers the range of all.
 
 use candlewick_sdk::{Candle, Interval};
 
-/// So many bars of a level are one of the next.
 const JOINED: i64 = 4;
-/// A level of so few bars is the last.
 const FEW: usize = 300;
 
-/// The prices of some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// When it begins, counted in its level's length since the epoch.
+    /// Start, in multiples of the level's bar length since the epoch.
     pub(super) place: i64,
     pub(super) open: f64,
     pub(super) high: f64,
@@ -19,17 +18,14 @@ pub(super) struct Bar {
     pub(super) close: f64,
 }
 
-/// Bars of one length; those without a candle are left out.
+/// Bars of equal length; bars without a candle are omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Level {
-    /// How long each is.
     pub(super) length_ms: i64,
-    /// In the order of time.
     pub(super) bars: Vec<Bar>,
 }
 
 impl Level {
-    /// The candles themselves, then level by level.
     pub(super) fn all_of(candles: &[Candle], interval: Interval) -> Vec<Self> {
         let length_ms = interval.length().get();
         let bar = |candle: &Candle| Bar {

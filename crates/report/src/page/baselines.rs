@@ -1,4 +1,4 @@
-//! What the same trades would have earned in other directions.
+//! Page section: returns of the same trades in other directions.
 
 use super::RunPage;
 use super::figure::signed_percent;

@@ -1,4 +1,4 @@
-//! What the script draws prices and lists trades from: levels of bars to choose from, and the trades in columns.
+//! Data for the script's price chart and trade list: levels of bars, and trades in columns.
 
 use super::RunPage;
 use super::bars::Level;
@@ -9,19 +9,12 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::{Value, json};
 use std::io;
 
-/// All that the script needs, in letters.
 pub(super) struct Packed {
-    /// What there is: the series with their levels, the bots.
     pub(super) contents: Value,
-    /// The levels and the trades by the names of their elements.
     pub(super) elements: Vec<(String, String)>,
 }
 
 impl Packed {
-    /// Of the candles and trades of a run.
-    ///
-    /// # Errors
-    /// None that memory has not.
     pub(super) fn of(page: &RunPage<'_>) -> io::Result<Self> {
         let mut elements = Vec::new();
         let mut series = Vec::new();

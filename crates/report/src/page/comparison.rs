@@ -1,4 +1,4 @@
-//! Two runs side by side, as a page.
+//! Comparison of two runs as a page.
 
 use super::DataTable;
 use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Pane};
@@ -9,24 +9,15 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Two runs, with all that their page shows.
 pub struct ComparisonPage {
-    /// What the runs are called.
     pub names: [String; 2],
-    /// The verdicts: name and words.
     pub verdicts: [(String, String); 2],
-    /// The balances over time.
     pub curves: [Vec<(Millis, f64)>; 2],
-    /// Tables by their headings, with a sentence for those without a row.
+    /// Heading, text for an empty table, and table.
     pub tables: Vec<(&'static str, String, DataTable)>,
-    /// The document that `--json` prints.
     pub document: Value,
 }
 
-/// Writes the page of a comparison.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::Result<()> {
     let mut charts = Charts::default();
     let [first, second] = &page.names;

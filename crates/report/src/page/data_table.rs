@@ -4,22 +4,20 @@ use crate::markup::escaped;
 use candlewick_records::table;
 use std::fmt::Write as _;
 
-/// Columns that fit beside each other on a phone; a row of more is stacked there, each cell with its column's name.
+/// Maximum number of columns side by side on a phone. Wider rows are stacked, each cell with its
+/// column's name.
 const MOST_BESIDE: usize = 4;
-/// The same of a tablet.
+/// Maximum number of columns side by side on a tablet.
 const MOST_ON_TABLET: usize = 7;
 
-/// A table: its header, and rows of as many cells. The first cell of each row names it.
+/// A table with rows as long as its header. The first cell of each row names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
-    /// What stands over the columns.
     pub header: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<String>>,
 }
 
 impl DataTable {
-    /// As text.
     pub(crate) fn to_text(&self) -> String {
         let mut lines = table(&self.header);
         for row in &self.rows {
@@ -28,7 +26,6 @@ impl DataTable {
         lines.trim_fmt()
     }
 
-    /// As markup; numbers stand at the right.
     pub(super) fn to_markup(&self) -> String {
         let class_of = |place: usize| if self.is_of_numbers(place) { " class=\"number\"" } else { "" };
         let mut text = format!(
@@ -57,7 +54,6 @@ impl DataTable {
         text
     }
 
-    /// Whether a column holds numbers mostly: all of it stands at the right then, with what stands for a number.
     fn is_of_numbers(&self, place: usize) -> bool {
         let numbers =
             self.rows.iter().filter_map(|row| row.get(place)).filter(|cell| is_number(cell)).count();

@@ -1,5 +1,6 @@
-//! The page around its sections: one file that may load nothing, and run and look like nothing but the script and the style that
-//! it was written with, which its security policy names by their hashes.
+//! The HTML document around the sections: one file that loads nothing.
+//!
+//! Its security policy allows only the script and the style whose hashes it names.
 
 use crate::markup::{escaped, json_in_script};
 use base64::Engine as _;
@@ -9,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
 const STYLE: &str = include_str!("page.css");
-/// The parts of the script, each one idea; a part names what stands in those before it.
+/// The script in parts. Each part uses names of earlier parts.
 const SCRIPT: &str = concat!(
     include_str!("script/format.js"),
     include_str!("script/packed.js"),
@@ -22,32 +23,21 @@ const SCRIPT: &str = concat!(
     include_str!("script/list.js"),
     include_str!("script/page.js"),
 );
-/// A candle, green.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath \
                     d='M8 1v14' stroke='%230a7f5a' stroke-width='2'/%3E%3Crect x='4' y='4' width='8' height='8' \
                     fill='%230a7f5a'/%3E%3C/svg%3E";
 
-/// What a document holds besides its scripts.
 pub(super) struct Document<'a> {
-    /// The heading.
     pub(super) title: &'a str,
-    /// What stands below it.
     pub(super) subtitle: String,
-    /// The sections that the reader is led to: their elements, and what the links are called.
+    /// Linked sections: element id and link text.
     pub(super) links: &'a [(&'static str, &'static str)],
-    /// The markup of the sections.
     pub(super) sections: &'a [String],
-    /// Data for the script, by the names of their elements.
     pub(super) data: &'a [(&'static str, &'a Value)],
-    /// The same, packed.
     pub(super) packed: &'a [(String, String)],
 }
 
 impl Document<'_> {
-    /// Writes it.
-    ///
-    /// # Errors
-    /// Those of `writer`.
     pub(super) fn write(&self, mut writer: impl Write) -> io::Result<()> {
         let policy = format!(
             "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -91,7 +81,6 @@ impl Document<'_> {
     }
 }
 
-/// What a security policy calls a script or a style.
 fn hash_of(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

@@ -1,4 +1,4 @@
-//! The equity curve, how far it is below its peak, and the prices below it with every trade: one chart over one time.
+//! Equity curve, drawdown and prices with trades, as one chart over one time axis.
 
 use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Layer, Pane, as_table, packed};
 use super::figure::{minute, or_dash, span};
@@ -8,12 +8,9 @@ use candlewick_sdk::{Millis, Money};
 use std::fmt::Write as _;
 use std::io;
 
-/// Rows of the table at most.
 const MOST_ROWS: i64 = 24;
-/// Falls that are listed.
 const WORST: usize = 5;
 
-/// The balance at a moment.
 struct Balance {
     at: Millis,
     amount: Money,
@@ -59,7 +56,6 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Str
     Ok(text)
 }
 
-/// The balance, and how far it is below its peak.
 fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::Result<Vec<Pane>> {
     let scale = page.trades.scale;
     let decimals = scale.decimals();
@@ -89,7 +85,6 @@ fn pane(title: &str, height: u32, decimals: u32, layers: Vec<Layer>) -> Pane {
     Pane { title: title.to_owned(), height, decimals, unit: "", layers }
 }
 
-/// The falls that were the worst, in a section of their own.
 pub(super) fn worst(page: &RunPage<'_>) -> String {
     let head = "<section id=\"drawdowns\"><h2>Worst drawdowns</h2>";
     let falls = worst_drawdowns(&page.trades, WORST);
@@ -127,7 +122,8 @@ pub(super) fn worst(page: &RunPage<'_>) -> String {
     )
 }
 
-/// At the start, after each settlement, and at the end: that nothing changes is worth seeing, too.
+/// Returns the balance at the start, after each settlement and at the end, so that a flat ending is
+/// visible.
 fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     let span = page.trades.span;
     let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
@@ -144,7 +140,6 @@ fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     all
 }
 
-/// The balance at the end of each day, or of as many days as make few rows.
 fn table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     let scale = page.trades.scale;
     let decimals = scale.decimals() as usize;
@@ -174,7 +169,6 @@ fn table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     DataTable { header, rows }
 }
 
-/// The max. drawdown by amount, and that in percent of its peak where it is another one.
 fn deepest(page: &RunPage<'_>) -> String {
     let metrics = &page.analysis.metrics;
     let Some(by_amount) = &metrics.drawdown else {

@@ -1,35 +1,29 @@
-//! Numbers as a page writes them.
+//! Number formats of pages.
 
 use candlewick_sdk::{Millis, MoneyScale};
 use chrono::DateTime;
 
-/// A fraction as a percentage.
 pub(super) fn percent(fraction: f64) -> String {
     format!("{:.2} %", fraction * 100.0)
 }
 
-/// A fraction as a percentage with its sign.
 pub(super) fn signed_percent(fraction: f64) -> String {
     format!("{:+.2} %", fraction * 100.0)
 }
 
-/// What there is, or a dash.
 pub(super) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
 }
 
-/// Money with its sign.
 pub(super) fn signed_money(amount: f64, scale: MoneyScale) -> String {
     format!("{amount:+.*}", scale.decimals() as usize)
 }
 
-/// A moment in UTC, to the minute.
 pub(crate) fn minute(at: Millis) -> String {
     DateTime::from_timestamp_millis(at.get())
         .map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M").to_string())
 }
 
-/// Formats a span in the unit that suits it.
 pub(crate) fn span(length: Millis) -> String {
     let part = |unit: Millis| length.get() as f64 / unit.get() as f64;
     match length {

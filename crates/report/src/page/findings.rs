@@ -1,4 +1,4 @@
-//! What a reader must know before believing the result.
+//! Page section: findings.
 
 use super::{RunPage, VerdictText};
 use crate::markup::escaped;
@@ -27,8 +27,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     text
 }
 
-/// What it means, beside each verdict, that nothing was found: a finding would speak against the figures, and figures may
-/// well be sound that speak against an edge.
+/// Explains the absence of findings for each verdict. Findings question the figures, and the
+/// figures of a rejected edge may well be sound.
 fn without_findings(verdict: &VerdictText) -> &'static str {
     match verdict.name {
         "edge_shown" => {

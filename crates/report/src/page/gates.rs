@@ -1,4 +1,4 @@
-//! What the gates of bots were worth: against trading every signal, and against random gates that let as many pass.
+//! Page section: value of gates against trading every signal and against random gates.
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::figure::{or_dash, percent, signed_percent};
@@ -8,23 +8,16 @@ use crate::edge::GatedBot;
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
-/// What a page shows of the gate of one bot.
 pub struct GateText<'a> {
-    /// The gate in words.
     pub(crate) gate: &'a str,
-    /// The figures.
     pub(crate) worth: &'a GatedBot,
-    /// What a win is taken to pay, in percent.
     pub(crate) payout_percent: f64,
-    /// Random gates, and random orders.
     pub(crate) draws: u32,
-    /// The seed of their chance.
     pub(crate) seed: u64,
-    /// The mean return of each random gate per unit of stake, the least first.
+    /// Mean return per unit of stake of each random gate, ascending.
     pub(crate) random_means: &'a [f64],
 }
 
-/// Nothing for a page without a gate.
 pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     if page.gates.is_empty() {
         return String::new();
@@ -85,7 +78,6 @@ impl GateText<'_> {
         }
     }
 
-    /// How probable as much is by chance.
     fn chance(&self) -> String {
         let GatedBot { p_random, p_shuffled, trades, real, .. } = self.worth;
         let share = percent(*real as f64 / (*trades).max(1) as f64);
@@ -101,7 +93,6 @@ impl GateText<'_> {
         )
     }
 
-    /// Where random gates lie, and this one.
     fn chart(&self, number: usize, mean: f64, charts: &mut Charts) -> String {
         let means: Vec<f64> = self.random_means.iter().map(|mean| mean * 100.0).collect();
         let bins = histogram(&means, Bins::Anywhere);

@@ -1,10 +1,9 @@
-//! The report of a run as one self-contained HTML file: the verdict and the findings first, then the money over time with the
-//! prices and trades below it, the list of trades, tables, what other directions and settings would have brought, and what the
-//! run was.
+//! The report of a run as one self-contained HTML file.
 //!
-//! A section is a file, and a function from the [`RunPage`] to markup. What a chart shows is said in [`chart`], and drawn on a
-//! canvas by the page's own script (`script/`). Candles are in the page in levels ([`bars`]), of which the script unpacks the
-//! one that fits what is looked at, so that a million of them open at once.
+//! A section is a file with a function from the [`RunPage`] to markup. A [`chart`] is declared as
+//! data and drawn on a canvas by the page's own script (`script/`). Candles are stored in levels
+//! ([`bars`]), and the script unpacks only the level that fits the visible range, so a page with a
+//! million candles opens at once.
 
 mod bars;
 mod baselines;
@@ -49,41 +48,26 @@ use document::Document;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// A run, with all that its page shows.
 pub struct RunPage<'a> {
-    /// What it is, as the heading says it.
     pub title: String,
-    /// The verdict in words, and what it rests on.
     pub verdict: VerdictText,
-    /// A line for each bot.
     pub bots: DataTable,
-    /// Name and value of each figure, in their order.
     pub figures: Vec<(&'static str, String)>,
-    /// What the reader should know besides the findings.
     pub notices: Vec<String>,
-    /// Further tables with their headings, as the delays of a live run.
     pub tables: Vec<(&'static str, DataTable)>,
-    /// What the run's trades are part of.
     pub trades: Trades<'a>,
-    /// The trades, in the order of the CSV file of trades.
+    /// In the order of the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
-    /// What they say.
     pub analysis: &'a Analysis,
-    /// What the gates of its bots were worth.
     pub gates: Vec<GateText<'a>>,
-    /// The candles that bots listened to.
     pub candles: Vec<CandleSeries>,
-    /// How a sensitivity comes to be seen, where there is none.
     pub without_sensitivity: &'static str,
-    /// Everything that was configured.
     pub settings: Value,
-    /// Hashes and versions by name.
     pub provenance: Vec<(&'static str, String)>,
-    /// The document that `--json` prints, for machines that read the page.
+    /// The document that `--json` prints, embedded for programs that read the page.
     pub document: Value,
 }
 
-/// Where the reader of a page is led.
 const LINKS: [(&str, &str); 13] = [
     ("verdict", "Verdict"),
     ("findings", "Findings"),
@@ -100,7 +84,6 @@ const LINKS: [(&str, &str); 13] = [
     ("settings", "Settings"),
 ];
 
-/// The links of a page: one to its gates where it has any.
 fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
     let mut links = LINKS.to_vec();
     if !page.gates.is_empty() {
@@ -110,10 +93,6 @@ fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
     links
 }
 
-/// Writes the page of a run.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> {
     let mut charts = Charts::default();
     let mut packed = candles::Packed::of(page)?;

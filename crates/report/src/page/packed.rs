@@ -1,4 +1,4 @@
-//! Bytes as a page holds them: deflated, and in letters that a page may hold.
+//! Compression of bytes and encoding as text for a page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,14 +9,14 @@ use std::io::{self, Read, Write};
 
 use super::bars::Level;
 
-/// Decimals that prices are written with at most.
 const MAX_DECIMALS: u32 = 10;
-/// A price times a power of ten is a whole number if it is by this share of itself: what binary fractions leave of decimal ones.
+/// Relative tolerance for a scaled price to count as a whole number, because decimal fractions are
+/// not exact in binary.
 const NEAR: f64 = 4e-15;
-/// Whole numbers that a script adds without loss.
+/// Largest whole number that a script adds without loss.
 const MOST: f64 = 9e15;
 
-/// Numbers of any sign, the small ones in few bytes.
+/// Variable-length encoding of signed numbers.
 #[derive(Default)]
 pub(super) struct Numbers(Vec<u8>);
 
@@ -31,33 +31,23 @@ impl Numbers {
         self.0.push(rest as u8);
     }
 
-    /// Deflated letters.
-    ///
-    /// # Errors
-    /// None that memory has not.
     pub(super) fn to_letters(&self) -> io::Result<String> {
         letters(&self.0)
     }
 }
 
-/// Bytes, deflated and in letters.
-///
-/// # Errors
-/// None that memory has not.
 pub(super) fn letters(bytes: &[u8]) -> io::Result<String> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
     encoder.write_all(bytes)?;
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
-/// The bytes of letters; nothing if they are none.
 pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     ZlibDecoder::new(&STANDARD.decode(letters).ok()?[..]).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// With how many decimals every price of these bars is written: as many as they have, as far as whole numbers reach.
 pub(super) fn decimals_of(candles: &Level) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
     let highest = prices().fold(0.0, f64::max);
@@ -70,8 +60,8 @@ pub(super) fn decimals_of(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// A level, column by column: places as steps beyond one, opens as steps from the close before, and the other prices as
-/// distances that are mostly small.
+/// Encodes a level column by column. Positions are stored as gaps, opens as differences to the
+/// previous close, and other prices as mostly small distances.
 pub(super) fn numbers_of(level: &Level, decimals: u32) -> Numbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;

@@ -1,4 +1,4 @@
-//! What names the data and the run.
+//! Page section: hashes and versions of the data and the run.
 
 use super::RunPage;
 use crate::markup::escaped;

@@ -1,4 +1,4 @@
-//! A run, read back from what its page carries.
+//! Parsing of a run from its page.
 
 use super::RunPage;
 use super::packed::unpacked;
@@ -7,44 +7,28 @@ use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What a page holds for machines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecalledRun {
-    /// The document that `--json` printed.
     pub document: Value,
-    /// Everything that was configured.
     pub settings: Value,
-    /// The trades, in the order of the CSV file of trades.
     pub trades: Vec<RecalledTrade>,
 }
 
-/// A trade as a page holds it. What is not known is nothing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RecalledTrade {
-    /// Whose it is.
     pub bot: String,
-    /// `BUY` or `SELL`.
     pub direction: &'static str,
-    /// The stake, in money.
     pub amount: f64,
-    /// When it was decided.
     pub decision_time: Millis,
-    /// When it opened.
     pub open_time: Option<Millis>,
-    /// At which price.
     pub open_price: Option<f64>,
-    /// When it closed.
     pub close_time: Option<Millis>,
-    /// At which price.
     pub close_price: Option<f64>,
-    /// How it ended.
     pub result: Option<String>,
-    /// Profit in money.
     pub pnl: Option<f64>,
 }
 
 impl RecalledRun {
-    /// From the text of a page; nothing if it is not the page of a run.
     pub fn from_page(text: &str) -> Option<Self> {
         let contents: Value = serde_json::from_str(element(text, "contents")?).ok()?;
         let document = serde_json::from_str(element(text, "report")?).ok()?;
@@ -53,7 +37,6 @@ impl RecalledRun {
         Some(Self { document, settings: contents.get("settings")?.clone(), trades })
     }
 
-    /// Of a run whose page is not written.
     pub fn of(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
         let columns = columns_of(&page.rows, &page.trades);
@@ -63,7 +46,7 @@ impl RecalledRun {
     }
 }
 
-/// What stands in an element of data: letters that cannot end it.
+/// Returns the content of a data element, which is encoded so that it cannot end the element.
 fn element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
     let mark = format!("id=\"{id}\">");
     let inside = text.split_once(&format!("<script type=\"application/json\" {mark}"));

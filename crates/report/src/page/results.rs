@@ -1,4 +1,4 @@
-//! Tables: the figures, and results by hour, weekday, symbol, direction, expiry, payout and entry delay.
+//! Page section: tables of figures and breakdowns.
 
 use super::RunPage;
 use super::figure::{or_dash, percent, signed_money, signed_percent};
@@ -40,7 +40,6 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     text
 }
 
-/// What has a section or a drawing of its own.
 fn is_shown_elsewhere(name: &str) -> bool {
     matches!(
         name,
@@ -48,7 +47,6 @@ fn is_shown_elsewhere(name: &str) -> bool {
     ) || name.starts_with("return %")
 }
 
-/// Figures that a terminal has no room for.
 fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
     let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));

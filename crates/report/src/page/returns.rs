@@ -1,4 +1,4 @@
-//! Histograms of what trades and days brought.
+//! Page section: histograms of returns per trade and per day.
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::{DataTable, RunPage};
@@ -55,7 +55,6 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     text
 }
 
-/// A histogram's words.
 struct Shown {
     name: &'static str,
     heading: &'static str,

@@ -1,4 +1,4 @@
-//! How much of the result hangs on the venue's settings: a curve for each that is a number, a table for every one.
+//! Page section: sensitivity to venue settings, with curves for numeric settings and tables.
 
 use super::chart::{ACCENT, Axis, Chart, Charts, Column, Layer, Pane, line};
 use super::figure::{or_dash, percent, signed_money, signed_percent};

@@ -1,4 +1,4 @@
-//! What was configured, key by key.
+//! Page section: settings, key by key.
 
 use super::{DataTable, RunPage};
 use crate::markup::escaped;
@@ -22,7 +22,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     text
 }
 
-/// The values of a document by their paths, in its order: `params.period` and `14`. Null is left out.
+/// Flattens a document into pairs such as `params.period` and `14`, in document order. Omits null.
 pub fn flattened(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     flatten(document, String::new(), &mut found);

@@ -1,12 +1,13 @@
-//! The trades of a run for the page's script and for whoever compares pages: columns of JSON.
+//! The trades of a run as columns of JSON, for the page's script and for page comparison.
 
 use crate::analysis::Trades;
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::Direction;
 use serde_json::{Value, json};
 
-/// The columns, one entry a trade. Times are milliseconds: decisions counted from the decision before, opens from the decision,
-/// closes from the open; what is not known is null.
+/// Returns one array per column, with one entry per trade. Times are in milliseconds: decisions
+/// relative to the previous decision, opens to the decision, closes to the open. Unknown values are
+/// null.
 pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =

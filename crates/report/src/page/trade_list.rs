@@ -1,5 +1,4 @@
-//! The list of trades: its place, and what to sort and filter by. The script fills it from the packed trades, with as many rows as
-//! are in sight.
+//! Page section: trade list with sorting and filters. The script renders only the visible rows.
 
 use super::RunPage;
 use crate::markup::escaped;

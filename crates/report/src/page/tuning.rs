@@ -1,4 +1,4 @@
-//! The page of a guided search: its conclusion, what to do next, and what each step found.
+//! The page of a guided search: conclusion, next steps and the findings of each step.
 
 use super::DataTable;
 use super::chart::Charts;
@@ -8,32 +8,20 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// A guided search, with all that its page shows.
 pub struct TunePage {
-    /// The heading.
     pub title: String,
-    /// What stands below it.
     pub subtitle: String,
-    /// The colour of the conclusion: `shown`, `open`, `withheld` or `rejected`.
+    /// CSS class of the conclusion: `shown`, `open`, `withheld` or `rejected`.
     pub class: &'static str,
-    /// The conclusion in a few words.
     pub headline: &'static str,
-    /// What it means.
     pub words: String,
-    /// What to do next.
     pub next: Vec<String>,
-    /// Tables by the names of their elements, with their headings.
+    /// Element id, heading and table.
     pub tables: Vec<(&'static str, &'static str, DataTable)>,
-    /// What the reader should know besides.
     pub notes: Vec<String>,
-    /// The document that `--json` prints.
     pub document: Value,
 }
 
-/// Writes the page.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_tune_page(page: &TunePage, writer: impl Write) -> io::Result<()> {
     let mut sections = vec![conclusion(page)];
     let mut links = vec![("verdict", "Conclusion")];

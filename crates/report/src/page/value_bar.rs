@@ -1,6 +1,5 @@
-//! A bar in a cell of a table: from the middle, to the right for a profit.
+//! Table cells with a bar from the middle, to the right for a profit.
 
-/// The cell of a value, where the largest fills half of it.
 pub(super) fn cell(value: f64, largest: f64) -> String {
     let width = (value / largest * 50.0).abs().min(50.0);
     let (class, from) = if value < 0.0 { ("bad", 50.0 - width) } else { ("good", 50.0) };

@@ -1,4 +1,4 @@
-//! The verdict, before anything else: what it is, in plain words, and what it rests on.
+//! Page section: the verdict with its evidence.
 
 use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
 use super::{DataTable, RunPage};
@@ -9,30 +9,21 @@ use candlewick_backtest::metric::WinRates;
 use candlewick_records::{EdgeIntervals, threshold_words};
 use std::fmt::Write as _;
 
-/// The verdict as the report words it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VerdictText {
     /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub name: &'static str,
-    /// One sentence, with why it is withheld and what is assumed.
     pub words: String,
-    /// Why *edge shown* is not said although the trades show one.
     pub withheld: Vec<String>,
-    /// What is assumed.
     pub labels: Vec<&'static str>,
-    /// Trades that it rests on.
     pub judged_trades: u64,
-    /// What the account that bets on an edge has become; it began with 1.
+    /// Value of the account that bets on an edge; starts at 1.
     pub account_for: f64,
-    /// The same of the account that bets against one.
+    /// Value of the account that bets against an edge; starts at 1.
     pub account_against: f64,
-    /// What the accounts must reach to decide, for and against.
     pub thresholds: [Option<f64>; 2],
-    /// The payout at which the decided trades would have earned nothing.
     pub break_even_payout_percent: Option<f64>,
-    /// Profit in money.
     pub pnl: f64,
-    /// Where the edge and the win rate lie.
     pub intervals: EdgeIntervals,
 }
 
@@ -75,7 +66,6 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     text
 }
 
-/// What the figures mean.
 fn sentences(page: &RunPage<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     let VerdictText { judged_trades, account_for, account_against, thresholds, .. } = &page.verdict;
@@ -126,7 +116,6 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     sentences
 }
 
-/// What is likely of the win rate, on a ruler with the break-even rate.
 fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
     // Ends that have crossed are no place.
     let [low, high] = sequence.filter(|[low, high]| low <= high).unwrap_or(rates.wilson);
@@ -169,7 +158,6 @@ fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
     text
 }
 
-/// The figures that matter most, large.
 fn tiles(page: &RunPage<'_>) -> String {
     let Metrics { win_rate, expectancy, drawdown, drawdown_by_percent, trades_per_day, .. } =
         &page.analysis.metrics;
@@ -198,13 +186,11 @@ fn tiles(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Where the run was in time, for the heading.
 pub(super) fn time_of(page: &RunPage<'_>) -> String {
     let span = page.trades.span;
     format!("{} to {} UTC", minute(span.start), minute(span.end))
 }
 
-/// A few digits of a number that may be very large or small.
 fn factor(number: f64) -> String {
     match number {
         large if large >= 1e6 => format!("{large:.1e}"),
@@ -214,7 +200,6 @@ fn factor(number: f64) -> String {
     }
 }
 
-/// The words behind those that stand in the headline already.
 fn without(words: &str, headline: &str) -> String {
     let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
     let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', '.', ' ']) } else { words };
@@ -232,7 +217,6 @@ fn capitalised(words: &str) -> String {
 }
 
 impl DataTable {
-    /// Whether it says anything.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The hours of the week as a heat map: a table, so that it reads without colours and without a script.
+//! Heat map of the hours of the week, as a table that is readable without colors and scripts.
 
 use super::RunPage;
 use super::figure::{or_dash, percent, signed_percent};
@@ -7,7 +7,7 @@ use crate::markup::escaped;
 use std::fmt::Write as _;
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/// Cells of fewer decided trades have no colour: one more would change it.
+/// Cells with fewer decided trades are not colored, because one more trade would change the color.
 const LEAST_DECIDED: u64 = 5;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -84,8 +84,9 @@ fn markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&told), cell.trades)
 }
 
-/// How far from break-even, in whole standard errors up to 3, with the sign of the return. At break-even a trade that pays `p`
-/// has the variance `p`, whose mean of `n` has the standard error `sqrt(p / n)`.
+/// Returns the distance from break-even in whole standard errors up to 3, with the sign of the
+/// return. At break-even a trade that pays `p` has the variance `p`, so the mean of `n` has the
+/// standard error `sqrt(p / n)`.
 fn level_of(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };

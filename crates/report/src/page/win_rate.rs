@@ -1,4 +1,4 @@
-//! The rolling win rate beside the break-even line, and what chance alone makes of such windows.
+//! Page section: rolling win rate with break-even line and the range of chance.
 
 use super::chart::{ACCENT, Axis, Chart, Charts, Column, Layer, Pane, QUIET, as_table, line, packed};
 use super::figure::{minute, or_dash, percent};
@@ -7,9 +7,8 @@ use crate::analysis::{RollingWinRate, settled_rows};
 use candlewick_sdk::Millis;
 use std::io;
 
-/// Rates are packed in so many parts of a percent.
+/// Rates are packed in 1/1000 of a percent.
 const PARTS: f64 = 1_000.0;
-/// Rows of the table at most.
 const MOST_ROWS: usize = 16;
 
 pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
@@ -66,7 +65,6 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Str
     ))
 }
 
-/// Some of the points, the last among them.
 fn table(rolling: &RollingWinRate) -> DataTable {
     let step = rolling.points.len().div_ceil(MOST_ROWS).max(1);
     let last = rolling.points.len().saturating_sub(1) % step;

@@ -1,4 +1,4 @@
-//! What keeps an edge of a run from being believed, and what its results assume.
+//! Caveats of a run: reasons to withhold an edge, and assumptions of the results.
 
 use crate::break_even_payout::MAX_PERCENT;
 use candlewick_engine::{BotSettings, TradeBook};
@@ -7,47 +7,36 @@ use candlewick_sdk::Outcome;
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 
-/// Cancellations for gaps in the data, beyond which an edge is not believed.
+/// Share of cancellations caused by data gaps, above which an edge is withheld.
 const MAX_CANCELLED: f64 = 0.01;
 
-/// Label of payouts that no venue paid.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
-/// Label of prices that are not those of the venue.
 const HYPOTHESIS: &str = "hypothesis";
-/// Label of a run whose variants are not counted.
 const UNCOUNTED: &str = "variants not counted";
-/// Label of trades that an operator settled.
 const PERSONS_WORD: &str = "trades settled by a person left out";
-/// Reason to withhold an edge of a simulated venue that plays past candles: its variants are not counted.
+/// Reason to withhold an edge of a simulated venue that replays past candles: its variants are not
+/// counted.
 const PAST_CANDLES: &str =
     "the venue plays past candles: a backtest of them counts what was tried, and corrects for it";
-/// All labels.
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
 
-/// Assumptions behind a run's results, as far as the run itself knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caveats {
-    /// Reasons to withhold *edge shown*.
     pub withholding: Vec<String>,
-    /// Assumptions and omissions, each one of [`LABELS`].
     pub labels: Vec<&'static str>,
-    /// Number of variants that were tried, including this one; 0 if they are not counted.
+    /// Number of variants tried, including this one; 0 if they are not counted.
     pub variants: u64,
 }
 
-/// Origin of the candles and the latencies of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayBasis {
-    /// Whether expiries may be shorter than the candles that price them.
     pub may_be_coarse: bool,
-    /// Whether all candles were fetched from the configured venue.
     pub has_venue_prices: bool,
-    /// Whether recorded latencies are those of a simulated venue.
     pub has_simulated_latency: bool,
 }
 
 impl Caveats {
-    /// Returns the caveats of a run over stored candles. Payouts are always assumed: candles do not hold them.
+    /// Payouts are always assumed, because candles do not contain them.
     pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
@@ -62,14 +51,14 @@ impl Caveats {
         Self { withholding, labels, ..Self::default() }
     }
 
-    /// Records the number of variants that were tried. If it is not known, an edge is withheld for the reason given.
     pub fn count(&mut self, variants: u64, unknown: Option<&str>) {
         self.variants = variants;
         self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
     }
 
-    /// Withholds an edge if more than 1 % of the trades of a replay were cancelled, or refused at their entry, for gaps
-    /// in the data. A trade that was never opened may hide a loss as well as one that was called off.
+    /// Withholds an edge if more than 1 % of the trades of a replay were cancelled or rejected
+    /// because of data gaps. A trade that was never opened may hide a loss as well as a cancelled
+    /// one.
     pub fn count_gaps(&mut self, book: &TradeBook) {
         let no_price = book.refused().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
@@ -87,12 +76,12 @@ impl Caveats {
         }
     }
 
-    /// Labels the run as one whose variants are not counted.
     pub fn leave_uncounted(&mut self) {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Returns the caveats of a live run. What is simulated is assumed, and trades that an operator settled are no evidence.
+    /// Returns the caveats of a live run. Simulated values are assumptions, and trades settled by
+    /// an operator are not evidence.
     pub fn of_trading(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
@@ -116,12 +105,11 @@ impl Caveats {
     }
 }
 
-/// Returns the reasons to withhold an edge of a simulated venue that is better than any real one.
 fn optimistic_terms(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
     low_latency(simulation).into_iter().chain(high_payout(simulation, bots)).collect()
 }
 
-/// Checks for a payout above the stake. No venue pays it, and a coin toss earns money at it.
+/// Checks for a payout above the stake. No venue pays it, and a coin toss would earn money.
 fn high_payout(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
     let assumed = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let highest = assumed.max()?.to_percent();
@@ -129,14 +117,13 @@ fn high_payout(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<
         .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
-/// Checks for a configured latency below the usual one.
 fn low_latency(simulation: &SimulationSettings) -> Option<String> {
     let (latency, usual) = (simulation.latency_ms, SimulationSettings::default().latency_ms);
     (simulation.recorded_latency.is_none() && latency < usual)
         .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
 }
 
-/// Checks for recorded latencies below the usual one, if a simulated venue recorded them.
+/// Checks recorded latencies only if a simulated venue recorded them.
 fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
     let usual = SimulationSettings::default().latency_ms;
     let median = simulation.recorded_latency.as_ref()?.median();
@@ -145,7 +132,6 @@ fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
     })
 }
 
-/// Returns the text of a label on screens.
 pub(crate) fn caveat_of(label: &str) -> &str {
     match label {
         ASSUMED_PAYOUT => "payout assumed",
@@ -169,8 +155,8 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// Returns the reasons to withhold *edge shown* of a test that shows one, of trades with these outcomes. `judge_again`
-    /// judges the same trades by a new test.
+    /// Returns the reasons to withhold the edge that `test` shows. `judge_again` judges the same
+    /// trades by a new test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -186,8 +172,8 @@ impl Caveats {
 
 /// Checks whether the edge disappears after correction for the number of variants.
 ///
-/// The best of many variants does well by luck. So its account has to do as many times better (Bonferroni's correction,
-/// which holds however the variants depend on each other).
+/// The best of many variants does well by luck. So its account must do as many times better
+/// (Bonferroni's correction, which is valid however the variants depend on each other).
 fn best_of_many(
     test: &EdgeTest,
     variants: u64,
@@ -201,7 +187,8 @@ fn best_of_many(
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }
 
-/// Checks for more than 1 % of cancelled trades. Trades that were cancelled for gaps in the data may hide losses.
+/// Checks for more than 1 % of cancelled trades. Trades cancelled because of data gaps may hide
+/// losses.
 fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();

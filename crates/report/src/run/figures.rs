@@ -1,4 +1,4 @@
-//! The report as people read it.
+//! Text rendering of a run report.
 
 use super::{BotLine, RunReport, Unsettled};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
@@ -10,12 +10,9 @@ use candlewick_records::table;
 use candlewick_records::{DelayLine, Spread};
 use std::fmt::{self, Write as _};
 
-/// What stands over the table of bots.
 pub(super) const BOT_HEADER: [&str; 10] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
-/// The place among the figures behind the win rate.
 const BEHIND_WIN_RATE: usize = 3;
-/// What delays are shown for.
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
 
 impl fmt::Display for RunReport {
@@ -57,7 +54,6 @@ impl fmt::Display for RunReport {
 }
 
 impl RunReport {
-    /// A row for each bot.
     pub(super) fn bot_rows(&self) -> Vec<Vec<String>> {
         let row = |line: &BotLine| {
             let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
@@ -74,13 +70,11 @@ impl RunReport {
         self.bots.iter().map(row).collect()
     }
 
-    /// The delays of a live run as a table.
     pub(super) fn delay_table(&self) -> DataTable {
         let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
         DataTable { header, rows: self.delays.iter().map(delay_row).collect() }
     }
 
-    /// The figures with their names.
     pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let streak = self.longest_losing_streak;
@@ -150,13 +144,11 @@ impl RunReport {
         figures
     }
 
-    /// What the money needed, where that is another rate than the one of the trades.
     fn other_break_even(&self) -> Option<String> {
         let (by_trades, by_money) = (percent(self.break_even), percent(self.break_even_by_money));
         (by_trades != by_money).then(|| format!("{by_money} (the win rate counts trades)"))
     }
 
-    /// By unit of stake, and by money where stakes make a difference.
     fn break_even_payouts(&self) -> String {
         let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_words);
         let (by_unit, by_money) =
@@ -164,7 +156,6 @@ impl RunReport {
         if by_unit == by_money { by_unit } else { format!("{by_unit} by unit of stake, {by_money} by money") }
     }
 
-    /// What is left of the p-value, and what other directions would have earned.
     fn luck(&self) -> Vec<(&'static str, String)> {
         let mut figures = Vec::new();
         if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
@@ -185,7 +176,6 @@ impl RunReport {
         figures
     }
 
-    /// A line for each setting by which the run was repeated.
     fn sensitivity(&self) -> Vec<(&'static str, String)> {
         let curves = self.analysis.sensitivity.iter().flat_map(|sensitivity| &sensitivity.curves);
         let text = |curve: &Curve| {
@@ -220,7 +210,6 @@ impl RunReport {
     }
 }
 
-/// Delays of a live run: the middle one and the one that 99 of 100 do not exceed.
 fn delays(lines: &[DelayLine]) -> String {
     let header: Vec<&str> = ["delays, p50 / p99 ms"].into_iter().chain(DELAYS).collect();
     let mut delays = table(header);

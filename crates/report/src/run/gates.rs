@@ -1,4 +1,4 @@
-//! What the gates of bots were worth in a run.
+//! Value of the bots' gates in a run.
 
 use crate::edge::{GatedBot, percent};
 use crate::error::ReportError;
@@ -6,39 +6,31 @@ use crate::page::GateText;
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
-/// Random gates and orders that a gate is held against, where there are few signals.
 const MOST_DRAWS: usize = 2_000;
-/// The fewest: a p-value of 0.01 can be told.
+/// Minimum number of random gates and orders: allows a p-value of 0.01.
 const FEWEST_DRAWS: usize = 99;
-/// Signals that are drawn again in all; more than that would take longer than the run.
+/// Limit of signals times draws; more would take longer than the run.
 const MOST_DRAWN: usize = 20_000_000;
 const SEED: u64 = 1;
 
-/// What the gate of a bot was worth: on all of its signals, followed by its candles, each at the same payout. Means are returns per unit
-/// of stake.
+/// Value of a bot's gate, over all of its signals at one payout, settled by its candles. Means are
+/// returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateLine {
-    /// The figures; `trades` are all signals, and `real` those that the gate let be traded, whatever the limits then said.
+    /// `trades` counts all signals. `real` counts those that the gate passed, before any risk
+    /// limits.
     #[serde(flatten)]
     worth: GatedBot,
-    /// The gate in words.
     gate: String,
-    /// What a win is taken to pay, in percent.
     payout_percent: f64,
-    /// Random gates, and random orders, that it is held against.
     draws: u32,
-    /// The seed of their chance.
     seed: u64,
-    /// The mean return of each random gate, the least first.
+    /// Mean return of each random gate, ascending.
     #[serde(skip)]
     random_means: Vec<f64>,
 }
 
 impl GateLine {
-    /// Of the signals of one bot, whose wins return `payout_fraction`. None without a signal that has ended.
-    ///
-    /// # Errors
-    /// A gate that could never open or close.
     pub fn of(
         bot: &str,
         rule: GateRule,
@@ -60,7 +52,6 @@ impl GateLine {
         }))
     }
 
-    /// The same for a page.
     pub(super) fn to_text(&self) -> GateText<'_> {
         GateText {
             gate: &self.gate,
@@ -72,7 +63,6 @@ impl GateLine {
         }
     }
 
-    /// As people read it, in lines that a terminal has room for.
     pub(super) fn words(&self) -> Vec<String> {
         let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
         let gate = format!("{bot} {}", self.gate);

@@ -1,4 +1,4 @@
-//! The figures of a run: one struct, printed as a table or as JSON with fixed keys.
+//! The report of a run: one struct that renders as a table or as JSON with fixed keys.
 
 mod caveats;
 mod figures;
@@ -34,73 +34,53 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-/// What a report is made from.
 pub struct Run<'a> {
-    /// All intents and refusals.
     pub book: &'a TradeBook,
-    /// The bots, in their order.
     pub bots: &'a [BotSettings],
-    /// The wallet's scale.
     pub scale: MoneyScale,
-    /// The balance at the start.
     pub balance: Money,
-    /// Free balance at the end; with the stakes of unsettled trades, where these are returned.
+    /// Free balance at the end, plus the stakes of unsettled trades if they are returned.
     pub final_balance: Money,
-    /// Stakes of trades that did not settle.
     pub unsettled_stakes: Money,
-    /// Who has them.
     pub unsettled: Unsettled,
-    /// Candles that the bots saw, without the warm-up of a live run.
+    /// Number of candles that the bots saw, without the warm-up of a live run.
     pub candles: u64,
-    /// From its first moment to its last.
     pub span: Range<Millis>,
-    /// What the prices of its trades depend on.
     pub prices: Prices,
-    /// Over all candles; a live run has none.
+    /// Hash of all candles; `None` for a live run.
     pub data_hash: Option<String>,
-    /// Over settings, events and actions of a run that has just ended, the same for the same input.
+    /// Hash of settings, events and actions of a run that just ended; the same for the same input.
     pub journal_hash: Option<String>,
-    /// Of a run read from a journal: the hash of its last line, as `journal verify` checks it.
+    /// Hash of the last line of a journal, as in `journal verify`; `None` if the run was not read
+    /// from a journal.
     pub head_hash: Option<String>,
-    /// Real time that it took.
     pub elapsed: Duration,
-    /// What the reader should know besides.
     pub notices: Vec<String>,
-    /// How long things took; a replay has none.
     pub delays: Vec<DelayLine>,
-    /// What audits found, by their names.
     pub audit_findings: BTreeMap<String, u64>,
-    /// What keeps an edge from being believed.
     pub caveats: Caveats,
-    /// The verdict on each bot, in their order, as its Session has it.
     pub verdicts: Vec<BotVerdict>,
-    /// What all trades of several bots together may spend of alpha ([`AlphaBudget::whole`](candlewick_statistics::AlphaBudget)).
+    /// Share of alpha for all trades of several bots together
+    /// ([`AlphaBudget::whole`](candlewick_statistics::AlphaBudget)).
     pub weight_of_all_bots: f64,
-    /// What is known besides the trades.
     pub background: Background,
-    /// What the settings matter, where the run was repeated for it.
     pub sensitivity: Option<Sensitivity>,
-    /// What it is counted as among variants, where they are counted.
     pub variants: Option<VariantCounter>,
-    /// What the gates of its bots were worth, where that is known.
     pub gates: Vec<GateLine>,
-    /// How often the conditions of its bots' rules held, where that is known.
     pub conditions: Vec<ConditionLine>,
 }
 
-/// Who has the stakes of trades that did not settle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// The venue is gone with its candles: nothing can settle any more, and the final balance has them.
+    /// The simulated venue ended with its candles, so nothing can settle. The final balance
+    /// includes the stakes.
     Returned,
-    /// A venue that goes on.
     AtVenue,
 }
 
-/// The figures, with the keys that machines rely on. Rates are fractions; money is in the wallet's currency.
+/// Figures with stable JSON keys. Rates are fractions; money is in the wallet's currency.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
-    /// The first finding that is printed before the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<String>,
     candles: u64,
@@ -112,23 +92,19 @@ pub struct RunReport {
     unsettled: u64,
     refused: BTreeMap<&'static str, u64>,
     pnl: f64,
-    /// `pnl` if every trade that was cancelled had lost: what gaps in the data hide at worst.
+    /// `pnl` if all cancelled trades had lost: the worst case hidden by data gaps.
     pnl_if_cancelled_lost: f64,
     final_balance: f64,
     unsettled_stakes: f64,
     win_rate: Option<f64>,
-    /// Of the decided trades, each with the same stake, as the win rate counts them.
+    /// Break-even win rate of the decided trades with equal stakes, comparable to the win rate.
     break_even: Option<f64>,
-    /// The same with the stakes that they had.
     break_even_by_money: Option<f64>,
-    /// The payout at which the decided trades would have earned nothing, each with the same stake.
     break_even_payout_percent: Option<f64>,
-    /// The same with the stakes that they had.
     break_even_payout_percent_by_money: Option<f64>,
     p_value: Option<f64>,
-    /// Whether all trades together have an edge: `edge_shown`, `edge_rejected` or `not_enough_trades`.
+    /// Verdict on all trades: `edge_shown`, `edge_rejected` or `not_enough_trades`.
     verdict: &'static str,
-    /// What the verdict rests on.
     edge: EdgeLine,
     max_drawdown: f64,
     max_drawdown_percent: f64,
@@ -137,24 +113,17 @@ pub struct RunReport {
     journal_hash: Option<String>,
     head_hash: Option<String>,
     elapsed_ms: u64,
-    /// Of a replay; a live run goes no faster than time.
     candles_per_second: Option<f64>,
     notices: Vec<String>,
-    /// How long things took in a live run, by symbol.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     delays: Vec<DelayLine>,
-    /// What audits of a live run found, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     audit_findings: BTreeMap<String, u64>,
-    /// What the gates of bots were worth, of those that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates: Vec<GateLine>,
-    /// How often the conditions of rules held, of bots that have one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionLine>,
-    /// Figures by bot, where there are several.
     bots: Vec<BotLine>,
-    /// Figures, results by hour and the like, baselines, findings.
     #[serde(flatten)]
     analysis: Analysis,
     #[serde(skip)]
@@ -167,7 +136,6 @@ pub struct RunReport {
     span: Range<Millis>,
 }
 
-/// The figures of one bot.
 #[derive(Debug, Serialize)]
 struct BotLine {
     bot: String,
@@ -178,18 +146,17 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
-    /// Of the bot with its present parameters and code: over several runs of a journal, where it was the same.
+    /// Covers the bot with its present parameters and code, over all runs of a journal in which it
+    /// was the same.
     verdict: &'static str,
     edge: EdgeLine,
 }
 
 impl RunReport {
-    /// What keeps an edge from being believed, the variants counted that were tried.
     pub const fn caveats(&self) -> &Caveats {
         &self.caveats
     }
 
-    /// The figures of a run.
     pub fn of(mut run: Run<'_>) -> Self {
         run.notices.extend(ConditionLine::never(&run.conditions));
         run.notices.extend(ConditionLine::always(&run.conditions));
@@ -275,7 +242,6 @@ impl RunReport {
     }
 }
 
-/// What the trades show, corrected for the variants that were tried, with what a reader must know.
 fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;
@@ -309,8 +275,9 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// The account of all trades: that of the bot where there is one alone, and of several by their part of alpha. Of a journal
-/// whose earlier trades are not here it would be a fresh start that alpha has not been shared with.
+/// Returns the account of all trades: that of a single bot, or of several by their share of alpha.
+/// The share is 0 for a journal without its earlier trades, because a fresh start is not covered by
+/// the split of alpha.
 fn test_of_all(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
@@ -321,20 +288,19 @@ fn test_of_all(run: &Run<'_>) -> EdgeTest {
     judge(run.book.rows(), EdgeTest::new(plan).weighing(weight))
 }
 
-/// Returns the finding that a bot's money and its returns per unit of stake disagree.
 fn staked_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
     let is_own = |row: &&IntentRow| row.approved.bot().index() == bot && row.state == IntentState::Settled;
     let settled: Vec<&IntentRow> = run.book.rows().iter().filter(is_own).collect();
     StakedResult::from_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
 }
 
-/// What was staked on settled trades of one outcome.
 fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
     let ended_so = |row: &&IntentRow| row.outcome == Some(outcome);
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }
 
-/// The bot's trades in the book that its verdict rests on: what it decided before it began anew belongs to another bot.
+/// Returns the trades that the bot's verdict rests on. Decisions before a restart of the verdict
+/// count as another bot's.
 fn judged_rows<'a>(
     book: &'a TradeBook,
     (index, verdict): (usize, &BotVerdict),

@@ -1,4 +1,4 @@
-//! The report of a run as one HTML file.
+//! Builds the HTML page of a run.
 
 use super::{GateLine, RunReport, rows_of};
 use crate::analysis::{Prices, Trades};
@@ -11,34 +11,20 @@ use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
-/// What a page shows besides the figures of a run.
 pub struct PageParts<'a> {
-    /// What kind of run it was: `Backtest`, `Journal`.
+    /// Kind of run: `Backtest` or `Journal`.
     pub kind: &'static str,
-    /// All intents and refusals.
     pub book: &'a TradeBook,
-    /// What its Session was made from.
     pub session: &'a SessionSettings,
-    /// How a simulated venue was set.
     pub simulation: &'a SimulationSettings,
-    /// Name and version of each bot's strategy.
     pub strategies: &'a [(String, String)],
-    /// The balance at the start.
     pub balance: Money,
-    /// From its first moment to its last.
     pub span: &'a Range<Millis>,
-    /// What the prices of its trades depend on.
     pub prices: Prices,
-    /// The candles that are known of it.
     pub candles: Vec<CandleSeries>,
-    /// How a sensitivity comes to be seen, where there is none.
     pub without_sensitivity: &'static str,
 }
 
-/// What a page is made of.
-///
-/// # Errors
-/// None that figures have.
 pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
     let bots = &parts.session.bots;
     let scale = parts.session.money_scale;
@@ -95,7 +81,6 @@ impl RunReport {
     }
 }
 
-/// At most two bots are named.
 fn title_of(kind: &str, bots: &[BotSettings]) -> String {
     let named = |bot: &BotSettings| format!("{} ({} on {})", bot.name, bot.strategy, bot.series());
     match bots {
@@ -107,7 +92,6 @@ fn title_of(kind: &str, bots: &[BotSettings]) -> String {
     }
 }
 
-/// Everything that was configured, in groups.
 fn settings_of(
     session: &SessionSettings,
     simulation: &SimulationSettings,

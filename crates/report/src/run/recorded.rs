@@ -1,4 +1,4 @@
-//! The report of a journal, over all runs or one.
+//! The report of a journal, for all runs or one.
 
 use super::{Caveats, PageParts, Run, RunReport, Unsettled};
 use crate::analysis::{Background, Prices, assumed_payout_percent};
@@ -7,25 +7,21 @@ use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
 use std::time::Duration;
 
-/// What stands where the curves would.
 const WITHOUT_SENSITIVITY: &str = "What was traded live cannot be repeated: `candlewick backtest --sensitivity` with the \
                                    same bots and candles shows what latency, payout, price path and stress decide.";
 
-/// The report of a journal, with what a page of it shows.
 pub struct RecordedReport {
-    /// The figures.
     pub report: RunReport,
     part: RecordedRuns,
     candles: Vec<CandleSeries>,
 }
 
 impl RecordedReport {
-    /// Of all runs or one, with the recorded candles that a page is to show; none where figures and trades are enough.
+    /// `candles` are those that the page shows; empty if no page is needed.
     pub fn of(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
         Self { report: report_of(&part), part, candles }
     }
 
-    /// What its page shows.
     pub fn page(&self) -> PageParts<'_> {
         PageParts {
             kind: "Report",

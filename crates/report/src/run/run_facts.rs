@@ -1,4 +1,4 @@
-//! What the verdict takes of a run beside its trades: a file that stands beside a CSV of them.
+//! Run data that a verdict needs in addition to a CSV of trades, stored next to that file.
 
 use super::Caveats;
 use super::trades::{is_trade, lines_of};
@@ -10,44 +10,35 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The hash of a line.
 type LineHash = [u8; 32];
 
-/// What is not the trades' own: it may differ between two runs that made the same trades.
+/// Data that trades do not contain: two runs with the same trades may differ in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// The names of all bots: those without a trade have a share of alpha too.
+    /// Names of all bots. Those without a trade have a share of alpha, too.
     pub bots: Vec<String>,
-    /// How many variants were tried, this one included; 0 where they are not counted.
+    /// Number of variants tried, including this one; 0 if they are not counted.
     pub variants: u64,
-    /// Why *edge shown* is not said.
     pub withheld: Vec<String>,
-    /// What is assumed.
     pub labels: Vec<String>,
-    /// Over the lines of the CSV, in whatever order they stand: SHA-256, in hexadecimal digits.
+    /// SHA-256 over the lines of the CSV in any order, in hexadecimal.
     pub lines: String,
-    /// Of each line, in the order of the lines' hashes: the numbers of its decision, its answer, its end as no trade and its
-    /// settlement among all that the Session was handed, 0 for what did not happen.
+    /// For each line, ordered by line hash: sequence numbers of decision, answer, end without a
+    /// trade and settlement among all events of the Session. 0 for what did not happen.
     pub order: Vec<[u32; 4]>,
-    /// What was decided and never became a trade.
     pub not_opened: Vec<NotOpened>,
 }
 
-/// An intent that never became a trade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotOpened {
-    /// Whose it was.
     pub bot: String,
-    /// What was to be traded.
     pub symbol: String,
-    /// When it was decided.
     pub decided: Millis,
-    /// The numbers of its decision and of its end; 0 where it has none.
+    /// Sequence numbers of decision and end; 0 if missing.
     pub order: [u32; 2],
 }
 
 impl RunFacts {
-    /// Of a run, as [`write_trades_to`](super::write_trades_to) writes its trades.
     pub fn of(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
         let mut withheld = caveats.withholding.clone();
         if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
@@ -78,14 +69,13 @@ impl RunFacts {
         }
     }
 
-    /// The file beside a CSV of trades.
     pub fn path_of(trades: &Path) -> PathBuf {
         let mut name = OsString::from(trades);
         name.push(".run.json");
         PathBuf::from(name)
     }
 
-    /// The order of each of these lines, if they are the run's, in whatever order they stand.
+    /// Returns the sequence numbers of these lines, in any order; `None` if they are not the run's.
     pub(crate) fn order_of<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,
@@ -106,7 +96,6 @@ impl RunFacts {
     }
 }
 
-/// Over the cells, without the blanks around them.
 fn hash_of_line(cells: impl Iterator<Item = impl AsRef<str>>) -> LineHash {
     let mut hash = Sha256::new();
     for cell in cells {

@@ -5,7 +5,6 @@ use candlewick_records::utc;
 use candlewick_sdk::{MoneyScale, visible_cell};
 use std::io::{self, Write};
 
-/// Its columns.
 pub(crate) const HEADER: [&str; COLUMNS] = [
     "bot",
     "symbol",
@@ -31,14 +30,12 @@ pub(crate) const HEADER: [&str; COLUMNS] = [
 ];
 const COLUMNS: usize = 21;
 
-/// Writes all trades that the venue accepted, or might have. What is not known stays empty; so do the close and
-/// the result of a trade that has not settled.
+/// Writes all trades that the venue accepted, or may have. Unknown cells are empty, such as close
+/// and result of an unsettled trade.
 ///
-/// Behind what a trade was stands when its payout and its result became known, and what its answer said that a win pays: `payout`
-/// is what its settlement said, where that said it again. The last columns are the times once more, as dates for people. What else a verdict takes of the run stands beside it ([`RunFacts`](super::RunFacts)).
-///
-/// # Errors
-/// Those of the writer.
+/// After the trade itself come the times at which payout and result became known, and the payout of
+/// the venue's answer. `payout` is that of the settlement, if it reported one. The last columns
+/// repeat the times as dates. The rest of what a verdict needs is in [`RunFacts`](super::RunFacts).
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
@@ -53,7 +50,6 @@ pub fn write_trades_to(
     csv.flush()
 }
 
-/// The lines of the file, each with its row.
 pub(super) fn lines_of<'a>(
     book: &'a TradeBook,
     bots: &'a [BotSettings],
@@ -65,14 +61,13 @@ pub(super) fn lines_of<'a>(
     })
 }
 
-/// All trades that the venue accepted, or might have, ordered by decision time, then bot.
+/// Returns all trades that the venue accepted, or may have, ordered by decision time, then bot.
 pub fn rows_of(book: &TradeBook) -> Vec<&IntentRow> {
     let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
     rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
     rows
 }
 
-/// Whether the venue accepted it, or might have.
 pub(super) const fn is_trade(row: &IntentRow) -> bool {
     match row.state {
         IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::Settled => true,

@@ -1,4 +1,4 @@
-//! Counting a run among the variants of its idea.
+//! Counting of runs as variants of an idea.
 
 use crate::analysis::Metrics;
 use candlewick_backtest::Summary;
@@ -8,18 +8,13 @@ use candlewick_search::variants::{
 };
 use std::io;
 
-/// What a run is counted as, and in which ledger.
 pub struct VariantCounter {
-    /// Where variants are noted.
     pub ledger: VariantLedger,
-    /// The bots of the run, each as a variant of its idea.
     pub tried: Vec<Variant>,
-    /// The candles that it saw.
     pub look: Look,
 }
 
 impl VariantCounter {
-    /// Notes the run and says what it has to be corrected for.
     pub(super) fn count(
         &self,
         book: &TradeBook,
@@ -42,8 +37,10 @@ impl VariantCounter {
         Ok(VariantCount::of(&noted, &notes, &self.look))
     }
 
-    /// Notes what strategies would have traded on the candles of their first and their last run, where candles grew and it is not what they traded:
-    /// something was changed that their names do not know.
+    /// Detects code changes that the variant's name does not cover.
+    ///
+    /// Records what the strategies would have traded on the candles of their first and last run, if
+    /// candles were added and the trades differ.
     fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {
@@ -59,7 +56,6 @@ impl VariantCounter {
         Ok(is_any)
     }
 
-    /// Why a run was not counted.
     pub(super) fn failure(&self, error: &io::Error) -> String {
         let place = self.ledger.path().display();
         format!(

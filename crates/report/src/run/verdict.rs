@@ -1,4 +1,4 @@
-//! What a report says of the edge: the verdict, what it rests on, and why a good one may be withheld.
+//! The verdict of a report: evidence, and reasons to withhold an edge.
 
 use super::caveats::{Caveats, caveat_of};
 use crate::analysis::Finding;
@@ -13,52 +13,43 @@ use candlewick_sdk::{Millis, Outcome};
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
-/// Said of all trades together where nothing of alpha is left for them.
 const NOT_TOGETHER: &str =
     "each bot is judged by itself: all together are not what they were when alpha was shared out";
 
-/// The verdict on some trades, with what it rests on.
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {
     /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     #[serde(skip)]
     pub verdict: &'static str,
-    /// Trades that the accounts rest on.
     judged_trades: u64,
-    /// About so many more trades show an edge of `delta`, if there is one.
+    /// Approximate number of trades still needed to show an edge of `delta`.
     about_more_trades: Option<u64>,
-    /// The edge that is looked for, as a return per unit of stake.
+    /// Edge that is tested for, as a return per unit of stake.
     delta: f64,
-    /// How probable it may be to show an edge that is not there.
     #[serde(skip)]
     alpha: f64,
-    /// The evidence for an edge: what an account that bets on one has become, from 1.
+    /// Value of the account that bets on an edge; starts at 1.
     account_for: f64,
-    /// What shows the edge: `1 / (alpha x weight)`, since all bots share one alpha; null where nothing can.
+    /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     threshold_for: Option<f64>,
-    /// The evidence against an edge of `delta`, likewise.
+    /// Value of the account that bets against an edge of `delta`; starts at 1.
     account_against: f64,
-    /// What rules it out: `1 / beta`.
+    /// `1 / beta`.
     threshold_against: f64,
-    /// Groups of trades that overlap in time.
     clusters: u64,
-    /// By how much overlap inflates the variance of the sum of returns.
+    /// Factor by which overlap inflates the variance of the sum of returns.
     variance_inflation: f64,
-    /// Why *edge shown* is not said.
     withheld: Vec<String>,
     labels: Vec<&'static str>,
-    /// Since which decision a shown edge of `delta` or more is not supported any more: it ended, or was smaller all along.
-    /// Null while it is, or was not shown.
+    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
+    /// smaller all along. `None` while it holds or if it was never shown.
     no_longer_held_since: Option<Millis>,
-    /// After which trade an edge was shown, and how the trades since did; null where it was not, or earlier trades are not here.
     shown: Option<ShownLine>,
-    /// Where the edge and the win rate lie.
     #[serde(flatten)]
     intervals: EdgeIntervals,
 }
 
 impl EdgeLine {
-    /// What an account says, and whether it may be said of a run with these trades.
     pub fn of<'a>(
         test: &EdgeTest,
         rows: impl IntoIterator<Item = &'a IntentRow> + Clone,
@@ -115,7 +106,8 @@ impl EdgeLine {
         }
     }
 
-    /// As a watch over trades before these may know: since when the edge that was shown no longer holds.
+    /// Overrides the verdict if the edge no longer holds. A monitor over earlier trades may know
+    /// this.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {
@@ -126,17 +118,14 @@ impl EdgeLine {
         Self { no_longer_held_since: since, verdict, ..self }
     }
 
-    /// Whether the trades show an edge that may not be believed.
     pub const fn is_withheld(&self) -> bool {
         !self.withheld.is_empty()
     }
 
-    /// Where the edge and the win rate lie.
     pub const fn intervals(&self) -> EdgeIntervals {
         self.intervals
     }
 
-    /// As a page shows it; the money beside it is not known here.
     pub(super) fn to_text(&self) -> VerdictText {
         VerdictText {
             name: self.verdict,
@@ -152,12 +141,10 @@ impl EdgeLine {
         }
     }
 
-    /// Returns the date since which a shown edge no longer holds.
     fn ended_words(&self) -> Option<String> {
         self.no_longer_held_since.map(utc)
     }
 
-    /// The verdict in words.
     pub fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let mut words = match (self.verdict, self.about_more_trades) {
@@ -188,7 +175,6 @@ impl EdgeLine {
         words
     }
 
-    /// The verdict in a few words, with the number of trades behind it.
     pub fn brief(&self) -> String {
         let name = match self.verdict {
             _ if !self.withheld.is_empty() && self.no_longer_held_since.is_some() => {
@@ -201,12 +187,10 @@ impl EdgeLine {
         format!("{name} ({})", self.judged_trades)
     }
 
-    /// The evidence for an edge, and what shows one.
     pub fn evidence(&self) -> String {
         format!("{:.2} of {}", self.account_for, threshold_words(self.threshold_for))
     }
 
-    /// What the evidence and its mark are, in a line below them.
     pub(super) fn evidence_words(&self) -> String {
         let mark = 1.0 / self.alpha;
         format!(
@@ -216,17 +200,14 @@ impl EdgeLine {
         )
     }
 
-    /// Why a verdict that is decided and the interval beside it do not say the same, where they do not.
     pub(crate) fn interval_words(&self) -> Option<&'static str> {
         interval_words(self.verdict, self.intervals.edge_sequence_95, self.delta)
     }
 
-    /// That the trades since do not support the edge that was shown, be it withheld or not.
     pub(crate) fn finding(&self) -> Option<Finding> {
         self.shown.filter(|_| self.no_longer_held_since.is_none())?.finding()
     }
 
-    /// How the trades overlap, where they do.
     pub fn overlap(&self) -> Option<String> {
         let inflation = self.variance_inflation;
         (inflation > 1.0 + 1e-9).then(|| format!("{} clusters, variance x{inflation:.2}", self.clusters))

@@ -1,4 +1,4 @@
-//! A sweep in a few words, as part of something larger.
+//! Summary of a sweep for the report of a guided search.
 
 use super::{BestLine, SweepReport, percent};
 use crate::page::DataTable;
@@ -7,7 +7,6 @@ use candlewick_records::counted;
 use candlewick_search::sweep::Luck;
 
 impl SweepReport {
-    /// How many sets were tried, and what the best of them is.
     pub(crate) fn brief(&self) -> String {
         let sets = format!(
             "{} by {}, of which {} count",
@@ -32,27 +31,23 @@ impl SweepReport {
         )
     }
 
-    /// How much of the best is luck, in a sentence.
     pub(crate) fn luck_words(&self) -> Option<&'static str> {
         self.luck.as_ref().map(Luck::reading)
     }
 
-    /// How many variants of the idea were tried by now, where that is known.
     pub(crate) const fn variants(&self) -> Option<u64> {
         self.variants_tried
     }
 
-    /// How many sets were tried.
     pub(crate) const fn tried(&self) -> usize {
         self.trials
     }
 
-    /// What the reader should know besides the number of variants, which what comes after the sweep makes larger.
+    /// Returns the notices except the number of variants, which later steps increase.
     pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
         self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }
 
-    /// The best sets.
     pub(crate) fn best_table(&self) -> DataTable {
         let mut header = vec!["rank".to_owned()];
         header.extend(self.parameters.iter().cloned());

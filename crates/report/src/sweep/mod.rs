@@ -18,54 +18,36 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is said of a ledger that began with a search.
 pub(crate) const LEDGER_BEGINS: &str = "variants unknown before this: the ledger of variants begins with this search; what was tried before it, or counted elsewhere, is \
      not in it";
-/// What is said where there is none.
 pub(crate) const NOT_COUNTED: &str = "variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried";
 
-/// What a report is made from.
 pub struct SweepResults<'a> {
-    /// All trials.
     pub rows: &'a [TrialRow],
-    /// How much of the best is luck.
     pub luck: Option<Luck>,
-    /// What was searched.
     pub space: &'a Space,
-    /// How.
     pub sweep: &'a SweepSettings,
-    /// How many runs of trials an earlier process had done.
     pub resumed: usize,
-    /// Real time that it took.
     pub elapsed: Duration,
-    /// What was written.
     pub files: Vec<PathBuf>,
-    /// What was tried of the idea by now, in this sweep and before; nothing where it is not counted.
     pub counted: Option<io::Result<SweepCount>>,
 }
 
-/// What was tried of an idea by now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepCount {
-    /// All variants.
     pub variants: u64,
-    /// Those among them that other searches set out to try which were stopped or are under way.
+    /// Variants planned by other searches that were stopped or are still running.
     pub under_way: u64,
-    /// Whether the ledger began with this sweep.
     pub is_first: bool,
 }
 
-/// Sets that the strategy refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusals<'a> {
-    /// How many.
     pub count: usize,
-    /// What it said of the first.
     pub first: Option<&'a str>,
 }
 
 impl<'a> Refusals<'a> {
-    /// Of these trials.
     pub fn of(rows: &'a [TrialRow]) -> Self {
         let refused = |row: &'a TrialRow| match &row.outcome {
             Outcome::Refused(problem) => Some(problem.as_str()),
@@ -76,7 +58,6 @@ impl<'a> Refusals<'a> {
         Self { count: usize::from(first.is_some()) + refused.count(), first }
     }
 
-    /// How many of so many sets, why the first, and how such are left out; nothing where there are none.
     fn words(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
@@ -87,7 +68,7 @@ impl<'a> Refusals<'a> {
     }
 }
 
-/// `fast < slow` of "fast = 21 must be below slow = 21", where both are searched.
+/// Returns `fast < slow` for "fast = 21 must be below slow = 21", if both are searched.
 fn condition_of(why: &str, parameters: &[String]) -> Option<String> {
     let (low, high) = why.split_once(" must be below ")?;
     let named = |text: &str| {
@@ -98,21 +79,17 @@ fn condition_of(why: &str, parameters: &[String]) -> Option<String> {
     Some(format!("{} < {}", named(low.rsplit(": ").next()?)?, named(high)?))
 }
 
-/// The figures of a sweep.
 #[derive(Debug, Serialize)]
 pub struct SweepReport {
     search: &'static str,
     objective: &'static str,
     trials: usize,
-    /// Trials that the objective and the least number of trades let count.
     counting: usize,
-    /// Sets that the strategy refused.
     parameters_refused: usize,
-    /// How many sets a rule stopped before the end of the candles, by the rule: one that only a person lifts, or a balance that
-    /// covers no stake.
+    /// Number of sets that a rule stopped before the end of the candles, by rule: one that requires
+    /// a manual resume, or a balance below the stake.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
-    /// Variants of the idea that were tried by now, in this sweep and before.
     variants_tried: Option<u64>,
     luck: Option<Luck>,
     best: Vec<BestLine>,
@@ -120,7 +97,6 @@ pub struct SweepReport {
     files: Vec<PathBuf>,
     elapsed_ms: u64,
     notices: Vec<String>,
-    /// What the notices say of the number of variants by the end of the sweep.
     #[serde(skip)]
     of_variants: Option<String>,
     #[serde(skip)]
@@ -129,22 +105,19 @@ pub struct SweepReport {
     by: Objective,
 }
 
-/// One of the best sets.
 #[derive(Debug, Serialize)]
 struct BestLine {
     rank: usize,
     trial: u64,
     score: f64,
     parameters: Map<String, Value>,
-    /// The p-value, corrected for the number of sets.
     p_value_corrected: Option<f64>,
-    /// The probability of one as good among as many sets that earn nothing.
+    /// Probability that the best of as many sets without an edge does as well.
     p_value_of_many: Option<f64>,
     figures: Figures,
 }
 
 impl SweepReport {
-    /// Of a sweep whose trials all ran.
     pub fn of(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
         let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
@@ -209,7 +182,6 @@ impl SweepReport {
         }
     }
 
-    /// Sets whose figures are those of a part of the candles, in words.
     fn stopped_words(&self) -> Option<String> {
         let all: usize = self.stopped.values().sum();
         let rules: Vec<String> =
@@ -224,7 +196,6 @@ impl SweepReport {
     }
 }
 
-/// How many sets each rule stopped.
 fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
     let mut stopped = BTreeMap::new();
     for rule in rows.iter().filter_map(|row| row.figures()?.stopped_by) {
@@ -233,7 +204,6 @@ fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
     stopped
 }
 
-/// What is said of searches that have not noted what they tried.
 pub(crate) fn under_way_words(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = counted(sets, "set", "sets");

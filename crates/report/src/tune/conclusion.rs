@@ -1,4 +1,4 @@
-//! What a guided search comes to: one of a few conclusions, what it means, and what to do next.
+//! Conclusions of a guided search, with their meaning and next steps.
 
 use super::{TunedGate, TunedPlaces};
 use crate::conditions::ConditionLine;
@@ -6,30 +6,24 @@ use crate::walk_forward::{HoldOut, WalkForwardReport};
 use candlewick_search::sweep::Figures;
 use serde::Serialize;
 
-/// What the tests of a walk forward, and the hold-out where it was opened, say together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// Shown on the tests, and on the hold-out.
+    /// The tests and the hold-out show an edge.
     EdgeHeld,
-    /// Shown on the tests; the hold-out is locked.
+    /// The tests show an edge; the hold-out is locked.
     EdgeShown,
-    /// Shown on the tests; the hold-out was opened and decides nothing.
+    /// The tests show an edge; the opened hold-out is inconclusive.
     EdgeUnconfirmed,
-    /// Shown on the tests; the hold-out rules it out.
+    /// The tests show an edge; the hold-out rules it out.
     EdgeNotHeld,
-    /// Shown on earlier tests, and not supported by later ones.
     EdgeNoLongerHeld,
-    /// The trades show one, and something keeps it from being believed.
     EdgeWithheld,
-    /// One that would be worth trading is ruled out.
     NoEdge,
-    /// The trades are too few to say.
     NotEnoughTrades,
 }
 
 impl Conclusion {
-    /// Of the verdicts on the tests and on the hold-out.
     pub fn of(report: &WalkForwardReport) -> Self {
         let hold_out = report.hold_out().and_then(HoldOut::verdict);
         match Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out) {
@@ -54,7 +48,6 @@ impl Conclusion {
         }
     }
 
-    /// In two words, for the head of a page.
     pub(super) const fn headline(self) -> &'static str {
         match self {
             Self::EdgeHeld => "The edge held",
@@ -68,7 +61,6 @@ impl Conclusion {
         }
     }
 
-    /// The colour of the page's head.
     pub(super) const fn class(self) -> &'static str {
         match self {
             Self::EdgeHeld | Self::EdgeShown => "shown",
@@ -78,7 +70,6 @@ impl Conclusion {
         }
     }
 
-    /// What it means, plainly.
     pub(super) fn words(
         self,
         report: &WalkForwardReport,
@@ -121,7 +112,6 @@ impl Conclusion {
         }
     }
 
-    /// What to do next, the most useful first.
     pub(super) fn next(
         self,
         report: &WalkForwardReport,
@@ -184,7 +174,8 @@ impl Conclusion {
     }
 }
 
-/// What helps where a condition never held; none where each did. More candles are no help to a rule that never signals.
+/// Returns hints for a condition that was never true, `None` if all were. More candles do not help
+/// a rule that never signals.
 fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
@@ -195,7 +186,7 @@ fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>>
     })
 }
 
-/// What helps where a gate leaves too few trades: more candles would leave as small a part of them.
+/// Returns hints for a gate that leaves too few trades. More candles would leave as small a share.
 fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(
@@ -212,7 +203,6 @@ fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
     ]
 }
 
-/// Which way trades lean that are too few.
 fn leaning(tested: Option<&Figures>) -> String {
     let rates = tested.and_then(|figures| Some((figures.win_rate?, figures.break_even?)));
     match rates {

@@ -1,4 +1,4 @@
-//! The result of a guided search: what each step found, what it comes to, and what to do next.
+//! The report of a guided search: findings per step, conclusion and next steps.
 
 mod conclusion;
 mod page;
@@ -13,85 +13,57 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What a report is made from.
 pub struct TuneResult<'a> {
-    /// What was tuned.
     pub bot: TunedBot,
-    /// Each series that the bot needs.
     pub candles: Vec<FoundPart>,
-    /// The checks of its strategy.
     pub strategy_check: FoundPart,
-    /// The sweep; none where the bot has nothing to search.
     pub sweep: Option<&'a SweepReport>,
-    /// The walk forward.
     pub walk_forward: WalkForwardSummary<'a>,
-    /// How often the conditions of its rule held before the hold-out; nothing where it has none.
     pub conditions: Vec<ConditionLine>,
-    /// What its gate made of its signals; none of a bot without one.
     pub gate: Option<TunedGate>,
-    /// What is known of looks at the hold-out before this search.
     pub looks: Vec<String>,
-    /// What the reader should know besides.
     pub notices: Vec<String>,
-    /// Where things are.
     pub places: TunedPlaces,
-    /// What was written.
     pub files: Vec<PathBuf>,
 }
 
-/// What was tuned.
 #[derive(Clone, Debug, Serialize)]
 pub struct TunedBot {
-    /// The bot's name.
     pub name: String,
-    /// Symbol and interval.
     pub series: String,
-    /// Its strategy.
     pub strategy: String,
-    /// The strategy's version.
     pub version: String,
-    /// What was searched; nothing where it was tested as it stands.
+    /// Searched parameters; empty if the bot was tested with its own values.
     pub searched: Vec<String>,
 }
 
-/// What a step found: for people, and for machines.
 #[derive(Clone, Debug)]
 pub struct FoundPart {
-    /// What was looked at.
     pub name: String,
-    /// What was found, in words.
     pub words: String,
-    /// The same as a document.
     pub document: Value,
 }
 
-/// What stands over the table of conditions.
 const HELD: &str = "How often each condition held before the hold-out, with the bot's own numbers";
 
-/// Where things are that the next step needs.
 #[derive(Clone, Debug, Default)]
 pub struct TunedPlaces {
-    /// The configuration of the best set, or of the bot as it stands; none where nothing counted.
+    /// Configuration of the best set or of the unchanged bot; `None` if no set counted.
     pub best: Option<PathBuf>,
-    /// The arguments that run it: `--config` and the file, behind the configuration that it is laid over.
+    /// Command-line arguments that run it: `--config` with the file, after the base configuration
+    /// that it overlays.
     pub arguments: String,
-    /// How there would be more candles.
     pub more: String,
 }
 
-/// What the gate of a bot made of its signals before the hold-out, with the bot's own numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct TunedGate {
-    /// The gate in words.
     pub gate: String,
-    /// Signals of the strategy whose end the candles show.
     pub signals: u64,
-    /// Those that the gate let be traded; the others were virtual.
     pub traded: u64,
 }
 
 impl TunedGate {
-    /// Whether most signals were virtual, so that trades are few because of it.
     pub(crate) const fn is_cause(&self) -> bool {
         self.signals > 0 && 2 * self.traded < self.signals
     }
@@ -105,37 +77,29 @@ impl TunedGate {
     }
 }
 
-/// A guided search, reported.
 #[derive(Serialize)]
 pub struct TuneReport<'a> {
     conclusion: Conclusion,
-    /// What it means.
     words: String,
-    /// What to do next, the most useful first.
     next: Vec<String>,
     bot: TunedBot,
     #[serde(serialize_with = "documents")]
     candles: Vec<FoundPart>,
     #[serde(serialize_with = "document")]
     strategy_check: FoundPart,
-    /// With the bot's own numbers, on the candles before the hold-out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionLine>,
-    /// With the bot's own numbers, on the candles before the hold-out.
     #[serde(skip_serializing_if = "Option::is_none")]
     gate: Option<TunedGate>,
-    /// The best configuration.
     best: Option<PathBuf>,
     sweep: Option<&'a SweepReport>,
     walk_forward: WalkForwardSummary<'a>,
-    /// What is known of looks at the hold-out before this search.
     #[serde(skip)]
     looks: Vec<String>,
     notices: Vec<String>,
     files: Vec<PathBuf>,
 }
 
-/// Puts the findings that are printed before a verdict in front of `words`.
 fn with_headlines(report: &WalkForwardReport, words: &str) -> String {
     let mut sentences: Vec<&str> = report.headlines().collect();
     sentences.push(words);
@@ -143,7 +107,6 @@ fn with_headlines(report: &WalkForwardReport, words: &str) -> String {
 }
 
 impl<'a> TuneReport<'a> {
-    /// What the steps come to.
     pub fn of(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
@@ -171,17 +134,14 @@ impl<'a> TuneReport<'a> {
         }
     }
 
-    /// What it comes to.
     pub const fn conclusion(&self) -> Conclusion {
         self.conclusion
     }
 
-    /// Notes that a file was written.
     pub fn wrote(&mut self, file: PathBuf) {
         self.files.push(file);
     }
 
-    /// Each step with what it found.
     fn steps(&self) -> Vec<(String, String)> {
         let mut steps = Vec::new();
         for part in &self.candles {
@@ -217,7 +177,6 @@ impl<'a> TuneReport<'a> {
         steps
     }
 
-    /// What the reader should know, each once.
     fn notes(&self) -> Vec<&str> {
         let mut notes: Vec<&str> = Vec::new();
         let sweep = self.sweep.into_iter().flat_map(SweepReport::notes);
@@ -231,7 +190,6 @@ impl<'a> TuneReport<'a> {
     }
 }
 
-/// How many variants count of so many sets.
 fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
     let fewer = if count < sets {
         format!(" (of {sets} sets: those with the same trades count as one)")

@@ -1,4 +1,4 @@
-//! The same as a page of HTML.
+//! HTML page of a guided search.
 
 use super::{HELD, TuneReport};
 use crate::ReportError;
@@ -6,10 +6,6 @@ use crate::conditions::ConditionLine;
 use crate::page::{DataTable, TunePage};
 
 impl TuneReport<'_> {
-    /// Everything that the page shows.
-    ///
-    /// # Errors
-    /// [`ReportError::Document`] when a figure is no JSON.
     pub fn page(&self) -> Result<TunePage, ReportError> {
         let bot = &self.bot;
         let searched = if bot.searched.is_empty() {

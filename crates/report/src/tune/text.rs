@@ -1,4 +1,4 @@
-//! The report as people read it in a terminal: one page.
+//! Text rendering of a guided search, one terminal page long.
 
 use super::{HELD, TuneReport};
 use crate::conditions::ConditionLine;

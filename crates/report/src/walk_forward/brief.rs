@@ -1,4 +1,4 @@
-//! A walk in a few words, as part of something larger.
+//! Summary of a walk-forward for the report of a guided search.
 
 use super::figures::minute;
 use super::{HoldOut, WalkForwardReport, WindowLine, percent};
@@ -9,27 +9,22 @@ use candlewick_records::counted;
 use candlewick_search::sweep::Figures;
 
 impl WalkForwardReport {
-    /// The verdict on the tests of all windows together.
     pub(crate) const fn verdict(&self) -> &'static str {
         self.verdict
     }
 
-    /// The same in words.
     pub(crate) fn verdict_words(&self) -> String {
         self.edge.words()
     }
 
-    /// Whether an edge is shown by the trades, and not to be believed.
     pub(crate) fn is_withheld(&self) -> bool {
         self.edge.is_withheld()
     }
 
-    /// Returns whether the edge is shown on earlier tests and not supported by later ones.
     pub(crate) fn did_not_last(&self) -> bool {
         self.has_finding(FindingKind::EdgeDidNotLast)
     }
 
-    /// Returns whether the stakes lost money on trades that win.
     pub(crate) fn loses_money(&self) -> bool {
         self.has_finding(FindingKind::StakesLoseMoney)
     }
@@ -38,27 +33,22 @@ impl WalkForwardReport {
         self.findings.iter().any(|finding| finding.kind == kind)
     }
 
-    /// Findings that are printed before the verdict.
     pub(crate) fn headlines(&self) -> impl Iterator<Item = &str> {
         self.findings.iter().filter(|finding| finding.is_headline()).map(|finding| finding.text.as_str())
     }
 
-    /// What the tests of all windows came to together.
     pub(crate) fn tested(&self) -> Option<&Figures> {
         self.out_of_sample.as_ref().map(|joined| &joined.figures)
     }
 
-    /// The hold-out; none where nothing is held out.
     pub(crate) const fn hold_out(&self) -> Option<&HoldOut> {
         self.hold_out.as_ref()
     }
 
-    /// What the reader should know.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notices
     }
 
-    /// Windows, trades and win rate of the tests.
     pub(crate) fn brief(&self) -> String {
         let windows = counted(self.windows.len(), "window", "windows");
         match self.tested() {
@@ -73,7 +63,6 @@ impl WalkForwardReport {
         }
     }
 
-    /// A line for each window.
     pub(crate) fn window_table(&self) -> DataTable {
         let mut header = ["test from", "to"].map(str::to_owned).to_vec();
         header.extend(self.parameters.iter().cloned());

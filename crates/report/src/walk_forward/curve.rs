@@ -1,9 +1,8 @@
-//! A curve in one line of text.
+//! Cumulative curve in one line of text.
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const MAX_COLUMNS: usize = 60;
 
-/// The sums of these numbers as they grow, each column the last of its part; nothing below two numbers.
 pub(super) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
     let sums: Vec<f64> = (numbers.into_iter())
         .scan(0.0, |sum, number| {

@@ -1,4 +1,4 @@
-//! The report as people read it.
+//! Text rendering of a walk-forward report.
 
 use super::{ChosenLine, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine, percent};
 use crate::value::short;
@@ -6,7 +6,6 @@ use candlewick_records::{counted, table, utc};
 use candlewick_sdk::Millis;
 use std::fmt;
 
-/// What a column and a figure are that no other report has.
 const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by that in sample: 1 is all of it, 0 nothing, and below 0 the \
                           test lost. All windows together count by the trades of their tests; - stands where the training earned \
                           nothing or the test has no trade.";
@@ -153,12 +152,10 @@ impl WalkForwardReport {
     }
 }
 
-/// A part of something, such as 0.75.
 fn part(part: Option<f64>) -> String {
     part.map_or("-".to_owned(), |part| format!("{part:.2}"))
 }
 
-/// To the minute, in UTC.
 pub(super) fn minute(at: Millis) -> String {
     let text = utc(at);
     text.get(..16).map_or_else(|| text.clone(), |text| text.replace('T', " "))

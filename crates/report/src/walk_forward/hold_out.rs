@@ -1,4 +1,4 @@
-//! What is said of the hold-out: that it is locked, or what came of opening it.
+//! The hold-out in a report: locked, or opened with its result.
 
 use super::{WindowLine, percent, plan_of};
 use crate::run::{Caveats, EdgeLine};
@@ -10,42 +10,34 @@ use candlewick_search::walk_forward::WindowResult;
 use serde::Serialize;
 use std::ops::Range;
 
-/// The hold-out of a walk.
 #[derive(Debug, Serialize)]
 pub struct HoldOut {
     from: Millis,
     to: Millis,
-    /// How often it was opened for this hypothesis, this time included.
+    /// Number of openings for this hypothesis, including this run.
     openings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     opened: Option<OpenedLine>,
 }
 
-/// What an opening of a hold-out is among all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldOutOpening {
-    /// When it was opened: earlier than now when a run only repeats the one that opened it.
+    /// Earlier than now if this run repeats the one that opened it.
     pub at: String,
-    /// Which opening for this hypothesis it is, from 1.
+    /// 1-based number of the opening for this hypothesis.
     pub number: usize,
-    /// How often candles of it had been opened for other hypotheses.
+    /// Number of times that its candles were opened for other hypotheses.
     pub others: usize,
-    /// What was known of earlier looks at it, in words: why an edge is not shown.
+    /// Known earlier uses, which withhold an edge.
     pub looks: Vec<String>,
-    /// Why there may have been others.
     pub looks_unknown: Option<String>,
 }
 
-/// What came of an opening.
 #[derive(Debug, Serialize)]
 struct OpenedLine {
-    /// When; earlier than now when this run only repeats the one that opened it.
     opened_at: String,
-    /// How often candles of it had been opened for other hypotheses.
     opened_for_others: usize,
-    /// What was known of earlier looks at it, in words.
     looks: Vec<String>,
-    /// Why there may have been others, of which nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     looks_unknown: Option<String>,
     verdict: &'static str,
@@ -55,12 +47,12 @@ struct OpenedLine {
 }
 
 impl HoldOut {
-    /// One that stays locked, after so many openings.
     pub const fn locked(range: &Range<Millis>, openings: usize) -> Self {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// One that was opened: a window whose test it is. A verdict on candles that were looked at before is withheld.
+    /// Reports an opened hold-out as the test of a window. A verdict on candles that were used
+    /// before is withheld.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),
@@ -95,17 +87,14 @@ impl HoldOut {
         }
     }
 
-    /// The verdict on it, where it was opened.
     pub(crate) fn verdict(&self) -> Option<&'static str> {
         self.opened.as_ref().map(|opened| opened.verdict)
     }
 
-    /// How often it was opened for this hypothesis.
     pub(crate) const fn openings(&self) -> usize {
         self.openings
     }
 
-    /// All of it in one line.
     pub(crate) fn brief(&self) -> String {
         let part = |(name, words): (&'static str, String)| match name {
             "" | "hold-out" => words,
@@ -116,7 +105,6 @@ impl HoldOut {
         self.words().into_iter().map(part).collect::<Vec<_>>().join("; ")
     }
 
-    /// In words, each a figure of the report.
     pub(super) fn words(&self) -> Vec<(&'static str, String)> {
         let range = format!("{} to {}", utc(self.from), utc(self.to));
         let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };

@@ -1,4 +1,4 @@
-//! The report of a walk: one struct, printed as a table or as JSON.
+//! The report of a walk-forward: one struct that renders as a table or as JSON.
 
 mod brief;
 mod curve;
@@ -30,56 +30,41 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The confidence of intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// What a report is made from.
 pub struct WalkForwardResult<'a> {
-    /// The windows that were walked, in the order of time.
     pub steps: &'a [WindowResult],
-    /// What was searched.
     pub space: &'a Space,
-    /// How it was searched.
     pub sweep: &'a SweepSettings,
-    /// The lengths of windows.
     pub windows: WindowSettings,
-    /// The longest that a trade is under way, in whole candles.
+    /// Longest duration of a trade, in whole candles.
     pub purge: Millis,
-    /// What of the candles windows may lie in.
     pub walked: &'a Range<Millis>,
-    /// The hash of the candles.
     pub data_hash: &'a str,
-    /// What the reader should know of the candles.
     pub notices: &'a [String],
-    /// The balance with which each window begins.
     pub balance: Money,
-    /// What keeps an edge from being believed.
     pub caveats: &'a Caveats,
-    /// The hold-out, locked or opened; none where nothing is held out.
     pub hold_out: Option<HoldOut>,
 }
 
-/// What came of a walk: the same, however often it was stopped and whatever the machine.
+/// Result of a walk-forward. It does not depend on interruptions or on the machine.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardReport {
     scheme: &'static str,
     train_ms: Millis,
     test_ms: Millis,
-    /// The longest that a trade is under way, in whole candles.
     purge_ms: Millis,
-    /// What lies between training and test: the purge and the embargo.
+    /// Gap between training and test: purge plus embargo.
     gap_ms: Millis,
     search: &'static str,
     pub(super) objective: &'static str,
     #[serde(skip)]
     pub(super) by: Objective,
-    /// On the tests of all windows together.
     verdict: &'static str,
     pub(super) edge: EdgeLine,
-    /// What a reader must know before believing it.
     pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<Joined>,
-    /// The part of the expectancy that was left on the tests, over all windows.
+    /// Expectancy on the tests as a share of that in training, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
@@ -92,44 +77,33 @@ pub struct WalkForwardReport {
     pub(super) curve: Option<String>,
 }
 
-/// How many of the sets that windows chose were verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifiedSets {
-    /// So many: those that were chosen most often.
+    /// Number of verified sets, chosen most often first.
     pub verified: usize,
-    /// Of so many different ones.
     pub chosen: usize,
 }
 
-/// A report and how it came about this time.
+/// A report with the circumstances of this process, which the report itself omits.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardSummary<'a> {
-    /// The report.
     #[serde(flatten)]
     pub report: &'a WalkForwardReport,
-    /// Trials that an earlier process had run.
     pub resumed: usize,
-    /// Variants of the idea that were tried by now, in this walk and before; nothing where they are not counted.
     pub variants_tried: Option<u64>,
-    /// Why they could not be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncounted: Option<String>,
-    /// How many of the sets that windows chose were verified in a new process.
     pub verified: VerifiedSets,
-    /// What the number of variants rests on, in words.
     pub variants_notices: Vec<String>,
-    /// Real time that it took.
     pub elapsed_ms: u64,
-    /// What was written.
     pub files: Vec<PathBuf>,
 }
 
-/// The tests of all windows as one run.
 #[derive(Debug, Serialize)]
 pub(super) struct Joined {
-    /// With a chance of at least 95 %, the true win rate lies in it, under what it assumes.
+    /// Confidence interval with at least 95 % coverage under its assumptions.
     pub(super) win_rate_interval: Option<IntervalLine>,
-    /// The same with about 95 %, and narrower.
+    /// Narrower interval with about 95 % coverage.
     win_rate_wilson: Option<IntervalLine>,
     #[serde(flatten)]
     pub(super) figures: Figures,
@@ -147,21 +121,19 @@ pub(super) struct IntervalLine {
 pub(super) struct RobustnessLine {
     #[serde(flatten)]
     pub(super) counts: Robustness,
-    /// The part of the neighbours that beat break-even.
+    /// Fraction of the neighbors that beat break-even.
     pub(super) share: Option<f64>,
 }
 
-/// One window.
 #[derive(Debug, Serialize)]
 pub struct WindowLine {
-    /// From 1, in the order of time; the hold-out has none.
+    /// 1-based, in order of time; `None` for the hold-out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<usize>,
     pub(super) training: RangeLine,
     pub(super) test: RangeLine,
     pub(super) trials: usize,
     pub(super) counting: usize,
-    /// Nothing when no set counted: nothing was traded then.
     pub(super) chosen: Option<ChosenLine>,
 }
 
@@ -171,13 +143,11 @@ pub(super) struct RangeLine {
     pub(super) to: Millis,
 }
 
-/// What was chosen in a window.
 #[derive(Debug, Serialize)]
 pub(super) struct ChosenLine {
     pub(super) parameters: Map<String, Value>,
-    /// What it was chosen for.
     pub(super) score: f64,
-    /// The same on the test, however few its trades.
+    /// Score on the test, with any number of trades.
     pub(super) out_of_sample_score: Option<f64>,
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
@@ -186,7 +156,6 @@ pub(super) struct ChosenLine {
 }
 
 impl WalkForwardReport {
-    /// Of a walk whose windows were all tested.
     pub fn of(walked: WalkForwardResult<'_>) -> (Self, Option<Finished>) {
         let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = joined(steps, balance);
@@ -242,7 +211,6 @@ impl WalkForwardReport {
 }
 
 impl<'a> WalkForwardSummary<'a> {
-    /// A report that was written to these files.
     pub fn new(
         report: &'a WalkForwardReport,
         (resumed, verified): (usize, VerifiedSets),
@@ -286,7 +254,6 @@ impl RobustnessLine {
         Self { counts, share: counts.share() }
     }
 
-    /// How many of how many.
     pub(super) fn words(&self) -> String {
         format!("{} of {}", self.counts.beat_break_even, self.counts.neighbours)
     }
@@ -319,19 +286,16 @@ impl WindowLine {
         Self { window, training: line(training), test: line(test), trials, counting, chosen }
     }
 
-    /// What its set came to on the test.
     pub(super) fn out_of_sample(&self) -> Option<&Figures> {
         self.chosen.as_ref().map(|chosen| &chosen.out_of_sample)
     }
 }
 
-/// The plan of verdicts that was configured, as the first run that there was had it.
 pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
     let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 
-/// Describes the time after the last test, if it is more than a tenth of one.
 fn unused(
     walked: &Range<Millis>,
     windows: WindowSettings,
@@ -345,13 +309,12 @@ fn unused(
         .then(|| format!("the last {unused}{place} are in no test: the next window needs {missing} more"))
 }
 
-/// Returns the finding that money and returns per unit of stake disagree over all tests.
 fn staked_finding(all: &Finished) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// What of the expectancy is left, each window's trades weighing as many as they are; nothing when the
-/// training earned nothing.
+/// Returns the efficiency, with windows weighted by their trades. `None` if the training earned
+/// nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {

@@ -6,7 +6,6 @@ use candlewick_search::sweep::Figures;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// A figure and its name.
 type Named = (&'static str, fn(&Figures) -> Option<f64>);
 
 const FIGURES: [Named; 14] = [
@@ -26,10 +25,6 @@ const FIGURES: [Named; 14] = [
     ("longest_losing_streak", |f| Some(f.longest_losing_streak as f64)),
 ];
 
-/// Writes all windows; what is not known stays empty.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     let mut header = ["window", "training_from", "training_to", "test_from", "test_to", "trials", "counting"]

@@ -1,4 +1,4 @@
-//! The strategy `combine` as a program registers it: what it is depends on the parts that a bot's parameters name.
+//! Registration of the strategy `combine`, defined by the parts in a bot's parameters.
 
 use super::gate::Gate;
 use super::member::{Form, Member, names_of};
@@ -11,26 +11,22 @@ use candlewick_sdk::{BotContext, BuildError, CloseType, Parameter, Registry, Str
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The name in configurations.
 pub const NAME: &str = "combine";
-/// The version of what a combination means. That of a bot has the hash of its parts behind it.
+/// Version of the combination's semantics. A bot's version appends the hash of its parts.
 pub const VERSION: &str = "1.0.0";
-/// That of combinations whose trades say that several voted or that a direction is turned round: in version 1.0.0 their reason was the part's
-/// alone. Their trades are the same, and to others nothing has changed.
+/// Version of combinations whose reasons mention votes or an inverted direction. In 1.0.0 the
+/// reason was only the part's. The trades are the same, and other combinations keep 1.0.0.
 const VERSION_OF_REWORDED: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
-/// The longest that a signal is a view, in candles.
+/// In candles.
 pub(super) const MAX_WITHIN: usize = 10_000;
-/// Parts and filters of one combination.
 const MAX_PARTS: usize = 32;
-/// Combinations inside each other.
 const MAX_DEPTH: usize = 4;
-/// Characters of the hash in a version.
 const HASH_LETTERS: usize = 16;
 
-/// The strategy `combine`, whose parts are strategies of `registry`, or combinations themselves. Parameters of a part
-/// are those of the combination behind its name: `NAME.PARAMETER`.
+/// Parts of the strategy `combine` are strategies of `registry` or other combinations. A part's
+/// parameters are those of the combination with the part's name as prefix: `NAME.PARAMETER`.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
@@ -41,7 +37,6 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     with_keys(entry, &Map::new(), &[]).described(ABOUT)
 }
 
-/// What a combination is made of.
 pub(super) struct Plan {
     pub(super) parts: Vec<Member>,
     pub(super) filters: Vec<Member>,
@@ -50,7 +45,6 @@ pub(super) struct Plan {
     gate: Option<WrittenGate>,
 }
 
-/// The combination of a bot's parameters, as a strategy with parameters of its own.
 pub(super) fn entry_of(
     params: &Value,
     registry: &Arc<Registry>,
@@ -82,10 +76,6 @@ pub(super) fn entry_of(
     Ok(made_anew_of_others(own.into_iter().fold(entry, StrategyEntry::with_parameter), anew))
 }
 
-/// The rules among the parts and filters of a combination, also inside of others in it: the name of each, and its parameters.
-///
-/// # Errors
-/// As [`entry_of`].
 pub(crate) fn rules_inside(
     params: &Value,
     registry: &Arc<Registry>,
@@ -107,7 +97,6 @@ pub(crate) fn rules_inside(
     Ok(rules)
 }
 
-/// A quorum is a weight that the parts can reach.
 fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
     // A weight that is none has a message of its own.
@@ -125,13 +114,12 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     )))
 }
 
-/// The least weight and the sum of all, as people add them: 0.7 and 0.1 are 0.8.
+/// Returns the smallest weight and the sum of all, rounded as decimals: 0.7 and 0.1 make 0.8.
 fn bounds_of_quorum(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)
 }
 
-/// What a bot says of its combination, beside the parameters of its parts.
 fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
     let quorum = if weights.is_empty() {
         Parameter::new("quorum", 1.0)
@@ -206,7 +194,6 @@ impl Plan {
         Ok(Self { parts, filters, needs, is_vote, gate })
     }
 
-    /// Whether its trades have reasons of other words than those of the parts.
     fn is_reworded(&self, params: &Value) -> bool {
         let is_whole_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
         let is_vote = self.is_vote && self.parts.len() > 1;
@@ -248,7 +235,6 @@ impl Plan {
     }
 }
 
-/// An error of the combination's own parameters.
 pub(super) fn refuse(problem: impl Into<String>) -> BuildError {
     BuildError::parameters(NAME, problem)
 }

@@ -1,22 +1,19 @@
-//! What a combination goes by at a candle: how its parts stand and what its filters make of a signal, each with its own conditions.
+//! Conditions of a combination at a candle: the views of its parts and the answers of its filters.
 
 use super::strategy::{Choice, Combination, Need, weighed};
 use super::view::Part;
 use candlewick_sdk::{Condition, ConditionSide, Direction};
 use std::borrow::Cow;
 
-/// What is said of each combination at every candle.
 pub(super) struct Texts {
     choice: String,
-    /// Of each part that decides.
     parts: Vec<String>,
 }
 
-/// What a filter is asked.
 const LETS_PASS: &str = "lets the signal pass";
 
 impl Texts {
-    /// Of these parts, the last of which are so many filters.
+    /// The last `filters` of `parts` are filters.
     pub(super) fn of(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
@@ -39,7 +36,6 @@ impl Texts {
     }
 }
 
-/// First what the parts come to, then each part, then each filter; the conditions of each behind it.
 pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     let Combination { parts, choice, invert, texts, .. } = combination;
     let deciding = &parts[..combination.deciding()];
@@ -78,7 +74,6 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     shown
 }
 
-/// A line about a part.
 fn own<'a>(
     part: &'a Part,
     (side, text): (ConditionSide, &'a str),
@@ -88,7 +83,6 @@ fn own<'a>(
     Condition { part: Cow::Borrowed(&part.name), side, depth: 0, text, holds, numbers: &[], note }
 }
 
-/// The conditions of a part, behind its name.
 fn inner(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     part.strategy.conditions().into_iter().map(|one| {
         let path = match &*one.part {
@@ -99,7 +93,8 @@ fn inner(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// A condition of a filter: what has no direction is no condition for one, and belongs to the filter's own line.
+/// For a filter that accepts any view, a single direction is not a condition. Its conditions are
+/// nested below the filter's own line.
 fn of_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Need)) -> Condition<'a> {
     if need != Need::Any || one.part != filter.name {
         return one;
@@ -127,7 +122,6 @@ fn note_of_choice(parts: &[Part], choice: &Choice, direction: Option<Direction>,
     }
 }
 
-/// What a filter would let pass.
 fn note_without_signal(filter: &Part, need: Need) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
@@ -139,7 +133,6 @@ fn note_without_signal(filter: &Part, need: Need) -> String {
     .to_owned()
 }
 
-/// Weights as people add them.
 fn rounded(weight: f64) -> f64 {
     (weight * 1e9).round() / 1e9
 }

@@ -1,4 +1,4 @@
-//! What a bot's gate made of the signals of its strategy, over candles that are past: every signal with how it ended.
+//! Evaluates a bot's gate on past candles: every signal with its outcome.
 
 use super::NAME;
 use super::virtual_trade::{Ending, VirtualTrade};
@@ -7,35 +7,28 @@ use candlewick_sdk::{BotContext, BuildError, Candle, LongerCandles, Millis, Stra
 use candlewick_statistics::{GateRule, TradeOutcome};
 use serde_json::Value;
 
-/// A gate, and the signals behind it.
 #[derive(Clone, Debug)]
 pub struct FollowedGate {
-    /// What opens and closes it.
     pub rule: GateRule,
-    /// The signals whose end the candles show, in the order in which they were given.
     pub signals: Vec<FollowedSignal>,
 }
 
-/// A signal, followed by the candles of its bot as its gate follows it: without latency, without money, whatever the limits let through.
+/// A signal, settled by the bot's candles as its gate does: without latency, money or risk limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowedSignal {
-    /// When it was given.
     pub decided: Millis,
-    /// When its end was known.
     pub known: Millis,
-    /// When the day in which it was given began, of a gate that resets daily.
+    /// Start of the signal's day, for a gate that resets daily.
     pub day: i64,
-    /// How it ended; cancelled where candles are missing.
+    /// Cancelled if candles are missing.
     pub outcome: TradeOutcome,
-    /// Whether the gate let it be traded.
     pub is_real: bool,
 }
 
-/// Shows the candles of a bot to its strategy, from the first one on. None where that is no combination with a gate, and where parts of it
-/// want to see settlements, which candles do not tell.
+/// Replays candles to a bot's strategy from the first one on.
 ///
-/// # Errors
-/// As [`StrategyEntry::build`].
+/// `None` if the strategy is not a combination with a gate, or if parts require settlements, which
+/// candles do not contain.
 pub fn follow_gate(
     entry: &StrategyEntry,
     params: &Value,

@@ -1,4 +1,4 @@
-//! A gate before a strategy: while it is closed its signals are virtual trades, settled by the candles that follow, and none is traded.
+//! A gate in front of a strategy: while closed, signals become virtual trades.
 
 use super::virtual_trade::{Ending, VirtualTrade};
 use super::written_gate::GatePlan;
@@ -6,24 +6,18 @@ use candlewick_sdk::{Candle, Direction, EndedSignal, Expiry, GateMove, GateView,
 use candlewick_statistics::{GateDecision, GateStanding, TradeGate, TradeOutcome};
 use std::collections::VecDeque;
 
-/// Watches every signal of a strategy as a virtual trade, and says which of them are traded.
 pub(super) struct Gate {
     plan: GatePlan,
     rule: TradeGate,
-    /// The expiry of signals that name none.
     expiry: Expiry,
-    /// The length of the bot's candles.
     interval: Millis,
-    /// When the day of the last candle ends, where the gate resets daily.
     day_ends: Millis,
     under_way: VecDeque<Followed>,
-    /// How it stood before the signal of its last candle, where that gave one.
+    /// State before the signal of the last candle; `None` if that candle had no signal.
     before: Option<GateStanding>,
-    /// When it last opened or closed, and by what.
     moved: Option<GateMove>,
 }
 
-/// A signal that is followed to its end.
 struct Followed {
     trade: VirtualTrade,
     decided: Millis,
@@ -38,12 +32,12 @@ impl Gate {
         Self { plan, rule, expiry, interval, day_ends, under_way: VecDeque::new(), before: None, moved: None }
     }
 
-    /// Candles that it wants to have seen beside its strategy's own.
     pub(super) fn warmup(&self) -> usize {
         self.plan.warmup(self.interval)
     }
 
-    /// Settles what this candle has the prices of. To be called before the strategy's signal at it.
+    /// Settles virtual trades that this candle prices. Must be called before the strategy's signal
+    /// on the same candle.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
@@ -62,7 +56,6 @@ impl Gate {
         self.before = None;
     }
 
-    /// Takes a signal given at the close of a candle: as it is where the gate is open, else as a virtual one.
     pub(super) fn take(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
         self.before = Some(self.rule.standing());
@@ -74,12 +67,10 @@ impl Gate {
         if is_real { signal } else { signal.as_virtual() }
     }
 
-    /// Whether its next signal would be a virtual one.
     pub(super) const fn is_closed(&self) -> bool {
         !self.rule.is_open()
     }
 
-    /// What people are shown of it: how it stood when the last candle was answered.
     pub(super) fn indicators(&self) -> [(&'static str, f64); 3] {
         let gate = self.stood();
         [
@@ -89,7 +80,6 @@ impl Gate {
         ]
     }
 
-    /// The same in words.
     pub(super) fn view(&self) -> GateView {
         let now = self.rule.standing();
         GateView {
@@ -113,7 +103,6 @@ impl Gate {
         }
     }
 
-    /// Tells the gate something, and keeps what moved it where that did.
     fn moving<T>(
         &mut self,
         (at, by): (Millis, Option<EndedSignal>),

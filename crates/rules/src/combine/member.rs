@@ -1,4 +1,4 @@
-//! A part as it is configured: which strategy, under which name, with which parameters.
+//! A configured part of a combination: strategy, name and parameters.
 
 use super::entry::{MAX_WITHIN, entry_of, refuse};
 use super::view::Part;
@@ -8,23 +8,16 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// In which form the strategy of a part is made.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    /// The one that is traded.
     Quick,
-    /// The one that says its conditions.
     Explained,
 }
 
-/// A part before it is built.
 pub(super) struct Member {
     pub(super) name: String,
-    /// What it is for its parameters.
     entry: StrategyEntry,
-    /// Those that it is given.
     given: Value,
-    /// Its parameters, with the values that they have unless the bot gives `NAME.PARAMETER`.
     parameters: Vec<Parameter>,
     pub(super) weight: f64,
     pub(super) within: Option<usize>,
@@ -32,10 +25,6 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Reads one; `params` are those of the whole combination.
-    ///
-    /// # Errors
-    /// [`BuildError`] names the part and what is wrong with it.
     pub(super) fn of(
         written: WrittenPart,
         name: String,
@@ -93,27 +82,22 @@ impl Member {
         Ok(Self { parameters, name, entry, given: own, weight, within, invert })
     }
 
-    /// Its name, its strategy and the parameters that it is given.
     pub(super) fn into_given(self) -> (String, String, Value) {
         (self.name, self.entry.name, self.given)
     }
 
-    /// Its parameters, as those of the combination.
     pub(super) fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// What it is, for the version of the combination: everything but the values of its parameters.
+    /// Returns the input of the version hash: everything except the values of parameters.
     pub(super) fn identity(&self) -> Value {
         let Self { name, entry, weight, within, invert, .. } = self;
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Makes the part of one bot. `values` has every parameter of the combination; a signal is its view for `within` candles
-    /// unless it says otherwise itself.
-    ///
-    /// # Errors
-    /// As [`StrategyEntry::build`], with the part's name.
+    /// Builds the part for one bot. `values` has all parameters of the combination. `within` is the
+    /// default number of candles for which a signal is the part's view.
     pub(super) fn build(
         &self,
         values: &Value,
@@ -135,10 +119,7 @@ impl Member {
     }
 }
 
-/// The name of each part: its own, or that of its strategy, with a number where that is taken.
-///
-/// # Errors
-/// [`BuildError`] for a name that two have, or that a parameter's cannot begin with.
+/// Returns the name of each part: its own or that of its strategy, numbered if already used.
 pub(super) fn names_of(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
@@ -171,7 +152,6 @@ fn unknown_key<'a>(own: &'a Value, entry: &StrategyEntry) -> Option<&'a str> {
     own.as_object()?.keys().map(String::as_str).find(|key| !is_known(key))
 }
 
-/// The error with the part's name, unless it names a file.
 fn of_part(name: &str, error: BuildError) -> BuildError {
     match error {
         BuildError::File { .. } => error,

@@ -1,22 +1,20 @@
-//! Names of values that are put together once and then lent.
+//! Cache of composed value names that can be borrowed.
 
 use std::cell::OnceCell;
 
-/// A list that only grows: what is lent from it stays where it is.
+/// An append-only list: borrowed names stay valid while others are added.
 #[derive(Default)]
 pub(super) struct Names {
     first: OnceCell<Box<Name>>,
 }
 
 struct Name {
-    /// Which part, and its name for the value.
     of: (usize, String),
     whole: String,
     next: OnceCell<Box<Self>>,
 }
 
 impl Names {
-    /// `prefix.name`, for the part at this place.
     pub(super) fn whole(&self, place: usize, prefix: &str, name: &str) -> &str {
         let mut cell = &self.first;
         loop {

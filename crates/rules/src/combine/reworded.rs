@@ -1,26 +1,21 @@
-//! The reason of a trade that is not what a part alone signalled: how a vote went, and whether the direction is the other one.
+//! Reasons of trades that differ from the part's own, with the votes or an inverted direction.
 
 use candlewick_sdk::{Reason, ReasonTemplate};
 
-/// What stands before a reason that was given for the other direction.
 const TURNED: &str = "turned round: ";
-/// So many different ones are kept; strategies have far fewer texts.
+/// Cache size; strategies have far fewer reason texts.
 const MOST_KEPT: usize = 256;
 
-/// What a combination made of a part's signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Made {
-    /// Whether the part's own direction is turned round.
     pub(super) is_part_turned: bool,
     pub(super) votes: Option<Votes>,
-    /// Whether what the parts came to is turned round.
     pub(super) is_whole_turned: bool,
 }
 
-/// The weight that the direction has, of that of all parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// In billionths: as people add them.
+    /// In billionths, so that decimal weights add up exactly.
     of_direction: i64,
     of_all: i64,
 }
@@ -32,14 +27,12 @@ impl Votes {
     }
 }
 
-/// Reasons in other words, each text made once.
 #[derive(Default)]
 pub(super) struct Reworded {
     known: Vec<(Reason, Made, ReasonTemplate)>,
 }
 
 impl Reworded {
-    /// The part's reason with its numbers, in words that say what was made of its signal.
     pub(super) fn reason(&mut self, own: Reason, made: Made) -> Reason {
         if made.votes.is_none() && made.is_part_turned == made.is_whole_turned {
             return own;
@@ -61,7 +54,6 @@ impl Reworded {
     }
 }
 
-/// `turned round: 2 of 3: rsi(5) < 30`.
 fn words(own: &str, made: Made) -> String {
     let part = if made.is_part_turned { turned(own) } else { own.to_owned() };
     let voted = match made.votes {
@@ -74,7 +66,7 @@ fn words(own: &str, made: Made) -> String {
     if made.is_whole_turned { turned(&voted) } else { voted }
 }
 
-/// Of a direction that is turned round twice it is the part's own.
+/// Inverting twice restores the part's own reason.
 fn turned(reason: &str) -> String {
     reason.strip_prefix(TURNED).map_or_else(|| format!("{TURNED}{reason}"), str::to_owned)
 }

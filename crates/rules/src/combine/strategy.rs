@@ -1,4 +1,4 @@
-//! The strategy that a combination is.
+//! The strategy of a combination.
 
 use super::explained::{self, Texts};
 use super::gate::Gate;
@@ -11,31 +11,23 @@ use candlewick_sdk::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Sums of weights that are nearer to each other than this are equal: 0.7 + 0.1 is 0.8.
+/// Tolerance for sums of weights: 0.7 + 0.1 is 0.8.
 const SAME_WEIGHT: f64 = 1e-9;
 
-/// How the parts come to one direction.
 pub(super) enum Choice {
-    /// The first part that signals.
     FirstOf,
-    /// The direction that has the weight.
     Vote { weights: Vec<f64>, quorum: f64 },
 }
 
-/// What a filter asks of its part's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Need {
-    /// It is the direction of the trade.
     Same,
-    /// It is not the other direction.
     NotOpposite,
-    /// There is one.
     Any,
 }
 
 impl Need {
-    /// Whether a filter with this view lets a signal in this direction pass.
     pub(super) fn lets_pass(self, view: Option<Direction>, direction: Direction) -> bool {
         match self {
             Self::Same => view == Some(direction),
@@ -45,7 +37,6 @@ impl Need {
     }
 }
 
-/// The weight of the parts whose view is BUY, and of those whose view is SELL.
 pub(super) fn weighed(parts: &[Part], weights: &[f64]) -> (f64, f64) {
     let (mut buy, mut sell) = (0.0, 0.0);
     for (part, weight) in parts.iter().zip(weights) {
@@ -58,9 +49,8 @@ pub(super) fn weighed(parts: &[Part], weights: &[f64]) -> (f64, f64) {
     (buy, sell)
 }
 
-/// A strategy that is made of others.
 pub(super) struct Combination {
-    /// Those that decide, then the filters.
+    /// Deciding parts first, then the filters.
     pub(super) parts: Vec<Part>,
     needs: Vec<Need>,
     pub(super) choice: Choice,
@@ -76,7 +66,7 @@ pub(super) struct Combination {
 }
 
 impl Combination {
-    /// Of `parts`, the last of which are filters: one for each of `needs`.
+    /// The last of `parts` are filters, one for each of `needs`.
     pub(super) fn new(
         parts: Vec<Part>,
         needs: Vec<Need>,
@@ -108,7 +98,6 @@ impl Combination {
         }
     }
 
-    /// The same behind a gate.
     pub(super) fn behind(mut self, gate: Option<Gate>) -> Self {
         self.gate = gate;
         self
@@ -118,7 +107,6 @@ impl Combination {
         self.parts.len() - self.needs.len()
     }
 
-    /// The part whose signal is taken at the present candle.
     pub(super) fn chosen(&self) -> Option<usize> {
         let parts = &self.parts[..self.deciding()];
         match &self.choice {
@@ -136,7 +124,6 @@ impl Combination {
         }
     }
 
-    /// The filters and what each asks for.
     pub(super) fn filters(&self) -> impl Iterator<Item = (&Part, Need)> {
         self.parts[self.deciding()..].iter().zip(self.needs.iter().copied())
     }
@@ -145,7 +132,6 @@ impl Combination {
         self.filters().all(|(filter, need)| need.lets_pass(filter.view(), direction))
     }
 
-    /// What is made of the signal of a part that decides in this direction. Nobody votes against a part that is alone.
     fn made_of(&self, part: &Part, direction: Direction) -> Made {
         let votes = match &self.choice {
             Choice::Vote { weights, .. } if weights.len() > 1 => {
@@ -158,7 +144,6 @@ impl Combination {
         Made { is_part_turned: part.invert, votes, is_whole_turned: self.invert }
     }
 
-    /// What the parts come to at a candle.
     fn answer(&mut self, candle: &Candle) -> Option<Signal> {
         self.parts.iter_mut().for_each(|part| part.on_candle(candle));
         let chosen = self.chosen()?;
@@ -226,7 +211,6 @@ impl Strategy for Combination {
         self.parts.iter().any(|part| part.strategy.wants_settlements())
     }
 
-    /// Its own; without one those of the parts that decide.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         match self.expiry {
             Some(close_type) => vec![Some(Expiry { close_type, ..self.bot_expiry })],
@@ -246,7 +230,8 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// Those of each part behind its name, and its view: 1 for BUY, -1 for SELL; and how its gate stood.
+    /// Returns the parts' indicators with the part's name as prefix, the part's view (1 for BUY, -1
+    /// for SELL), and the state of the gate.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {

@@ -1,19 +1,15 @@
-//! What a part holds at a candle: its last signal, while that is not too long ago.
+//! The view of a part: its last signal while that is recent.
 
 use candlewick_sdk::{Candle, Direction, Signal, Strategy};
 
-/// A strategy inside a combination.
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) strategy: Box<dyn Strategy>,
-    /// For how many candles a signal is its view, that of the signal counted.
+    /// Number of candles for which a signal is the view, including its own.
     pub(super) within: usize,
-    /// Whether its signals are turned round.
     pub(super) invert: bool,
-    /// Its signal at the present candle.
     pub(super) signal: Option<Signal>,
     view: Option<Direction>,
-    /// Candles since the signal that is its view.
     age: usize,
 }
 
@@ -22,7 +18,8 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Candles until its view means anything: each of those that it is looked for at has to be one at which it is warm.
+    /// Returns the warm-up of the view: the part must be warm on every candle on which a signal may
+    /// count.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -45,19 +42,18 @@ impl Part {
         }
     }
 
-    /// Its view at the present candle.
     #[inline]
     pub(super) const fn view(&self) -> Option<Direction> {
         self.view
     }
 
-    /// The direction in which it signals at the present candle. A signal that was taken still is one.
+    /// Returns the direction of a signal on the present candle, even if the signal was already
+    /// used.
     #[inline]
     pub(super) fn signals(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)
     }
 
-    /// Its view in words, with how old it is and what the part itself said; empty where it has none.
     pub(super) fn words(&self) -> String {
         let Some(view) = self.view else { return String::new() };
         let ago = match self.age {

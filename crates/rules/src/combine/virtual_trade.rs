@@ -1,13 +1,13 @@
-//! A signal as if it had been traded at the price of its moment, without latency and without money.
+//! A virtual trade: a signal traded at the candle's price, without latency or money.
 
 use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, compare_prices};
 use candlewick_statistics::TradeOutcome;
 use std::cmp::Ordering;
 
-/// Within this much of a candle's end a `CANDLE_CLOSE` of 60 s or more belongs to the next candle (`domain 3`).
+/// Within this distance of a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next
+/// candle (`domain 3`).
 const CUTOFF: Millis = Millis::from_seconds(30);
 
-/// One that is under way.
 pub(super) struct VirtualTrade {
     direction: Direction,
     entry_at: Millis,
@@ -15,16 +15,13 @@ pub(super) struct VirtualTrade {
     entry: Option<f64>,
 }
 
-/// What a candle says of the end of one.
 pub(super) enum Ending {
     NotYet,
-    /// It has no price at its entry or its exit, because candles are missing.
     NoPrice,
     Ended(TradeOutcome),
 }
 
 impl VirtualTrade {
-    /// Decided at this moment.
     pub(super) fn new(direction: Direction, expiry: Expiry, at: Millis) -> Self {
         let (entry_at, exit_at) = times(expiry, at);
         Self { direction, entry_at, exit_at, entry: None }
@@ -54,7 +51,8 @@ impl VirtualTrade {
     }
 }
 
-/// The price at a moment of a candle, its ends included (`domain 3`, the path `linear`).
+/// Returns the price at a moment of a candle, inclusive of both ends (`domain 3`, the path
+/// `linear`).
 fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -66,7 +64,7 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// When a trade decided at this moment opens and closes, without latency (`domain 3`).
+/// Returns open and close time of a trade decided at `at`, without latency (`domain 3`).
 fn times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;

@@ -1,11 +1,12 @@
-//! A combination in a line: its parts, how they decide, its filters, and whether it is turned round.
+//! One-line description of a combination.
 
 use super::entry::Plan;
 use super::member::Member;
 use serde_json::Value;
 
-/// `trades where 3 of 3 votes agree: dip and band (weight 2, turned round), each for 3 candles from its signal; only while the filters hours and
-/// trend let it pass`, by the bot's own numbers.
+/// Returns a description such as `trades where 3 of 3 votes agree: dip and band (weight 2, turned
+/// round), each for 3 candles from its signal; only while the filters hours and trend let it pass`,
+/// with the bot's own values.
 pub(super) fn words(plan: &Plan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| part_words(part, plan.is_vote)).collect();
     let decides = if plan.is_vote { vote_words(plan, &parts, params) } else { first_words(&parts) };
@@ -42,7 +43,6 @@ fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
     format!("trades where {quorum} of {all} votes agree: {}{within}", listed(parts))
 }
 
-/// The name of a part, and what is special about it.
 fn part_words(part: &Member, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));

@@ -1,4 +1,4 @@
-//! A combination as it stands in the parameters of a bot.
+//! Parsing of a combination from the parameters of a bot.
 
 use super::entry::refuse;
 use super::strategy::Need;
@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-/// The strategies that decide.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenPart {
@@ -24,12 +23,11 @@ pub(super) struct WrittenPart {
     pub(super) invert: bool,
 }
 
-/// A number: what TOML calls `nan` or `inf` comes as nothing, which is not the same as no key.
+/// Rejects null: TOML's `nan` and `inf` arrive as null, which differs from a missing key.
 fn a_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
 
-/// A filter: a strategy, or a short form for a rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenFilter {
@@ -51,7 +49,7 @@ pub(super) struct WrittenFilter {
     parameters: Map<String, Value>,
 }
 
-/// Bounds of the average true range as a fraction of the close.
+/// Average true range as a fraction of the close.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
@@ -65,13 +63,8 @@ const fn usual_period() -> u32 {
     14
 }
 
-/// The largest period of the short filters.
 const MAX_PERIOD: u32 = 5_000;
 
-/// The list that stands under a key; empty where there is none.
-///
-/// # Errors
-/// What is wrong with it, and where.
 pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
@@ -91,7 +84,6 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
     items.iter().enumerate().map(read).collect()
 }
 
-/// What a table is told that cannot be read: which key has the wrong value, or of a key that does not exist, which one is meant.
 pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
     // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
@@ -103,10 +95,6 @@ pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
 }
 
 impl WrittenFilter {
-    /// The strategy that it is, and which view it asks for.
-    ///
-    /// # Errors
-    /// What is written wrongly.
     pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Need), BuildError> {
         let wrong = |problem: &str| refuse(format!("filters[{place}]: {problem}"));
         if let Some(key) = self.key_of_a_strategy().filter(|_| self.strategy.is_none()) {
@@ -175,7 +163,6 @@ impl WrittenFilter {
         }
     }
 
-    /// A key that only a filter with a strategy has.
     fn key_of_a_strategy(&self) -> Option<&'static str> {
         let given = [
             (self.invert, "invert"),
@@ -187,7 +174,6 @@ impl WrittenFilter {
     }
 }
 
-/// Two texts that may stand in quotes.
 fn two_times(hours: &Value) -> Option<(&str, &str)> {
     let [from, to] = hours.as_array()?.as_slice() else { return None };
     let (from, to) = (from.as_str()?, to.as_str()?);

@@ -1,4 +1,4 @@
-//! A gate as it stands in the parameters of a bot.
+//! Parsing of a gate from the parameters of a bot.
 
 use super::entry::refuse;
 use super::written::words_of;
@@ -8,32 +8,26 @@ use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The key of the table, and what its values' names begin with.
 pub(super) const KEY: &str = "gate";
-/// The most trades, losses or wins that a gate counts.
 const MAX_COUNT: u32 = 10_000;
-/// The most candles that it wants to have seen.
 const MAX_HISTORY: u32 = 100_000;
-/// Candles that it wants to have seen unless it says otherwise.
 const HISTORY: usize = 500;
-/// A day on which the clocks are set back.
+/// A day on which clocks are set back.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
-/// The verdict's error rates and its edge, as a run's are unless configured (`domain 6`).
+/// Default error rates and edge of the verdict, the same as for a run (`domain 6`).
 const ERROR_RATE: f64 = 0.05;
 const EDGE: f64 = 0.04;
 
-/// What a gate does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GatePlan {
     pub(super) rule: GateRule,
-    /// The day with which it resets; none of one that does not.
     pub(super) day: Option<DayStart>,
-    /// Candles from which a start learns how it stands, where that is said.
     history: Option<u32>,
 }
 
 impl GatePlan {
-    /// Candles of this length from which a start learns how it stands: those of a day where it resets with each.
+    /// Returns the number of candles that restore the gate's state at startup: a whole day if it
+    /// resets daily.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.day.is_some() { of_a_day() } else { HISTORY };
@@ -41,7 +35,6 @@ impl GatePlan {
     }
 }
 
-/// The table.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenGate {
@@ -61,10 +54,7 @@ pub(super) struct WrittenGate {
 }
 
 impl WrittenGate {
-    /// The gate of these parameters, where a value that stands as `gate.NAME` goes before that of the table; none where there is none.
-    ///
-    /// # Errors
-    /// What is wrong with it.
+    /// Parses the gate, `None` without one. A value of `gate.NAME` overrides that of the table.
     pub(super) fn of(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
@@ -85,7 +75,6 @@ impl WrittenGate {
         read.map(Some).map_err(|error| refuse(format!("gate: {}", words_of(&error, &values))))
     }
 
-    /// Its numbers, as parameters of the combination.
     pub(super) fn parameters(&self) -> Vec<Parameter> {
         let count = |name: &str, value: Option<u32>, least: f64, most: u32, about: &str| {
             value.map(|value| {
@@ -142,7 +131,6 @@ impl WrittenGate {
         .collect()
     }
 
-    /// What it is, but for its numbers.
     pub(super) fn kind(&self) -> Value {
         let opens = match (&self.after_virtual_losses, &self.virtual_win_rate) {
             (Some(_), _) => "losses",
@@ -155,7 +143,6 @@ impl WrittenGate {
         }
     }
 
-    /// The day with which it resets.
     fn day(&self) -> Result<Option<DayStart>, BuildError> {
         let wrong = |problem: String| refuse(format!("gate: {problem}"));
         match self.resets.as_deref() {
@@ -172,10 +159,6 @@ impl WrittenGate {
         }
     }
 
-    /// What it does.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(super) fn plan(&self) -> Result<GatePlan, BuildError> {
         let wrong = |problem: &str| refuse(format!("gate: {problem}"));
         let counts = [

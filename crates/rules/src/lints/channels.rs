@@ -1,24 +1,19 @@
-//! Prices compared with a channel that includes their own candle: `close > donchian(20).upper`.
+//! Lint: prices compared with a channel that includes their candle, `close > donchian(20).upper`.
 
 use super::{Comparison, Relation};
 use crate::rule::Condition;
 use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::Interval;
 
-/// Prices between the low and the high of their candle.
 const CANDLE_PRICES: [&str; 6] = ["open", "high", "low", "close", "median", "typical"];
 
-/// A value without its shift.
 struct Unshifted<'c> {
     part: PartId,
-    /// Candles back.
     back: f64,
-    /// Interval of longer candles.
     longer: Option<&'c str>,
 }
 
 impl<'c> Unshifted<'c> {
-    /// Returns `None` for a value with several shifts.
     fn from_part(condition: &'c Condition, part: PartId) -> Option<Self> {
         let (part, longer) = match &condition.tree.part(part).form {
             Form::At { of, interval, .. } => (*of, Some(interval.as_str())),
@@ -33,11 +28,10 @@ impl<'c> Unshifted<'c> {
     }
 }
 
-/// An edge of `donchian`.
 struct ChannelEdge<'c> {
     value: Unshifted<'c>,
     is_upper: bool,
-    /// Candles in the channel; at least 1 if the period is a parameter.
+    /// Number of candles in the channel; at least 1 if the period is a parameter.
     candles: f64,
 }
 
@@ -55,14 +49,12 @@ impl<'c> ChannelEdge<'c> {
         (name == "donchian").then_some(Self { value, is_upper, candles: period.unwrap_or(1.0) })
     }
 
-    /// Returns whether the candle of `price` is one of the channel's.
     fn contains(&self, price: &Unshifted<'_>) -> bool {
         let first = self.value.back;
         self.value.longer == price.longer && first <= price.back && price.back < first + self.candles
     }
 }
 
-/// Finds comparisons that the channel's own candle decides.
 pub(super) fn check(condition: &Condition, _: Interval) -> Vec<String> {
     let check_part = |part: PartId| {
         let comparison = Comparison::from_part(condition, part)?;
@@ -93,7 +85,7 @@ pub(super) fn check(condition: &Condition, _: Interval) -> Vec<String> {
     condition.parts().filter_map(check_part).collect()
 }
 
-/// Returns the sides of a comparison; `a - b > 0` has those of `a > b`.
+/// Returns the operands of a comparison; `a - b > 0` has those of `a > b`.
 fn without_difference(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
     let Comparison { lower, higher, .. } = *comparison;
     let is_zero = |part: PartId| condition.number(part).is_some_and(|number| number.abs() < f64::EPSILON);

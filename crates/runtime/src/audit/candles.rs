@@ -1,20 +1,18 @@
-//! Candles against what they were when first seen. What was decided on the first values stands.
+//! Audit of revised candles. Decisions based on the first values are not reversed.
 
 use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Candles of a series that may still be seen again.
+/// Number of remembered candles per series.
 const KEPT: usize = 8;
 
-/// The last candles of each series, as first seen.
 #[derive(Debug, Default)]
 pub(crate) struct RevisionAudit {
     first: BTreeMap<(Millis, candlewick_sdk::Symbol), VecDeque<Candle>>,
 }
 
 impl RevisionAudit {
-    /// Takes the candles of an answer, sorted: how many had been seen before, and which of those have changed since.
     pub(crate) fn take(&mut self, series: Series, candles: &[Candle]) -> (usize, Vec<Finding>) {
         let first = self.first.entry((series.interval.length(), series.symbol)).or_default();
         let (mut seen, mut findings) = (0, Vec::new());

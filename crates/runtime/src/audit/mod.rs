@@ -1,5 +1,7 @@
-//! Audits: what the venue says, held against what was asked, recorded or computed. What they find is counted, kept in the
-//! journal as notes and shown to people. A result that the venue contradicts is corrected, or halts the run (`domain 5.10`).
+//! Audits of the venue's statements against what was requested, recorded or computed.
+//!
+//! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked
+//! result, the result is corrected or the run halts (`domain 5.10`).
 
 mod candles;
 mod payout;
@@ -26,33 +28,23 @@ use candlewick_sdk::{Payout, Symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is audited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audit {
-    /// The venue's report of a trade against what was asked for.
     Terms,
-    /// The wallet against the ledger.
     Wallet,
-    /// A settlement against the price records and the payout.
     Settlement,
-    /// A polled price against the candle of its moment.
     Price,
-    /// A candle against what it was when first seen.
     Revision,
-    /// A payout against the one before.
     Payout,
-    /// Fields and values that this client does not know.
     Schema,
-    /// The account's trades against the intents.
     Trades,
 }
 
 impl Audit {
-    /// Those whose findings name what they are about, a trade or a field: the same words are the same finding.
+    /// Audits whose findings name a trade or field, so that equal texts are duplicates.
     pub(crate) const FOUND_ONCE: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
 
-    /// As it stands in a journal.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Terms => "terms",
@@ -67,16 +59,12 @@ impl Audit {
     }
 }
 
-/// Whether a person must see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// It is kept and counted.
     Note,
-    /// It is shown to people at once besides.
     Alarm,
 }
 
-/// Something that is not as it should be, or has changed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Finding {
     pub(crate) audit: Audit,
@@ -84,16 +72,12 @@ pub(crate) struct Finding {
     pub(crate) text: String,
 }
 
-/// How often something was looked at, and how often it was not as it should be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Looked at.
     pub checked: u64,
-    /// Not as it should be, or changed.
     pub findings: u64,
 }
 
-/// The audits of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Audits {
     pub(crate) wallet: WalletAudit,
@@ -102,9 +86,7 @@ pub(crate) struct Audits {
     pub(crate) prices: PriceAudit,
     pub(crate) revisions: RevisionAudit,
     pub(crate) payouts: PayoutAudit,
-    /// Names of what is unknown and was reported.
     unrecognised: BTreeMap<String, u64>,
-    /// What earlier runs found, of the audits that find a thing once.
     found: BTreeSet<String>,
     tallies: BTreeMap<Audit, Tally>,
 }
@@ -120,7 +102,6 @@ impl Finding {
 }
 
 impl Audits {
-    /// Those of a run that follows others, which followed the wallet so far, and whose old trades opened at these payouts.
     pub(crate) fn after(
         wallet: WalletAudit,
         found: BTreeSet<String>,
@@ -133,7 +114,6 @@ impl Audits {
         audits
     }
 
-    /// Those that no earlier run has found and told people of.
     pub(crate) fn new_of(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_new = |finding: &Finding| {
             !Audit::FOUND_ONCE.contains(&finding.audit) || !self.found.contains(&finding.text)
@@ -141,19 +121,16 @@ impl Audits {
         findings.into_iter().filter(is_new).collect()
     }
 
-    /// Counts so many looks.
     pub(crate) fn count(&mut self, audit: Audit, looks: usize, findings: usize) {
         let tally = self.tallies.entry(audit).or_default();
         tally.checked += looks as u64;
         tally.findings += findings as u64;
     }
 
-    /// All counts so far.
     pub(crate) fn tallies(&self) -> BTreeMap<Audit, Tally> {
         self.tallies.clone()
     }
 
-    /// What the venue's adapter met for the first time since it was last asked.
     pub(crate) fn take_unrecognised(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
         let news = met.keys().filter(|name| !self.unrecognised.contains_key(*name));
         let finding = |name: &String| {
@@ -166,7 +143,7 @@ impl Audits {
     }
 }
 
-/// How an intent is named in a note, so that `explain` finds it.
+/// Label of an intent in a note. `explain` searches for it.
 pub(crate) fn named(intent: IntentId) -> String {
     format!("trade #{intent} ")
 }

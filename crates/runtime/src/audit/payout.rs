@@ -1,23 +1,20 @@
-//! Payouts against the ones before, with what they ask of a strategy.
+//! Audit of payout changes, with the win rate that a strategy then needs.
 
 use super::{Audit, Finding};
 use candlewick_sdk::{Payout, Symbol};
 use candlewick_statistics::break_even;
 use std::collections::BTreeMap;
 
-/// The last payout of each symbol.
 #[derive(Debug, Default)]
 pub(crate) struct PayoutAudit {
     last: BTreeMap<Symbol, Payout>,
 }
 
 impl PayoutAudit {
-    /// A trade of an earlier run opened at this payout.
     pub(crate) fn recall(&mut self, symbol: Symbol, payout: Payout) {
         self.last.insert(symbol, payout);
     }
 
-    /// A trade opened at this payout; a change is a finding.
     pub(crate) fn take(&mut self, symbol: Symbol, payout: Payout) -> Option<Finding> {
         let before = self.last.insert(symbol, payout).filter(|before| *before != payout)?;
         let needed = |payout: Payout| {

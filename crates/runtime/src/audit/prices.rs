@@ -1,20 +1,18 @@
-//! Polled prices against the candles of their moments.
+//! Audit of polled prices against the candles of the same time.
 
 use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Prices of a symbol that wait for their candles.
+/// Maximum number of prices per symbol that await their candle.
 const KEPT: usize = 256;
 
-/// The last prices of each symbol.
 #[derive(Debug, Default)]
 pub(crate) struct PriceAudit {
     polled: BTreeMap<Symbol, VecDeque<(Millis, f64)>>,
 }
 
 impl PriceAudit {
-    /// A price record's last price, and the moment of the record.
     pub(crate) fn polled(&mut self, symbol: Symbol, time: Millis, price: f64) {
         let polled = self.polled.entry(symbol).or_default();
         if polled.back().is_some_and(|(last, _)| *last >= time) {
@@ -26,8 +24,9 @@ impl PriceAudit {
         polled.push_back((time, price));
     }
 
-    /// A candle closed: how many prices lie in its time, and which of them it does not contain. A price may be rounded in
-    /// another way: a millionth beside the candle is within it.
+    /// Checks the polled prices within a closed candle; returns their number and the findings.
+    ///
+    /// Allows a relative deviation of 1e-6, because prices may be rounded differently.
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));

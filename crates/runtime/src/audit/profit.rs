@@ -1,42 +1,34 @@
-//! The profit of a settled trade against its stake, its agreed payout and its outcome.
+//! Audit of a settled trade's profit against its stake, agreed payout and outcome.
 
 use crate::coordinator::profit_by_rule;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
 
-/// A settled trade's profit, with what it follows from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SettledProfit {
     pub(crate) intent: IntentId,
     pub(crate) stake: Money,
-    /// The payout that was agreed at the open.
     pub(crate) payout: Option<Payout>,
     pub(crate) outcome: Outcome,
     pub(crate) profit: Money,
 }
 
-/// What a profit is held against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProfitRules {
     pub(crate) scale: MoneyScale,
-    /// The highest payout that is believed, in percent.
     pub(crate) max_payout_percent: u32,
 }
 
-/// A profit that stake, payout and outcome do not give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrongProfit {
     pub(crate) text: String,
-    /// Whether it is more than another rounding.
     pub(crate) is_halting: bool,
 }
 
-/// The difference between two ways to round a profit, in minor units.
+/// Tolerated rounding difference of a profit, in minor units.
 const ROUNDING: i64 = 1;
 
 impl SettledProfit {
-    /// Whether a trade of this stake can have ended so at all with a payout of up to `max_payout_percent`: it loses at most its
-    /// stake, and a win earns something.
     pub(crate) fn is_possible(&self, max_payout_percent: u32) -> bool {
         let (profit, stake) = (self.profit.minor(), self.stake.minor());
         match self.outcome {
@@ -49,7 +41,6 @@ impl SettledProfit {
         }
     }
 
-    /// Holds the profit against stake, agreed payout and outcome.
     pub(crate) fn check(&self, rules: ProfitRules) -> Option<WrongProfit> {
         let expected = profit_by_rule(self.outcome, self.stake, self.payout);
         let is_possible = self.is_possible(rules.max_payout_percent);

@@ -1,4 +1,4 @@
-//! Results that were booked, against what the venue says of them later.
+//! Audit of booked results against later reports of the venue.
 
 use super::SettledProfit;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
@@ -7,64 +7,48 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// How long the list is compared with a booked result.
 const COMPARED_FOR: Millis = Millis::DAY;
 
-/// Maximum number of compared results: those that were booked last.
 const MAX_RESULTS: usize = 20_000;
 
-/// The last results of the last day, by hashes of the venue's identifiers.
+/// Results booked within the last day, by hash of the venue's trade id.
 #[derive(Debug, Default)]
 pub(crate) struct ListedResults {
     booked: BTreeMap<u64, Settling>,
-    /// In the order in which they were booked.
     order: VecDeque<u64>,
 }
 
-/// The booked result of a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settling {
     pub(crate) intent: IntentId,
     pub(crate) bot: BotId,
     pub(crate) stake: Money,
-    /// The payout that was agreed at the open.
     pub(crate) payout: Option<Payout>,
     pub(crate) outcome: Outcome,
     pub(crate) profit: Money,
-    /// When it became known.
     pub(crate) at: Millis,
     pub(crate) source: Source,
 }
 
-/// Who said how a trade ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Venue,
-    /// The operator, of a trade that the venue no longer had.
     Person,
 }
 
-/// What a record says of a trade whose result is booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// The booked result.
     Agrees,
-    /// Nothing about the result.
     Silent,
-    /// Another result; the profit is `None` where neither the record nor the rules give it.
+    /// Another result; the profit is `None` if neither the report nor the payout rules give it.
     Ended(Outcome, Option<Money>),
-    /// The trade is open.
     Running,
-    /// A result in a word that is not known.
     Unknown,
-    /// The venue took the trade back, and states no other result.
     Reverted,
-    /// Two different results in one list.
     Twice,
 }
 
 impl ListedResults {
-    /// Books the result of a trade, or a correction of it.
     pub(crate) fn book(&mut self, venue_id: &str, settling: Settling) {
         let hash = hash_of(venue_id);
         if self.booked.insert(hash, settling).is_none() {
@@ -75,12 +59,13 @@ impl ListedResults {
         }
     }
 
-    /// Compares the trade no longer.
     pub(crate) fn forget(&mut self, venue_id: &str) {
         self.booked.remove(&hash_of(venue_id));
     }
 
-    /// Returns what a list says of the booked trades in it, each once. Lists lag by up to `lag`.
+    /// Returns the list's verdict on each booked trade in it.
+    ///
+    /// A trade that is still open in the list within `lag` after booking is not a contradiction.
     pub(crate) fn words(
         &mut self,
         listing: &TradeListing,
@@ -107,7 +92,6 @@ impl ListedResults {
 }
 
 impl Word {
-    /// Both words of one list.
     fn with(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
@@ -116,12 +100,11 @@ impl Word {
         }
     }
 
-    /// Whether it is against the booked result.
     pub(crate) const fn contradicts(self) -> bool {
         !matches!(self, Self::Agrees | Self::Silent)
     }
 
-    /// Completes "the venue's list says".
+    /// Completes the sentence "the venue's list says".
     pub(crate) fn describe(self, settling: &Settling, scale: MoneyScale) -> String {
         match self {
             Self::Agrees => describe_result(settling.outcome, settling.profit, scale),
@@ -136,20 +119,17 @@ impl Word {
     }
 }
 
-/// An outcome with its profit: `LOST with -10.00`.
 pub(crate) fn describe_result(outcome: Outcome, profit: Money, scale: MoneyScale) -> String {
     let sign = if profit.is_positive() { "+" } else { "" };
     format!("{outcome} with {sign}{}", scale.format(profit))
 }
 
 impl Settling {
-    /// Returns the profit that another result would bring.
     pub(crate) const fn with_result(&self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
         let Self { intent, stake, payout, .. } = *self;
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns what a record says of the trade.
     pub(crate) fn word(&self, report: &TradeReport, scale: MoneyScale) -> Word {
         let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
         let word = match &report.progress {

@@ -1,4 +1,4 @@
-//! Settlements recomputed: the profit from stake and payout, the prices from the price records of their seconds.
+//! Recomputes settlements: the profit from stake and payout, the prices from their 1 s records.
 
 use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};
@@ -8,12 +8,10 @@ use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol, compare_
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-/// Settlements that wait for their prices; beyond it the oldest is left out.
 const MAX_WAITING: usize = 64;
-/// A record this old says nothing of its moment.
+/// Age at which a price record no longer represents its time.
 const STALE: Millis = Millis::from_seconds(5);
 
-/// A settled trade as the venue reports it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settlement {
     pub(crate) intent: IntentId,
@@ -27,7 +25,6 @@ pub(crate) struct Settlement {
     pub(crate) close: Option<(Millis, f64)>,
 }
 
-/// The price records of a settlement's two moments.
 #[derive(Clone, Debug, PartialEq)]
 struct Recomputed {
     settlement: Settlement,
@@ -35,27 +32,22 @@ struct Recomputed {
     close: Option<PriceAnswer>,
 }
 
-/// Settlements that are to be recomputed, one at a time.
 #[derive(Debug, Default)]
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
-    /// The one whose prices are asked for, and how many of the two were.
+    /// Settlement in progress, with the number of prices requested so far (0 to 2).
     current: Option<(Recomputed, usize)>,
 }
 
-/// What is to be done next.
 #[derive(Debug, PartialEq)]
 pub(crate) enum PriceCheck {
-    /// The price record of this moment is to be asked for.
     Ask(Symbol, Millis),
-    /// A settlement was checked: how many prices had a record, and which of them it does not contain.
     Checked(usize, Vec<Finding>),
-    /// No settlement waits.
     Nothing,
 }
 
 impl SettlementAudit {
-    /// Takes a settlement of which nobody knows whether its prices were asked for: they are, once more perhaps.
+    /// Queues a settlement whose price requests are unknown. They may be sent twice.
     pub(crate) fn recall(&mut self, settlement: Settlement) {
         if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
@@ -63,7 +55,6 @@ impl SettlementAudit {
         self.waiting.push_back(settlement);
     }
 
-    /// Takes a settlement, and returns what is wrong with it by itself. Its prices are requested later.
     pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
         let of_profit = settlement.profit_facts().check(rules).map(|wrong| {
@@ -75,7 +66,6 @@ impl SettlementAudit {
         of_profit.into_iter().chain(of_outcome).collect()
     }
 
-    /// The next step: of the settlement that is being checked, or of the next.
     pub(crate) fn next_check(&mut self) -> PriceCheck {
         loop {
             let Some((recomputed, asked)) = &mut self.current else {
@@ -100,7 +90,6 @@ impl SettlementAudit {
         }
     }
 
-    /// The record that was asked for; none when it could not be had.
     pub(crate) fn on_price(&mut self, answer: Option<PriceAnswer>) {
         let Some((recomputed, asked)) = &mut self.current else { return };
         if *asked == 0 {
@@ -118,14 +107,14 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// The moments whose records are asked for. A record is a bar of one second: an exit on a full second is the end of
-    /// the bar before it.
+    /// Returns the times of the open and close records to request.
+    ///
+    /// A record is a 1 s bar: a close on a full second belongs to the bar that ends there.
     pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))
     }
 
-    /// The result follows from the venue's own two prices.
     fn check_outcome(&self) -> Option<String> {
         let ((_, open), (_, close)) = (self.open?, self.close?);
         let wins_when = match self.direction {
@@ -155,7 +144,6 @@ impl Settlement {
 }
 
 impl Recomputed {
-    /// How many prices had a record of their second, and which of them it does not contain.
     fn check(&self) -> (usize, Vec<Finding>) {
         let Settlement { intent, open, close, .. } = self.settlement;
         let (opened_by, closed_by) = self.settlement.moments();
@@ -190,7 +178,7 @@ const fn moves(order: Ordering) -> &'static str {
     if order.is_gt() { "rose" } else { "fell" }
 }
 
-/// Prices may be rounded in another way: a millionth beside the record is within it.
+/// Allows a relative deviation of 1e-6, because prices may be rounded differently.
 fn contains(record: &PriceRecord, price: f64) -> bool {
     record.prices.low * (1.0 - 1e-6) <= price && price <= record.prices.high * (1.0 + 1e-6)
 }

@@ -1,4 +1,4 @@
-//! The venue's report of a trade against what was asked for.
+//! Audit of a reported trade against the terms of its order.
 
 use super::{Audit, Finding, named};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
@@ -7,28 +7,23 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::fmt::Display;
 
-/// Whether the report is of the trade that was ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Terms {
-    /// It is, as far as it says.
     AsOrdered,
-    /// Another account, symbol, direction, amount or expiry: nothing more may be opened before a person has looked.
+    /// Another account, symbol, direction, amount or expiry. Blocks opening until reviewed.
     Other {
-        /// Which trade, and how it differs.
         reason: String,
     },
 }
 
-/// An order, and the terms that count.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderedTerms {
-    /// The order as it was sent.
     pub(crate) asked: OpenOrder,
-    /// The order as the venue has reported it so far.
+    /// Order as last reported by the venue.
     pub(crate) counted: OpenOrder,
 }
 
-/// Compares what the report says with the terms that count. What it leaves out is not held against it.
+/// Compares a report with the terms in force. Missing fields are accepted.
 pub(crate) fn check_terms(
     intent: IntentId,
     ordered: &OrderedTerms,
@@ -65,7 +60,6 @@ pub(crate) fn check_terms(
     (terms, owner.into_iter().chain(differences.map(finding)).collect())
 }
 
-/// Returns why a trade is not of the account and user that it was ordered for.
 fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let ordered = order.account;
     if let Some(account) = report.account.filter(|account| *account != ordered) {
@@ -79,7 +73,6 @@ fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Opt
     Some(format!("trade #{intent} ({}) belongs to another user of the venue ({user})", report.id))
 }
 
-/// Describes a stake on another account than was ordered.
 pub(crate) fn staked_elsewhere(account: Account, amount: Option<Decimal>) -> String {
     let amount = amount.map_or_else(|| "an unknown amount".to_owned(), |amount| format!("{amount:.2}"));
     let staked = format!("{amount} was staked on the {account} account");
@@ -89,7 +82,6 @@ pub(crate) fn staked_elsewhere(account: Account, amount: Option<Decimal>) -> Str
     }
 }
 
-/// Describes how a term differs from the one that counts, `None` if it does not.
 fn describe_difference(name: &str, found: &str, (asked, counted): (&str, &str)) -> Option<String> {
     if found == counted {
         None
@@ -104,7 +96,7 @@ fn known<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
     reported.and_then(Reported::known).map(ToString::to_string)
 }
 
-/// The trade must last as long as its type says (`observed: expiry`).
+/// Checks that the trade lasts as long as its close type says (`observed: expiry`).
 fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let (open, close) = (report.open_time?, report.close_time?);
     let (lasts, length) = (close - open, order.close_type.duration());

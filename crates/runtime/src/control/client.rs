@@ -1,4 +1,4 @@
-//! Gives an order to a run, from another process.
+//! Sends orders to a run in another process.
 
 use super::line::{NoLine, PATIENCE, read_line, write_line};
 use super::order::MarkedOrder;
@@ -10,15 +10,12 @@ use std::time::Duration;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
 
-/// How long the run may take to answer: longer than its own deadline for the answer.
+/// Response timeout. It exceeds the run's own.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
 
-/// Gives an order to the run that listens at `path`, and waits for its answer. One that is given another way as well bears
-/// the same mark.
+/// Sends an order to the run that listens at `path` and waits for the response.
 ///
-/// # Errors
-/// [`ControlError::NoBotListens`] when nobody listens; other variants when the order could not be given, or when its
-/// answer did not come.
+/// An order that is also sent another way must carry the same token.
 pub async fn send_order(
     path: &Path,
     order: &ControlOrder,

@@ -1,4 +1,4 @@
-//! Those who follow a run through its socket: each is written to at its own pace, and one that takes nothing is let go.
+//! Event followers on a run's socket. Each reads at its own pace and is dropped if it stalls.
 
 use super::line::PATIENCE;
 use super::{ControlError, client};
@@ -7,18 +7,14 @@ use std::path::Path;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-/// How many may follow at a time; one more is let go at once.
 pub(super) const MAX_FOLLOWERS: usize = 16;
-/// The line by which a connection becomes one that follows.
 const FOLLOW: &str = r#"{"order":"follow"}"#;
 
-/// Whether a line of a connection says that it wants to follow.
 pub(super) fn is_follow(line: &[u8]) -> bool {
     let told: Result<serde_json::Value, _> = serde_json::from_slice(line);
     told.is_ok_and(|told| told == serde_json::json!({ "order": "follow" }))
 }
 
-/// Writes each event to one who follows, until the run ends, the follower goes, or it takes nothing for too long.
 pub(super) async fn give(mut stream: UnixStream, mut events: Follower) {
     let (mut reader, mut writer) = stream.split();
     let mut said = [0; 64];
@@ -45,17 +41,12 @@ pub(super) async fn give(mut stream: UnixStream, mut events: Follower) {
     }
 }
 
-/// The events of another process's run.
 #[derive(Debug)]
 pub struct FollowedRun {
     lines: Lines<BufReader<UnixStream>>,
 }
 
 impl FollowedRun {
-    /// Follows the run that listens at `path`.
-    ///
-    /// # Errors
-    /// [`ControlError::NoBotListens`] when nobody listens; other variants when it cannot be reached.
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = client::connect(path).await?;
         let line = format!("{FOLLOW}\n");
@@ -69,7 +60,7 @@ impl FollowedRun {
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
 
-    /// Waits for the next event, a JSON object; none once the run has ended, or lets nobody more follow.
+    /// Waits for the next event as JSON, `None` once the run ends or refuses followers.
     pub async fn next(&mut self) -> Option<String> {
         self.lines.next_line().await.ok().flatten()
     }

@@ -1,4 +1,4 @@
-//! The file whose appearance halts a run: the kill switch that needs nothing but a file system.
+//! The file whose appearance halts a run: a kill switch that needs only a file system.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use std::fs::{self, File, OpenOptions};
@@ -7,53 +7,40 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How often it is looked for.
 const PACE: Duration = Duration::from_millis(500);
-/// How much of its first line is taken as the reason.
 const REASON_BYTES: u64 = 200;
 
-/// The file. A run that finds it is halted, at its start as later; its removal resumes nothing.
+/// Path of the halt file. Removing the file does not resume the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltFile(PathBuf);
 
-/// Whether it had to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raised {
-    /// It was not there.
     Now,
-    /// It was there, and stays as it was.
     Before,
 }
 
-/// Whether there was one to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
-    /// It is gone now.
     Now,
-    /// It was not there.
     Before,
 }
 
 impl HaltFile {
-    /// At this path.
     pub const fn new(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// Where it is, or would be.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Whether it is there. What cannot be looked at is taken to be there: a kill switch fails on the safe side.
+    /// Returns whether the file exists. An unreadable path counts as existing, so that it fails
+    /// safe.
     pub fn is_there(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
     }
 
-    /// Makes it, with the reason inside, durably.
-    ///
-    /// # Errors
-    /// When it cannot be written, or something else than a plain file is in its place.
     pub fn raise(&self, reason: &str) -> io::Result<Raised> {
         match OpenOptions::new().write(true).create_new(true).open(&self.0) {
             Ok(mut file) => {
@@ -71,10 +58,6 @@ impl HaltFile {
         }
     }
 
-    /// Removes it. A run that it halted stays halted.
-    ///
-    /// # Errors
-    /// When it is there and cannot be removed.
     pub fn remove(&self) -> io::Result<Removed> {
         match fs::remove_file(&self.0) {
             Ok(()) => Ok(Removed::Now),
@@ -83,8 +66,10 @@ impl HaltFile {
         }
     }
 
-    /// Why it is there: that it is, and its first line. What is no plain file halts as well, and is never read: a pipe would be
-    /// waited for, and a link leads elsewhere.
+    /// Returns the reason from the first line.
+    ///
+    /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads
+    /// elsewhere.
     pub fn reason(&self) -> String {
         let there = format!("the file {} is there", self.0.display());
         if !self.is_plain() {
@@ -101,7 +86,7 @@ impl HaltFile {
         fs::symlink_metadata(&self.0).is_ok_and(|found| found.file_type().is_file())
     }
 
-    /// Why an order is refused while the file is there: it would not be believed, and the file halts again.
+    /// Refuses to resume while the file exists, because it would halt the run again.
     pub(super) fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         let is_refused = *order == ControlOrder::Resume && self.is_there();
         is_refused.then(|| {
@@ -111,8 +96,6 @@ impl HaltFile {
         })
     }
 
-    /// Orders a halt whenever the file appears, at once when it is there already, until `stop`. An order that is
-    /// not carried out is repeated.
     pub async fn watch(&self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(PACE);
@@ -140,7 +123,7 @@ impl HaltFile {
     }
 }
 
-/// Opens a file that was a plain one, and waits for nobody should it have become something else.
+/// Opens the file without blocking, in case it was replaced by a pipe or link.
 #[cfg(unix)]
 fn open_plain(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

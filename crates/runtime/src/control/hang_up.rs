@@ -1,5 +1,4 @@
-//! The signal SIGHUP: the settings are read again. That of a terminal that is gone, or goes just then, ends the run, as it
-//! always did.
+//! SIGHUP handling: reloads the settings, unless the terminal has closed, which ends the run.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_engine::ReloadedBy;
@@ -9,32 +8,24 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
-/// How long a terminal that is being closed may still be there: a shell that ends may tell its jobs first.
+/// Period in which a closing terminal may still exist. A shell may signal its jobs first.
 const CLOSING: Duration = Duration::from_secs(3);
-/// How often it is looked for meanwhile.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Listens from its making.
 pub struct HangUp {
     signal: Signal,
-    /// Whether this process was started in a terminal, and to end with it: `nohup` says that it is not to.
+    /// Whether the process was started in a terminal and must end with it. `nohup` prevents that.
     ends_with_terminal: bool,
 }
 
 impl HangUp {
-    /// Starts to listen. Needs a running tokio runtime.
-    ///
-    /// # Errors
-    /// The system does not let this process listen.
     pub fn listen() -> io::Result<Self> {
         // Asked before: who listens ignores the signal no more.
         let ends_with_terminal = has_terminal() && !is_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }
 
-    /// Orders a reload at each signal, until `stop`.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -65,7 +56,6 @@ impl HangUp {
     }
 }
 
-/// Whether the terminal is gone, or goes while it may be about to be closed.
 async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
     let mut pace = tokio::time::interval(PACE);
     for _ in 0..CLOSING.as_millis() / PACE.as_millis() {
@@ -81,12 +71,11 @@ fn has_terminal() -> bool {
     File::open(TERMINAL).is_ok()
 }
 
-/// Whether SIGHUP was ignored when this process was started, as far as the system says.
 fn is_ignored() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hang_up(&status))
 }
 
-/// The first of the signals, by the mask of those that are ignored.
+/// Checks bit 0, that of SIGHUP, in the mask of ignored signals.
 fn ignores_hang_up(status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)

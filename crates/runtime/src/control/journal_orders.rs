@@ -1,4 +1,4 @@
-//! Orders that lie in the journal's database: looked for at a steady pace, and answered there.
+//! Polls the journal's database for orders; the responses are stored there too.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest, HaltFile};
 use candlewick_journal::{JournalError, JournalUrl, Reader, StoredOrder, close_orders};
@@ -6,29 +6,29 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
-/// How often they are looked for.
 const PACE: Duration = Duration::from_secs(1);
-/// How long a look may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The orders in a journal's database, for the run that writes the journal.
 pub struct JournalOrders {
     url: JournalUrl,
     halt_file: HaltFile,
     reader: Option<Reader>,
-    /// Whether all that waited before this run has been seen to.
     is_beyond_earlier: bool,
 }
 
 impl JournalOrders {
-    /// Of this journal; while the HALT file is there, an order to resume is refused. Of the orders that wait before the first
-    /// look, which were given to an earlier run, only one to halt is handed over.
+    /// Creates the reader for a journal.
+    ///
+    /// Resume orders are refused while the halt file exists. Orders pending before the first poll
+    /// were meant for an earlier run: only a halt is accepted.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
         Self { url, halt_file, reader: None, is_beyond_earlier: false }
     }
 
-    /// Hands the run every order that waits, the oldest first, until `stop`. The run answers them in its journal: an order is
-    /// handed over again until its answer is durable, and the run carries it out once.
+    /// Forwards pending orders to the run, oldest first, until `stop`.
+    ///
+    /// An order is repeated until its response is durable in the journal. The run executes it only
+    /// once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(PACE);
@@ -45,7 +45,7 @@ impl JournalOrders {
         }
     }
 
-    /// Looks once. The run itself says loudly when its journal fails.
+    /// Polls once. Errors are not reported, because the run itself reports journal failures.
     pub async fn look(&mut self, orders: &mpsc::Sender<ControlRequest>) {
         match tokio::time::timeout(PATIENCE, self.waiting()).await {
             Ok(Ok(waiting)) => {
@@ -76,7 +76,6 @@ impl JournalOrders {
         Ok(waiting)
     }
 
-    /// Hands one to the run, or refuses it; whether that is done.
     async fn carry(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal_of(&order) {

@@ -1,4 +1,4 @@
-//! One message: a line of bounded length, read and written within a deadline.
+//! Messages as lines of bounded length, read and written with a timeout.
 
 use super::order::MAX_BYTES;
 use serde::Serialize;
@@ -6,23 +6,16 @@ use std::io;
 use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// How long a message may take to come or to go.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why there is no message.
 #[derive(Debug)]
 pub(super) enum NoLine {
-    /// The other side has nothing more to say.
     End,
-    /// It is longer than the bound.
     TooLong,
-    /// It did not come in time.
     Late,
-    /// The connection broke.
     Broken(io::Error),
 }
 
-/// Reads a message. The last one may lack its line end.
 pub(super) async fn read_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     patience: Duration,
@@ -46,7 +39,6 @@ pub(super) async fn read_line(
     }
 }
 
-/// Writes a message.
 pub(super) async fn write_line(
     writer: &mut (impl AsyncWrite + Unpin),
     message: &impl Serialize,

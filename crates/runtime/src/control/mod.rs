@@ -1,21 +1,11 @@
-//! Orders from outside to a run: halt, resume, reload, status, and the end of a doubt.
+//! External control of a run: halt, resume, reload, status, signals and resolving doubts.
 //!
-//! A person speaks to a running bot in four ways, by the places of its journal ([`ControlPaths`]):
+//! - Socket, owner only: one JSON line per [`ControlOrder`] and [`ControlAnswer`]; `follow` streams events.
+//! - Journal database ([`JournalOrders`]): durable answers. Orders that share a token run once.
+//! - File `HALT` ([`ControlPaths`]): halts. While it exists, resume is refused. Removal resumes nothing.
+//! - Signal SIGHUP: reloads.
 //!
-//! - through a **socket** that only its owner can open. A message is one line of JSON, its answer another
-//!   ([`ControlOrder`], [`ControlAnswer`]): `{"order":"halt","reason":"..."}`, `{"order":"resume"}`,
-//!   `{"order":"reload","by":"command"}`, `{"order":"status"}`, `{"order":"resolve","intent":7,"resolution":{"adopt":"01J..."},"reason":"..."}` (or
-//!   `"resolution":"not_opened"`), `{"order":"signal","bot":"ema","direction":"BUY","source":"command","id":"1"}`. After the line `{"order":"follow"}` the run's events are written to the connection as they
-//!   happen ([`events`](crate::events)), and nothing else is taken from it;
-//! - through the **journal's database** ([`JournalOrders`]), from wherever that is reached. The answer is durable together
-//!   with what the order brought about. An order that comes both ways bears one mark (`"token":"..."`) and is carried out
-//!   once;
-//! - through a **file**, `HALT`, for when both are out of reach. Its appearance halts. Its removal resumes
-//!   nothing: that takes an order, and while the file is there, the order to resume is refused;
-//! - by the **signal** SIGHUP, which orders a reload and nothing else.
-//!
-//! Orders reach the run as [`ControlRequest`]s through a bounded channel; nothing is decided here. Every
-//! read, write and answer has a deadline, in real time.
+//! All feed one bounded channel of [`ControlRequest`]s. All I/O has a timeout in real time.
 
 // What is said, and where.
 mod blockage;

@@ -1,20 +1,17 @@
-//! Where a run listens for orders.
+//! Paths of a run's socket and halt file.
 
 use super::HaltFile;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The two ways to a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlPaths {
-    /// The socket.
     pub socket: PathBuf,
-    /// The file whose appearance halts.
     pub halt_file: HaltFile,
 }
 
 impl ControlPaths {
-    /// Beside a journal: `candlewick.db.sock` and `candlewick.db.HALT` for `candlewick.db`.
+    /// Derives the paths from the journal's: `candlewick.db.sock` and `candlewick.db.HALT`.
     pub fn beside(journal: &Path) -> Self {
         Self {
             socket: with_suffix(journal, ".sock"),

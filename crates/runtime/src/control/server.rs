@@ -1,4 +1,4 @@
-//! Listens for orders, and hands them to the run.
+//! The socket server that receives orders for a run.
 
 use super::following::{MAX_FOLLOWERS, give, is_follow};
 use super::line::{NoLine, PATIENCE, read_line, write_line};
@@ -12,41 +12,32 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Connections at a time; others wait until one ends, as each does by itself.
 const MAX_CONNECTIONS: usize = 8;
-/// Orders on one connection.
 const MAX_ORDERS: usize = 64;
-/// The pause after a connection that could not be taken, such as for want of file descriptors.
 const BREATH: Duration = Duration::from_millis(200);
 
-/// A socket that takes orders for a run. Whoever makes it holds the journal's lease, so that of two processes with
-/// one journal only one listens.
+/// The socket that receives orders for a run.
+///
+/// Its creator must hold the journal's lease, so that only one process per journal listens.
 #[derive(Debug)]
 pub struct ControlServer {
     listener: UnixListener,
-    /// Removed when the server ends, however it ends.
     file: SocketFile,
     halt_file: HaltFile,
     feed: EventFeed,
 }
 
 impl ControlServer {
-    /// Makes the socket, with rights for its owner alone. Needs a running tokio runtime.
-    ///
-    /// # Errors
-    /// [`ControlError`] when another bot listens there, or the socket cannot be made.
     pub async fn bind(paths: &ControlPaths) -> Result<Self, ControlError> {
         let (listener, file) = SocketFile::make(&paths.socket).await?;
         Ok(Self { listener, file, halt_file: paths.halt_file.clone(), feed: EventFeed::default() })
     }
 
-    /// Lets others follow these events.
     #[must_use]
     pub fn with_events(self, feed: EventFeed) -> Self {
         Self { feed, ..self }
     }
 
-    /// Takes orders until `stop`, then removes the socket. Conversations that are not over by then are cut off.
     pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let Self { listener, file, halt_file, feed } = self;
         let mut stop = std::pin::pin!(stop);
@@ -81,7 +72,6 @@ impl ControlServer {
     }
 }
 
-/// Answers one order after the other; the stream of one who wants to follow from here on.
 async fn converse(
     mut stream: UnixStream,
     orders: mpsc::Sender<ControlRequest>,

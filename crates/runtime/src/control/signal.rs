@@ -1,4 +1,4 @@
-//! A signal from outside, as it is handed to a run, and what becomes of it.
+//! External signals and their outcomes.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
@@ -8,97 +8,67 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tokio::sync::{mpsc, oneshot};
 
-/// A trade that somebody outside of the program asks of a bot. It names its bot, or the symbol of exactly one.
+/// A trade requested by an external source; names its bot, or the symbol of exactly one bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignalOrder {
-    /// The bot's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bot: Option<String>,
-    /// The symbol, which has to be the bot's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
-    /// Up or down.
     pub direction: Direction,
-    /// By which door it comes.
     pub source: SignalSource,
-    /// What its sender calls it: a second one of this name is dropped.
+    /// Sender's id. Further signals with the same id are dropped.
     pub id: SignalId,
-    /// Venue time at which it was given; that of its arrival where it says none.
+    /// Venue time of the signal, `None` for the time of arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Millis>,
-    /// After how long it is late, where that is before the rule says so.
+    /// Lifetime, if shorter than the risk limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u32>,
-    /// A duration that replaces the bot's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_type: Option<CloseType>,
-    /// Why, in the sender's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<SignalReason>,
 }
 
-/// What became of a signal that was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "signal", rename_all = "snake_case")]
 pub enum SignalOutcome {
-    /// Risk approved it: its trade is on its way.
-    Approved {
-        /// As this intent.
-        intent: IntentId,
-    },
-    /// A rule refused it.
-    Refused {
-        /// Which.
-        rule: String,
-    },
-    /// One of this bot, source and name was taken before: it is dropped.
+    Approved { intent: IntentId },
+    Refused { rule: String },
     Duplicate,
 }
 
-/// What a list gives next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextEntry {
-    /// When, in venue time.
     pub at: Millis,
-    /// Whose trade.
     pub bot: String,
-    /// Its direction.
     pub direction: Direction,
 }
 
-/// So many reasons of a door are told apart.
 const MAX_REASONS: usize = 16;
 
-/// How many signals came from outside since a run began, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalTally {
-    /// Those that risk approved.
     pub approved: u64,
-    /// Those that a rule refused, by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, u64>,
-    /// Those that were taken before, and dropped.
     pub duplicates: u64,
-    /// What was no signal, by the door that it came by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub malformed: BTreeMap<String, u64>,
-    /// What was wrong with the last of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What the list gives next; none without one, or where nothing is to come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextEntry>,
-    /// Which lines of the list are passed over, and why the first; none without one, or where all are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<String>,
-    /// All of that by the door that it came by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_source: BTreeMap<String, SourceTally>,
 }
 
 impl SignalTally {
-    /// Counts what was decided on a signal that came by a door: none on one that was taken before.
+    /// Counts a decision; `None` is a duplicate.
     pub fn count(&mut self, door: &str, decided: Option<Result<(), Rule>>) {
         let of_door = self.by_source.entry(door.to_owned()).or_default();
         match decided {
@@ -119,32 +89,23 @@ impl SignalTally {
     }
 }
 
-/// What came by one door since a run began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceTally {
-    /// Those that risk approved.
     pub approved: u64,
-    /// Those that a rule refused, but for late ones.
+    /// Rejected signals, excluding late ones.
     pub refused: u64,
-    /// Those that `LateSignal` refused.
     pub late: u64,
-    /// Those that were taken before, and dropped.
     pub duplicates: u64,
-    /// What was no signal.
     pub malformed: u64,
-    /// What was not looked at because too many came.
     pub turned_away: u64,
-    /// What was wrong with the last that was no signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What was wrong with those that were no signal, and how many of them had it; of very many different ones the first.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<String, u64>,
 }
 
 impl SourceTally {
-    /// Adds how many were no signal for each reason.
     pub(crate) fn add_reasons(&mut self, reasons: BTreeMap<String, u64>) {
         for (reason, times) in reasons {
             if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
@@ -154,11 +115,9 @@ impl SourceTally {
     }
 }
 
-/// Hands a signal to the run, in its turn behind those before it; what becomes of it can be waited for. Whoever drops that before
-/// the run has the signal takes it back.
+/// Queues a signal for the run and returns its future outcome.
 ///
-/// # Errors
-/// The run has ended.
+/// Dropping the future before the run has received the signal withdraws it.
 pub async fn send_signal(
     orders: &mpsc::WeakSender<ControlRequest>,
     order: SignalOrder,
@@ -171,7 +130,6 @@ pub async fn send_signal(
     Ok(answered)
 }
 
-/// The run takes nothing any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run has ended")]
 pub struct RunEnded;

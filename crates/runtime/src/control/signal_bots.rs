@@ -1,45 +1,37 @@
-//! Whose a signal is, and whether its time can be meant: decided once, and said in the same words at every door.
+//! Finds the bot of a signal and checks its time, with the same errors for every source.
 
 use super::SignalOrder;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat};
 use std::collections::BTreeSet;
 
-/// How far ahead of venue time a signal's own time may be.
+/// Maximum time by which a signal may be ahead of venue time.
 const AHEAD: Millis = Millis::MINUTE;
-/// How many names an error has at most.
 const NAMED: usize = 12;
 
-/// The bots of a run, and what each trades.
 #[derive(Clone, Debug, Default)]
 pub struct SignalBots {
     bots: Vec<(String, String)>,
 }
 
 impl SignalBots {
-    /// A time that is further back than this is no time of a signal.
     pub const OLDEST: Millis = Millis::DAY;
 
-    /// Of each bot its name and its symbol, in the order of the run.
+    /// Takes name and symbol of each bot, in the order of the run.
     pub fn new(bots: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { bots: bots.into_iter().collect() }
     }
 
-    /// The place of the bot that a signal is for, given at a time that can be meant.
-    ///
-    /// # Errors
-    /// What is wrong with it, and what there is instead.
     pub fn check(&self, order: &SignalOrder, now: Millis) -> Result<usize, String> {
         let place = self.find(order.bot.as_deref(), order.symbol.as_deref())?;
         check_time(order.time.unwrap_or(now), now)?;
         Ok(place)
     }
 
-    /// The place of the bot of this name, or of the only one that trades this symbol, or of the one of both. A symbol may be written
-    /// in other ways, as `eur/usd`, where it can be no other one.
+    /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
     ///
-    /// # Errors
-    /// There is no such bot, or several.
+    /// With both, they must match. Other spellings of a symbol, such as `eur/usd`, are accepted if
+    /// unambiguous.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
@@ -70,7 +62,6 @@ impl SignalBots {
         }
     }
 
-    /// The symbol of a bot that is written so, or in another way that only it can be.
     pub fn symbol_of(&self, written: &str) -> Option<&str> {
         let symbols: BTreeSet<&str> = self.symbols().collect();
         if let Some(symbol) = symbols.get(written) {
@@ -81,7 +72,6 @@ impl SignalBots {
         alike.next().filter(|_| alike.next().is_none())
     }
 
-    /// What the bots trade.
     pub fn symbols(&self) -> impl Iterator<Item = &str> {
         self.bots.iter().map(|(_, symbol)| symbol.as_str())
     }
@@ -91,12 +81,10 @@ impl SignalBots {
     }
 }
 
-/// A symbol without the signs and the case in which the same one is written differently.
 fn plain(symbol: &str) -> String {
     symbol.chars().filter(|sign| sign.is_alphanumeric()).collect::<String>().to_uppercase()
 }
 
-/// Each name once, as far as they fit into a sentence.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut all: Vec<&str> = Vec::new();
     for name in names {

@@ -1,20 +1,16 @@
-//! What came from outside, in words: for `status`, the page, the end of a run, and the answers to orders.
+//! Text rendering of external signals, for status, page, final report and responses.
 
 use super::{SignalTally, SourceTally};
 use candlewick_sdk::visible;
 use std::collections::BTreeMap;
 
-/// So many reasons are shown of a door.
 const SHOWN_REASONS: usize = 5;
 
 impl SignalTally {
-    /// Whether anything came.
     pub fn is_empty(&self) -> bool {
         self.by_source.is_empty()
     }
 
-    /// What came in all and what became of it, then the same of each door where there were several, then what was wrong with the
-    /// last of each that was no signal; nothing where nothing came.
     pub fn words(&self) -> Vec<String> {
         if self.is_empty() {
             return Vec::new();
@@ -65,7 +61,6 @@ impl SourceTally {
         approved + refused + late + duplicates + malformed + turned_away
     }
 
-    /// How often each thing was wrong, the most frequent first, where there were several.
     fn reason_words(&self, door: &str) -> Option<String> {
         if self.reasons.len() < 2 {
             return None;
@@ -82,7 +77,6 @@ impl SourceTally {
         Some(format!("what was no signal ({}): {}", visible(door), words.join("; ")))
     }
 
-    /// Zeros left out. `rules` are those that refused, with their counts.
     fn words(&self, rules: &[String]) -> String {
         let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
@@ -99,20 +93,17 @@ impl SourceTally {
     }
 }
 
-/// The note that a run leaves in its journal when it ends: what came from outside.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SignalNote {
     signals: SignalTally,
 }
 
 impl SignalTally {
-    /// The note by which a journal has it.
     pub(crate) fn note(&self) -> String {
         let note = SignalNote { signals: Self { next: None, passed_over: None, ..self.clone() } };
         serde_json::to_string(&note).unwrap_or_default()
     }
 
-    /// What a run that has ended left of it in a note of its journal; none where the note says something else.
     pub fn of_note(body: &str) -> Option<Self> {
         serde_json::from_str::<SignalNote>(body).ok().map(|note| note.signals)
     }

@@ -1,4 +1,4 @@
-//! The socket's file: made so that nobody else can ever open it, and removed by whoever made it.
+//! The socket file. Only its owner can ever open it, and its creator removes it.
 
 use super::ControlError;
 use std::fs::{self, DirBuilder, Metadata, Permissions};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::{UnixListener, UnixStream};
 
-/// The longest path of a socket. Systems take 103 to 107 bytes, and it is made under a name that is a little
-/// longer.
+/// Maximum length of the path.
+///
+/// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary
+/// name.
 pub(super) const LONGEST_PATH: usize = 88;
-/// How long a socket that is in the way may take to show that somebody listens.
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// A socket that somebody made, by its place on the disk. It is removed with this value, unless another has
-/// taken its place.
+/// A socket file, identified by device and inode. Dropping this removes it unless it was replaced.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Makes the socket. What a dead process left there is removed; a living one's is not.
+    /// Creates the socket, replacing one left by a dead process but not one in use.
     pub(super) async fn make(path: &Path) -> Result<(UnixListener, Self), ControlError> {
         if path.as_os_str().len() > LONGEST_PATH {
             return Err(ControlError::PathTooLong { path: path.to_owned(), most: LONGEST_PATH });
@@ -48,7 +48,6 @@ impl Drop for SocketFile {
     }
 }
 
-/// Removes a socket to which nobody listens any more.
 async fn clear(path: &Path) -> Result<(), ControlError> {
     let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
     match fs::symlink_metadata(path) {
@@ -72,8 +71,9 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
     }
 }
 
-/// Binds in a folder that only we can enter, narrows the socket's rights, and only then gives it its name: at no
-/// moment could anybody else have opened it, whatever the process's umask is.
+/// Binds in a private folder, restricts the permissions, then links the socket to its path.
+///
+/// Other users can therefore never open it, whatever the umask is.
 fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! A process that did not run for a while.
+//! Handling of periods in which the process did not run.
 
 use super::Coordinator;
 use super::command::Step;
@@ -6,7 +6,6 @@ use candlewick_sdk::Millis;
 use std::time::Duration;
 
 impl Coordinator {
-    /// Reports that this process did not run, and how many candles closed meanwhile.
     pub(super) fn on_absence(&mut self, span: Duration, step: &mut Step<'_>) {
         let span = Millis::new(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
         if self.phase.is_over() {

@@ -1,43 +1,31 @@
-//! What is due when.
+//! Scheduled jobs, each with its due time.
 
 use candlewick_engine::{IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// Something to ask of the venue, or to send it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
-    /// The request of an approved trade whose bot has an entry delay.
     Departure(IntentId),
-    /// The result of a trade, or what the answer to its open left out.
+    /// Result of a trade, or fields that the response to its open lacked.
     Trade(IntentId),
-    /// The balances.
     Balances,
-    /// Whether the account may trade.
     User,
-    /// The venue's list of trades, and the balances after it.
     Trades,
-    /// Closed candles of a series.
     Candles(SeriesId),
-    /// The price records of a settlement.
     SettlementPrices,
-    /// The price of a symbol at this moment of the price grid.
     Price(SymbolId),
-    /// The end of the wait for a streamed price of the price grid.
     StreamedPrice(SymbolId),
-    /// A subscription to a symbol's prices, after one that ended or could not be had.
     Subscription(SymbolId),
 }
 
-/// Jobs by their moment; each job is on it at most once at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
     due: BTreeSet<(Millis, Job)>,
 }
 
 impl Agenda {
-    /// Puts a job on the agenda; of two moments for one job the earlier stands, so that jobs that follow from each
-    /// other cannot multiply.
+    /// Schedules a job once. Of two times the earlier wins, so that follow-up jobs cannot multiply.
     pub(crate) fn add(&mut self, at: Millis, job: Job) {
         let known = self.due.iter().find(|(_, known)| *known == job).copied();
         match known {
@@ -54,7 +42,6 @@ impl Agenda {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// Takes the next job that is due at `now` or before.
     pub(crate) fn pop_due(&mut self, now: Millis) -> Option<(Millis, Job)> {
         if self.next_at()? <= now { self.due.pop_first() } else { None }
     }

@@ -1,4 +1,4 @@
-//! What follows from the venue's answers: events for the Session, and what is asked next.
+//! Handles the venue's responses: events for the session and follow-up requests.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -20,11 +20,11 @@ use candlewick_broker::{
 use candlewick_engine::{EventKind, IntentId, Origin, SeriesId, SymbolId};
 use candlewick_sdk::{Millis, Price};
 
-/// An answer's own time may lie in the future by at most this much: on a virtual clock it does, by the order's
-/// latency; beyond it the time is nonsense and the answer counts as of now.
+/// Maximum deviation of a response's own time; beyond it, the response counts as of now.
+///
+/// On a virtual clock, responses may be dated ahead by the order latency.
 pub(super) const FAR_FUTURE: Millis = Millis::from_seconds(300);
 
-/// The venue's clock leapt ahead, perhaps because ours stood still: what is done once it has caught up.
 pub(super) struct Leap {
     by: Millis,
     offset: Option<Millis>,
@@ -32,7 +32,6 @@ pub(super) struct Leap {
 }
 
 impl Coordinator {
-    /// Takes an answer. What it says of the venue's clock comes first.
     pub(super) fn on_answer(&mut self, answer: Answer, step: &mut Step<'_>) {
         if !self.requests.end(answer.id()) {
             return;
@@ -75,7 +74,6 @@ impl Coordinator {
         }
     }
 
-    /// Whether the answer to an open is of another trade than was asked for: another intent's, or on other terms.
     fn is_anothers(&self, intent: IntentId, report: &TradeReport) -> bool {
         let order = self.session.terms(intent).map(|terms| self.session.order_of(&terms));
         let report = &counted(report.clone(), self.session.scale());
@@ -83,8 +81,6 @@ impl Coordinator {
         is_other || self.doubts.is_claimed(&report.id)
     }
 
-    /// Our clock caught up by so much, or had nothing to catch up with. It does so for an answer that shows a leap, or because
-    /// the process noticed that it had not run.
     pub(super) fn on_clock_moved(&mut self, by: Millis, step: &mut Step<'_>) {
         let leap = self.leap.take();
         if leap.is_none() && self.phase.is_over() {
@@ -110,7 +106,6 @@ impl Coordinator {
         }
     }
 
-    /// Any difference of the clocks that is not caught up with is for the rules and for people.
     fn report_offset(&mut self, offset: Option<Millis>, step: &mut Step<'_>) {
         if let Some(offset) = offset {
             self.handle(step.now, EventKind::Skew { offset }, step);
@@ -161,7 +156,7 @@ impl Coordinator {
         }
     }
 
-    /// The past of a series goes to the Session at once, past gate and queue.
+    /// Passes past candles to the session directly, bypassing gate and queue.
     fn on_past_candles(&mut self, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &mut self.phase else { return };
         let warmed = match answer {
@@ -213,7 +208,6 @@ impl Coordinator {
         }
     }
 
-    /// Brings streamed prices onto the grid, as far as they are known.
     pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
         let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
         let symbol = self.market.symbol(id);
@@ -320,7 +314,6 @@ impl Coordinator {
         self.events.gate.settle_job(Job::Departure(intent));
     }
 
-    /// The answer to an open describes its trade.
     fn accept_open(
         &mut self,
         intent: IntentId,
@@ -334,7 +327,6 @@ impl Coordinator {
         (not_far(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
     }
 
-    /// Nobody knows what became of an open: its trade is looked for.
     fn doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
         if let Some(terms) = self.session.terms(intent) {
             self.begin_doubt(&terms, now);
@@ -343,7 +335,6 @@ impl Coordinator {
     }
 }
 
-/// What an answer proves about the venue's clock.
 fn samples_of(answer: &Answer) -> Vec<ClockSample> {
     fn dated<T>(reply: &Reply<T>) -> Option<ClockSample> {
         ClockSample::of_date(reply)
@@ -360,7 +351,6 @@ fn samples_of(answer: &Answer) -> Vec<ClockSample> {
     samples.into_iter().flatten().collect()
 }
 
-/// The venue's own time of a fact, unless it says none or nonsense.
 fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
 }

@@ -1,4 +1,4 @@
-//! What is believed of a trade's report, and what the venue took where that is not what was ordered.
+//! Plausibility checks of trade reports, and terms that differ from the order.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -11,15 +11,16 @@ use candlewick_broker::{Reported, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Payout, Symbol};
 
-/// How long after twice its duration a trade may close, and before its decision be asked for, for clocks that differ: any
-/// other time is nonsense.
+/// Slack of plausible times around decision and twice the duration, for clock differences.
 const TIME_SLACK: Millis = Millis::HOUR;
-/// How much later than by its expiry a trade may close before its close time is not believed.
+/// Maximum delay of a close time behind the expiry before it is replaced.
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// A report without what its trade cannot have: impossible times are reckoned by our own clock then, so that no trade is
-    /// waited for for ever, and with an impossible payout nothing more is opened.
+    /// Removes implausible fields from a report.
+    ///
+    /// Implausible times are replaced by local estimates, so that no trade is awaited forever. An
+    /// implausible payout halts the run.
     pub(super) fn plausible(
         &mut self,
         intent: IntentId,
@@ -35,8 +36,9 @@ impl Coordinator {
         report
     }
 
-    /// Halts for what cannot be, or says it where the run is halted for something else: whoever resumes from that has not seen
-    /// this to be in order, so that it halts when it is met again.
+    /// Halts because of implausible data, or raises an alarm if the run is already halted.
+    ///
+    /// Resuming does not acknowledge such an alarm: the next occurrence halts.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
@@ -46,7 +48,6 @@ impl Coordinator {
         }
     }
 
-    /// A report without the times that its trade cannot have, with an alarm.
     pub(super) fn with_plausible_times(
         &mut self,
         intent: IntentId,
@@ -61,8 +62,10 @@ impl Coordinator {
         self.with_close_in_time(&terms, report, step)
     }
 
-    /// Replaces a close time that is later than the expiry allows by our own reckoning, with an alarm. Else a venue that errs
-    /// by an hour would not be asked for the result, and a run that stops would wait for as long.
+    /// Replaces a close time beyond the expiry by the latest allowed one, with an alarm.
+    ///
+    /// Otherwise, a venue that is off by an hour would delay the result, and the stop of the run,
+    /// by that time.
     fn with_close_in_time(
         &mut self,
         terms: &OrderTerms,
@@ -87,7 +90,6 @@ impl Coordinator {
         TradeReport { close_time: Some(latest), ..report }
     }
 
-    /// The latest close that the expiry of an order allows, and how far the venue may differ from it.
     fn latest_close(&self, terms: &OrderTerms, report: &TradeReport, now: Millis) -> (Millis, Millis) {
         let row = self.session.row(terms.intent());
         let opened = report.open_time.or(row.and_then(|row| row.open_time));
@@ -96,7 +98,6 @@ impl Coordinator {
         (latest_close_by(terms.expiry(), at), slack)
     }
 
-    /// A trade is an intent's: it is tracked to its settlement.
     pub(super) fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
         self.doubts.claim(&report.id);
         let terms = self.session.terms(intent);
@@ -122,19 +123,16 @@ impl Coordinator {
         self.agenda.add(first, Job::Trade(intent));
     }
 
-    /// What the venue took, where its report says something else than what counts so far.
     pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
     }
 
-    /// The payout that was agreed at the open of a trade, as far as it is known.
     fn agreed_payout(&self, intent: IntentId) -> Option<Payout> {
         self.trades.find(intent).and_then(|trade| trade.payout)
     }
 
-    /// A trade is open as its report says.
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
         Opened {
             intent,
@@ -148,7 +146,6 @@ impl Coordinator {
     }
 }
 
-/// The latest close that an expiry allows for a trade that opened, or whose request arrived, at `at`.
 fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
@@ -158,7 +155,6 @@ fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
     }
 }
 
-/// A report without times that the trade of these terms cannot have, and that one of them is such.
 pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (TradeReport, Option<String>) {
     let earliest = terms.decision_time() - TIME_SLACK;
     let latest = now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
@@ -173,7 +169,6 @@ pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (
     (report, text)
 }
 
-/// A report without a payout that none can be, or that is more than `max_payout_percent`, and that it is.
 pub fn possible_payout(
     intent: IntentId,
     report: TradeReport,
@@ -187,14 +182,13 @@ pub fn possible_payout(
     (TradeReport { payout, ..report }, text)
 }
 
-/// A payout that none can be, where it is what a trade is to bring: one that has won nothing may say 0.
+/// Returns an invalid payout if it matters. A trade that won nothing may report 0.
 fn impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
     (!percent.is_zero() || moves_money).then(|| format!("{} %, which no trade does", percent.normalize()))
 }
 
-/// A report without times that do not lie between these, and the first of those.
 pub(super) fn between(
     report: TradeReport,
     earliest: Millis,
@@ -214,14 +208,15 @@ pub(super) fn between(
     (report, impossible)
 }
 
-/// A report whose amount has the decimals of a scale, as far as it is noise that it has more.
+/// Rounds the amount to the scale if only noise is lost.
 pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
 
-/// What the venue took, where a report says something else than what counts so far. What it does not say, or what cannot be
-/// counted, is as it was.
+/// Returns the terms the venue applied if they differ from those in force.
+///
+/// Missing or unrepresentable fields keep their value.
 pub fn taken_of(
     report: &TradeReport,
     terms: &OrderTerms,

@@ -1,4 +1,4 @@
-//! Records of open trades: an end that the record does not prove is confirmed by the list or by a second reading, then booked.
+//! Records of open trades. An unproven end is booked once the list or a second reading agrees.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -11,26 +11,20 @@ use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// How long an unproven end waits for a list that cannot be read.
+/// Maximum wait for confirmation by a list that cannot be read.
 const MAX_WAIT: Millis = Millis::from_seconds(60);
 
-/// The end of a trade that its record states without a result, or of a trade that is marked as reverted.
+/// End of a trade stated by status only, without a result, or by a mark as reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnprovenEnd {
-    /// The outcome that the record states.
     outcome: Outcome,
-    /// When it was first read.
     since: Millis,
-    /// Whether a whole list was read since then.
     is_looked_up: bool,
-    /// Whether a list has the same end.
     is_listed: bool,
-    /// The other result that a list has, and when it had that first.
     other: Option<(Outcome, Millis)>,
 }
 
 impl Coordinator {
-    /// Requests the record of an open trade, or of a settled one whose result is contradicted.
     pub(super) fn ask_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let id = if let Some(trade) = self.trades.find(intent) {
             self.events.gate.await_job(due, due, Job::Trade(intent));
@@ -44,8 +38,10 @@ impl Coordinator {
         step.ask(Ask::Trade(intent, id));
     }
 
-    /// Whether an end may be booked. One by status only is confirmed by the list, or by a second reading where the list does not
-    /// have the trade.
+    /// Returns whether an end may be booked.
+    ///
+    /// An end by status needs confirmation by the list, or by a second reading if the list lacks
+    /// the trade.
     pub(super) fn is_end_proven(
         &mut self,
         intent: IntentId,
@@ -72,7 +68,6 @@ impl Coordinator {
         false
     }
 
-    /// Holds a list against the ends that are not proven, and all listed open trades against their agreed payouts.
     pub(super) fn look_at_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for report in &listing.trades {
             let open = self.trades.all().find(|(_, trade)| trade.venue_id == report.id);
@@ -124,7 +119,6 @@ impl Coordinator {
         }
     }
 
-    /// Takes the record of an open trade: books its end, or learns what it says.
     pub(super) fn take_report(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let now = step.now;
         let taken = self.taken(intent, report);
@@ -158,7 +152,6 @@ impl Coordinator {
         }
     }
 
-    /// A trade that is not final may still say what the answer to its open left out.
     fn learn_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
         let is_news = self.session.row(intent).is_some_and(|row| {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
@@ -173,7 +166,6 @@ impl Coordinator {
         }
     }
 
-    /// A record with the payout that was agreed at the open; another payout halts.
     pub(super) fn with_agreed_payout(
         &mut self,
         intent: IntentId,
@@ -187,7 +179,6 @@ impl Coordinator {
         TradeReport { payout: report.payout.and(agreed), ..report }
     }
 
-    /// Halts where a record has another payout than was agreed at the open.
     pub(super) fn check_payout(
         &mut self,
         (intent, agreed): (IntentId, Option<Payout>),

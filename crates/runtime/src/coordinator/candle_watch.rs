@@ -1,52 +1,43 @@
-//! When candles of a series are asked for, and which of them are new.
+//! Polling schedule of a series, and detection of new and late candles.
 
 use super::trading_week::TradingWeek;
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Interval, Millis};
 
-/// The pause before a candle that is not there yet is asked for again; the last one repeats.
+/// Backoff while a candle is missing; the last delay repeats.
 const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
-/// How many intervals later a candle may still come when answers lack it. Without such a bound every question of
-/// a weekend would reach back to its beginning.
+/// Number of intervals after which a missing candle is given up.
+///
+/// Without this bound, each request during a weekend would reach back to its start.
 const MAX_BEHIND: i64 = 400;
 
-/// How many known candles are asked for again.
+/// Number of known candles that are requested again, to notice revisions.
 const SEEN_AGAIN: i64 = 2;
 
-/// Polling of one series: right after the close, quickly until the candle is there, then silence.
 #[derive(Debug)]
 pub(crate) struct CandleWatch {
     interval: Interval,
     first_ask: Millis,
     quick_repeats: u32,
-    /// Open time of the oldest candle that is not known yet.
     next_open: Millis,
-    /// The close that is waited for.
     due_close: Millis,
     repeats: u32,
-    /// The earliest close whose candle has not come, and of which the venue has not said either that there is none.
+    /// First close without a candle that the venue has not declared missing.
     awaited_close: Millis,
-    /// How long after its close the last candle came that had just closed.
     latest_delay: Option<Millis>,
     lateness: Lateness,
 }
 
-/// How many intervals a candle may be late before the series counts as late.
 const MAX_INTERVALS_LATE: i64 = 2;
 
-/// Whether candles are missing that the venue should have.
 #[derive(Debug)]
 struct Lateness {
-    /// Close time of the first candle that was due and has not come.
     first_missing: Millis,
-    /// Until when a closed market explains that no candle came.
     excused_until: Millis,
     week: TradingWeek,
-    /// Time of the newest price record, and when it was read.
+    /// Time of the newest price record, and the time it was read.
     price: Option<(Millis, Millis)>,
-    /// Whether the last answer was without a candle because prices stand still.
     is_quiet: bool,
-    /// Time of the last answer, and whether it was a failure.
     last_answer: Option<(Millis, bool)>,
 }
 
@@ -67,7 +58,6 @@ impl Lateness {
         self.week.on_candle(close);
     }
 
-    /// Records an answer; one without a candle is excused while the market may be closed.
     fn on_answer(&mut self, now: Millis, is_failure: bool, length: Millis) {
         self.last_answer = Some((now, is_failure));
         let still_at = self.prices_stood_still_at(length).filter(|_| !is_failure);
@@ -77,14 +67,14 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns when a price record was last read that is older than the first missing candle: without prices no candle is
-    /// due. A market that never closes always has prices.
+    /// Returns the time a stale price record was read, which excuses missing candles.
+    ///
+    /// Does not apply to markets that never close, because these always have prices.
     fn prices_stood_still_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
     }
 
-    /// Returns the close of the first missing candle and whether the last request failed, `None` if the series is not late.
     fn late_since(&self, length: Millis) -> Option<(Millis, bool)> {
         let (answered, is_failure) = self.last_answer?;
         let waited = answered - self.first_missing.max(self.excused_until);
@@ -92,19 +82,15 @@ impl Lateness {
     }
 }
 
-/// What follows from a poll.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Polled {
-    /// Candles not seen before, in order, each with its close time.
     pub(crate) news: Vec<(Millis, Candle, Origin)>,
-    /// When to ask next.
     pub(crate) ask_at: Millis,
-    /// Whether the candle that was due has come, or will not be waited for any more.
     pub(crate) is_settled: bool,
 }
 
 impl CandleWatch {
-    /// Watches from `now` on; candles up to `known` (an open time, exclusive) have been handled already.
+    /// Starts watching at `now`. Candles that open before `known` were already handled.
     pub(crate) fn new(
         interval: Interval,
         known: Millis,
@@ -127,17 +113,15 @@ impl CandleWatch {
         }
     }
 
-    /// Returns the close of the first missing candle and whether the last request failed, `None` if the series is not late.
     pub(crate) fn late_since(&self) -> Option<(Millis, bool)> {
         self.lateness.late_since(self.interval.length())
     }
 
-    /// Records the time of the symbol's newest price record, read at `now`.
     pub(crate) fn on_price(&mut self, recorded: Millis, now: Millis) {
         self.lateness.price = Some((recorded, now));
     }
 
-    /// Returns the close of the first candle that would be late if prices did not stand still, too.
+    /// Returns the first missing close if the delay is excused only by an unchanged price.
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
@@ -149,13 +133,13 @@ impl CandleWatch {
         self.due_close + self.first_ask
     }
 
-    /// The close that is waited for: the candles of that moment wait for each other.
     pub(crate) const fn due_close(&self) -> Millis {
         self.due_close
     }
 
-    /// How long the candle that is due has been waited for, or the last one had to be, whichever is longer; and whether that
-    /// candle has come. None before one was due.
+    /// Returns the larger of current wait and last delay, and whether that candle has arrived.
+    ///
+    /// `None` before the first candle was due.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {
@@ -164,13 +148,11 @@ impl CandleWatch {
         }
     }
 
-    /// The open times to ask for: from the first unknown candle to now, and a few before it, so that a candle that the
-    /// venue has revised is noticed.
+    /// Returns the first open time to request; includes a few known candles to notice revisions.
     pub(crate) fn window_start(&self) -> Millis {
         self.next_open - self.interval.length() * SEEN_AGAIN
     }
 
-    /// Takes closed candles, sorted, at `now`.
     pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> Polled {
         let length = self.interval.length();
         let mut news = Vec::new();
@@ -202,14 +184,11 @@ impl CandleWatch {
         Polled { news, ask_at, is_settled }
     }
 
-    /// Takes a failed request: like [`Self::ask_again`].
     pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
         self.lateness.on_answer(now, true, self.interval.length());
         self.ask_again(now)
     }
 
-    /// After an answer without the due candle, or no answer: when to ask again, and whether that ends the wait
-    /// for this close.
     pub(crate) fn ask_again(&mut self, now: Millis) -> (Millis, bool) {
         let pause = PAUSES_MS[(self.repeats as usize).min(PAUSES_MS.len() - 1)];
         let again = now + Millis::new(pause);

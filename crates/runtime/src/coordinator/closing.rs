@@ -1,5 +1,4 @@
-//! How a run stops and is closed: what is known is handed to the Session, what is not durable is made durable, the journal
-//! is let go of.
+//! Shutdown: hands pending answers to the session, makes the journal durable and closes it.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -10,25 +9,14 @@ use crate::{Notice, RuntimeError, Stop};
 use candlewick_engine::{Control, EventKind};
 use candlewick_journal::JournalError;
 
-/// Where a run stands.
 pub(super) enum Phase {
-    /// The strategies are shown the past.
     Starting(WarmUp),
-    /// It trades, or waits for what is open.
     Running,
-    /// It is over, and its journal's end is made durable.
-    Closing {
-        stop: Stop,
-        is_last_save: bool,
-        /// Why the journal's end is not durable.
-        error: Option<RuntimeError>,
-    },
-    /// Nothing more happens.
+    Closing { stop: Stop, is_last_save: bool, error: Option<RuntimeError> },
     Ended,
 }
 
 impl Phase {
-    /// Whether nothing more is asked or opened.
     pub(super) const fn is_over(&self) -> bool {
         matches!(self, Self::Closing { .. } | Self::Ended)
     }
@@ -46,7 +34,6 @@ impl Coordinator {
         }
     }
 
-    /// Begins to stop when the run's end, or a final limit, is reached.
     pub(super) fn watch_end(&mut self, step: &mut Step<'_>) {
         let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting();
         let is_due = |until| {
@@ -58,7 +45,6 @@ impl Coordinator {
         }
     }
 
-    /// A person, the system or the end of its time stops the run; a second signal ends it at once.
     pub(super) fn on_stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.phase {
             Phase::Starting(_) => Self::finish(why, step),
@@ -68,7 +54,6 @@ impl Coordinator {
         }
     }
 
-    /// No more opens; what is open is tracked to its end.
     fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
             // Not a halt, which a person orders and which outlives the run.
@@ -93,13 +78,14 @@ impl Coordinator {
         step.commands.push(Command::Notify(notice));
     }
 
-    /// The run ends once every answer that has come is handed over.
     pub(super) fn finish(why: Stop, step: &mut Step<'_>) {
         step.commands.push(Command::Finish(why));
     }
 
-    /// Ends the run now. What is known is handed over, although its moment or its turn has not come; an open whose answer
-    /// nobody waits for is in doubt.
+    /// Ends the run immediately.
+    ///
+    /// Pending answers are handed over ahead of their time or turn. Opens without an answer become
+    /// in doubt.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
@@ -121,7 +107,6 @@ impl Coordinator {
         }
     }
 
-    /// The journal answered while the run is closed: once for what was under way, once for the rest.
     pub(super) fn go_on_closing(&mut self, step: &mut Step<'_>) {
         match self.phase {
             Phase::Closing { is_last_save: false, .. } => self.save_last(step),
@@ -141,7 +126,6 @@ impl Coordinator {
         }
     }
 
-    /// The run cannot go on. One that is being closed is closed all the same.
     pub(super) fn fail(&mut self, cause: RuntimeError, step: &mut Step<'_>) {
         match &mut self.phase {
             Phase::Closing { error, .. } => {
@@ -189,7 +173,6 @@ impl Coordinator {
 }
 
 impl Coordinator {
-    /// Whether the run is over and only its journal is left.
     pub const fn is_closing(&self) -> bool {
         self.phase.is_over()
     }

@@ -1,4 +1,4 @@
-//! What a coordinator asks of its runner.
+//! Commands of the coordinator to its runner.
 
 use super::durable_open::DurableOpen;
 use super::input::{OrderId, RequestId, RunResult};
@@ -10,66 +10,48 @@ use candlewick_broker::CandleQuery;
 use candlewick_engine::{Action, Entry, Event, Header, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 
-/// What to do, in this order.
 #[allow(clippy::large_enum_variant, reason = "most commands are the large ones, and none is kept")]
 #[derive(Debug)]
 pub enum Command {
-    /// Ask the venue; the answer comes back as [`Input::Answer`](super::Input::Answer).
     Ask(Ask),
-    /// Send this open, once; what is known of it comes back as [`Answer::Open`](super::Answer::Open).
+    /// Send this open exactly once; answered by [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Hand an entry to the journal. One that it refuses comes back as
+    /// Record an entry. A refused one returns as
     /// [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
-    /// Make durable all that was recorded; answered by [`Input::Durable`](super::Input::Durable). Entries may be recorded
-    /// meanwhile.
+    /// Make all recorded entries durable; answered by [`Input::Durable`](super::Input::Durable).
+    ///
+    /// More entries may be recorded meanwhile.
     MakeDurable,
-    /// Close the journal; answered by [`Input::JournalClosed`](super::Input::JournalClosed).
     CloseJournal,
-    /// Hand this to whoever watches.
     Notify(Notice),
-    /// Answer an order.
     AnswerOrder(OrderId, ControlAnswer),
-    /// Let the clock catch up with what it missed while the machine slept; answered by
+    /// Let the clock catch up after sleep; answered by
     /// [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
-    /// The next moment at which there is something to do without any input.
     WakeAt(Millis),
-    /// Hand over every answer that has come, then [`Input::Finish`](super::Input::Finish).
+    /// Deliver all pending answers, then [`Input::Finish`](super::Input::Finish).
     Finish(Stop),
-    /// The run is over.
     End(Box<RunResult>),
 }
 
-/// One question to the venue, or to this process's own files: one call of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// `MarketData::candles`.
     Candles(SeriesId, CandleQuery),
-    /// `MarketData::price` at a moment of the price grid.
     Price(SymbolId, Symbol, Millis),
-    /// `MarketData::subscribe`.
     Subscription(SymbolId, Symbol),
-    /// `Broker::trade`: how it stands.
     Trade(IntentId, String),
-    /// `Broker::trades`.
     Trades,
-    /// `Broker::balances`, after the list.
     BalancesAfterTrades,
-    /// `Broker::balances`.
     Balances,
-    /// `Broker::identity`.
     User,
-    /// `MarketData::price` at a moment of a settlement.
     SettlementPrice(Symbol, Millis),
-    /// `Broker::trade`: everything of a trade that a person names for an intent. A person waits for the answer.
     NamedTrade(OrderId, IntentId, String),
-    /// The settings as they are written now: asked of this process's own files, not of the venue.
+    /// The current settings, read from local files instead of the venue.
     Settings(Box<Standing>),
 }
 
 impl Ask {
-    /// Which question it is.
     pub const fn id(&self) -> RequestId {
         match self {
             Self::Candles(series, _) => RequestId::Candles(*series),
@@ -87,23 +69,16 @@ impl Ask {
     }
 }
 
-/// An entry of the journal, or a note beside the entries.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JournalEntry {
-    /// The first entry of a run.
     Header(Box<Header>),
-    /// What the Session was handed.
     Event(Event),
-    /// What the Session answered.
     Action(Action),
-    /// An alarm, a finding.
     Note(Millis, String),
-    /// A note that belongs to an intent.
     NoteAbout(Millis, IntentId, String),
 }
 
 impl JournalEntry {
-    /// The same, of what a Session was handed or answered.
     pub fn of(entry: Entry<'_>) -> Self {
         match entry {
             Entry::Header(header) => Self::Header(Box::new(header.clone())),
@@ -113,7 +88,6 @@ impl JournalEntry {
     }
 }
 
-/// The moment of an input, and the commands that follow from it.
 pub(crate) struct Step<'a> {
     pub(crate) now: Millis,
     pub(crate) commands: &'a mut Vec<Command>,
@@ -136,12 +110,11 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
 
-    /// A warning of what has a notice of its own.
+    /// Logs a warning without a notice, because it has one already.
     pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
     }
 
-    /// An alarm of what has a notice of its own.
     pub(crate) fn log_alarm(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: true }));
     }

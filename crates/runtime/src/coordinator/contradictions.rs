@@ -1,114 +1,85 @@
-//! Booked results that the venue contradicts later: list and record are read again, then the result is corrected or the run halts.
+//! Booked results that the venue contradicts: a second reading decides on correction or halt.
 
 use crate::audit::{Settling, Word};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::BTreeMap;
 
-/// Time between the first reading and the one that confirms it.
 pub(super) const READ_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 
-/// How often the venue may change its word about one trade.
 const MAX_CHANGES: u32 = 3;
 
-/// How long a contradiction waits for another reading.
 const MAX_WAIT: Millis = Millis::from_seconds(600);
 
-/// Requests for the record of a trade before the list decides alone.
+/// Requests for a trade's record before the list alone decides.
 const MAX_REQUESTS: u32 = 3;
 
-/// All contradictions that are not decided.
 #[derive(Debug, Default)]
 pub(crate) struct Contradictions {
     pending: BTreeMap<IntentId, Contradiction>,
-    /// How often the venue has changed its word about a trade.
     changes: BTreeMap<IntentId, u32>,
-    /// Cancelled trades that no list has confirmed, by when they were booked.
     cancelled: BTreeMap<IntentId, Millis>,
-    /// Whether a correction reaches back further than this run knows: only the next start applies it.
+    /// Whether a correction exceeds what this run knows, so that only the next start applies it.
     pub(super) needs_restart: bool,
 }
 
-/// A booked result and the word against it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contradiction {
     pub(crate) venue_id: String,
     pub(crate) settling: Settling,
-    /// What the list says.
     pub(crate) word: Word,
-    /// When the list said it first.
     since: Millis,
-    /// Whether a second list says the same.
     is_confirmed: bool,
-    /// What the trade's own record says, once it was read.
     record: Option<Word>,
     requests: u32,
 }
 
-/// What follows from a reading.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ruling {
-    /// Nothing.
     Nothing,
-    /// Both are read again; whether it is the first time.
     ReadAgain { is_first: bool },
-    /// The list says what was booked again.
     Withdrawn(Contradiction),
-    /// This is the right result.
     Correct(Contradiction, (Outcome, Money)),
-    /// Nobody can tell; why.
     Undecidable(Contradiction, Undecidable),
 }
 
-/// Why a contradiction cannot be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecidable {
-    /// The venue keeps changing its word.
     Unsteady,
-    /// The record says something else than the list.
     OtherRecord(Word),
-    /// The word is not a result.
     NoResult,
-    /// Neither list nor record could be read again.
     NotRead,
-    /// Stake and payout do not give the profit that only the list has.
     WrongProfit,
 }
 
 impl Contradiction {
-    /// Returns whether the trade's own record does not confirm the list.
     pub(crate) fn is_of_list_only(&self) -> bool {
         self.record != Some(self.word)
     }
 }
 
 impl Contradictions {
-    /// Whether anything waits for another reading.
     pub(crate) fn is_any(&self) -> bool {
         self.is_pending() || !self.cancelled.is_empty()
     }
 
-    /// Whether a booked result is contradicted: what the wallet holds may follow either word.
+    /// Returns whether a booked result is contradicted. The wallet may then follow either result.
     pub(crate) fn is_pending(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Takes out the contradictions that could not be read again for too long.
     pub(crate) fn take_overdue(&mut self, now: Millis) -> Vec<Contradiction> {
         self.pending.extract_if(.., |_, pending| now - pending.since > MAX_WAIT).map(|(_, one)| one).collect()
     }
 
-    /// A trade was booked as cancelled: the next list has to confirm it.
     pub(crate) fn expect_cancelled(&mut self, intent: IntentId, now: Millis) {
         self.cancelled.insert(intent, now);
     }
 
-    /// A list that was requested at `began` was compared.
     pub(crate) fn end_list(&mut self, began: Millis) {
         self.cancelled.retain(|_, booked| *booked > began);
     }
 
-    /// The venue's identifier of a trade whose record is to be read again.
     pub(crate) fn request(&mut self, intent: IntentId) -> Option<String> {
         let pending = self.pending.get_mut(&intent).filter(|pending| pending.record.is_none())?;
         pending.requests += 1;
@@ -119,7 +90,6 @@ impl Contradictions {
         self.pending.get(&intent)
     }
 
-    /// Takes what a list, requested at `began`, says of a booked trade.
     pub(crate) fn on_list(
         &mut self,
         (venue_id, settling): (String, Settling),
@@ -156,7 +126,6 @@ impl Contradictions {
         Ruling::ReadAgain { is_first: false }
     }
 
-    /// Takes what the record of a trade says; `None` if it could not be read.
     pub(crate) fn on_record(&mut self, intent: IntentId, word: Option<Word>) -> Ruling {
         let Some(pending) = self.pending.get_mut(&intent) else { return Ruling::Nothing };
         match word {
@@ -167,7 +136,6 @@ impl Contradictions {
         self.decide(intent)
     }
 
-    /// The venue corrected a result: the next correction is a change of its word.
     pub(crate) fn note_change(&mut self, intent: IntentId) {
         *self.changes.entry(intent).or_default() += 1;
     }

@@ -1,4 +1,4 @@
-//! Later words of the venue about settled trades: a confirmed one corrects the ledger, any other halts.
+//! Later reports about settled trades: confirmed ones correct the ledger, others halt.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -10,11 +10,9 @@ use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Pause after a list that could not be read.
 const RETRY_AFTER: Millis = Millis::from_seconds(30);
 
 impl Coordinator {
-    /// Compares listed trades with their booked results, and with the payouts that were agreed.
     pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let at = (self.doubts.list_lag(), self.session.scale(), step.now);
         for (venue_id, settling, word) in self.audits.results.words(listing, at) {
@@ -38,7 +36,6 @@ impl Coordinator {
         }
     }
 
-    /// The record of a settled trade, which was requested again, has come.
     pub(super) fn on_record_again(
         &mut self,
         intent: IntentId,
@@ -89,7 +86,6 @@ impl Coordinator {
         format!("trade #{} was booked as {booked}{by}, and the venue's list now says {says}", settling.intent)
     }
 
-    /// Books the right result, as if it had come first.
     fn correct(&mut self, pending: &Contradiction, result: (Outcome, Money), step: &mut Step<'_>) {
         let Contradiction { venue_id, settling, .. } = pending;
         let (intent, (outcome, profit)) = (settling.intent, result);
@@ -130,7 +126,7 @@ impl Coordinator {
         }
     }
 
-    /// Nothing more is opened before the operator has looked; the booked result stays.
+    /// Halts until the operator has reviewed the trade. The booked result stays.
     fn halt_at_contradiction(&mut self, pending: &Contradiction, why: Undecidable, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let text = self.describe(pending);

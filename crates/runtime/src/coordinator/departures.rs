@@ -1,4 +1,4 @@
-//! The opens whose intents are durable: sent at once, or when the entry delay of their bot is over.
+//! Sends opens once their intent is durable and the bot's entry delay has passed.
 
 use super::command::{Command, Step};
 use super::event_queue::Place;
@@ -8,7 +8,6 @@ use candlewick_engine::{Approved, IntentId};
 use candlewick_sdk::Millis;
 
 impl Coordinator {
-    /// Sends an open whose intent is durable, or keeps it until its moment.
     pub(super) fn send_or_hold(&mut self, approved: Approved, step: &mut Step<'_>) {
         let leaves = self.session.session().departure(approved.terms());
         if leaves > step.now {
@@ -18,10 +17,10 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends one whose moment `due` has come.
+    /// Sends a delayed open at `due`.
     ///
-    /// On a virtual clock the answer may be of that very moment (an order latency of 0), and then it comes before the
-    /// candles of that moment, as in a backtest: they wait for it.
+    /// On a virtual clock without order latency, the answer has the same time. It precedes the
+    /// candles of that time, as in a backtest, so these have to wait.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -30,10 +29,10 @@ impl Coordinator {
         }
     }
 
-    /// Where the answer to an open stands among the events of its instant.
+    /// Returns the position of an open's answer among the events of the same time.
     ///
-    /// On a virtual clock it may be of the very moment of the decision (an order latency of 0). Then it follows from the
-    /// events of that instant, and comes after all of them, signals that are still on their way to the run too.
+    /// On a virtual clock without order latency, the answer has the time of the decision. It
+    /// follows all events of that time, including signals still on their way.
     pub(super) fn place_of_answer(&self, intent: IntentId, at: Millis) -> Place {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -42,7 +41,6 @@ impl Coordinator {
         }
     }
 
-    /// Sends it, unless something speaks against that by now.
     fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
         let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
         if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
@@ -56,11 +54,11 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Why an open whose intent is durable is not sent all the same: while it waited the run was stopped or halted, or the
-    /// moment of its signal passed.
+    /// Returns why a durable open is not sent: the run was stopped or halted, or the signal is too
+    /// old.
     ///
-    /// This is the one place where a lateness is judged after the risk rules. An adapter is handed the same moment, and only
-    /// keeps to it where it has to wait itself (for a rate limit).
+    /// This is the only lateness check after the risk rules. Adapters get the same deadline and
+    /// check it only if they wait, for example for a rate limit.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was about to end".to_owned());
@@ -77,8 +75,9 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Records why an order was not sent, which the event that follows lacks. If the client tried to send it, a later run searches
-    /// the venue's list for its trade all the same.
+    /// Records why an order was not sent, which its event lacks.
+    ///
+    /// If the client tried to send it, a later run still searches the venue's list for its trade.
     pub(crate) fn note_not_sent(
         &mut self,
         intent: IntentId,

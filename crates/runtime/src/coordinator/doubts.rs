@@ -1,4 +1,4 @@
-//! Intents whose answer was lost, and what is known of all trades that are somebody's.
+//! Intents in doubt, and the ownership of all known trades.
 
 use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
@@ -12,33 +12,22 @@ use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Listed trades that are remembered for what cannot be of them.
 const MAX_ODD_ROWS: usize = 10_000;
 
-/// Looks for the trades of intents in doubt, until they are trades or are none.
 pub(crate) struct Doubts {
     resolver: Resolver,
-    /// Identifiers of all trades that are an intent's, or are known as a second trade of one.
     claimed: Claimed,
-    /// When each intent's request left, or was about to.
     sent: BTreeMap<IntentId, Millis>,
-    /// When doubts of earlier runs began.
     began: BTreeMap<IntentId, Millis>,
-    /// A listing that waits for the balances after it.
     listing: Option<TradeListing>,
-    /// What was said of our trades that cannot be, in this run or before: their names, or the whole of it.
+    /// Reported implausibilities of our trades, by trade id or full text, including earlier runs.
     oddities: BTreeSet<String>,
-    /// Listed trades of which something was said that cannot be.
     odd_rows: BTreeSet<String>,
-    /// How often the list is looked through for trades that no intent explains.
     list_every: Option<Millis>,
 }
 
-/// What a person found out about an intent in doubt.
 pub(crate) enum PersonsVerdict {
-    /// It is this trade, by the venue's own report.
     Adopt(Box<TradeReport>),
-    /// It is none.
     NotOpened,
 }
 
@@ -64,22 +53,20 @@ impl Doubts {
         }
     }
 
-    /// A trade is an intent's, or is known as a second trade of one: its money is that intent's, and no other's.
+    /// Assigns a trade to an intent, as its own or a second one. No other intent can claim its
+    /// money.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
 
-    /// Whether a trade is an intent's, or is known as a second trade of one.
     pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
         self.claimed.contains(venue_id)
     }
 
-    /// Whether a trade was told as one that no intent explains, in this run or before.
     pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
         self.resolver.is_reported(venue_id)
     }
 
-    /// Nothing more can come of an intent, but that the venue names its trade again.
     pub(crate) fn forget(&mut self, old: &OldIntent) {
         self.sent.remove(&old.intent);
         self.began.remove(&old.intent);
@@ -88,14 +75,15 @@ impl Doubts {
         }
     }
 
-    /// Of how many trades the names are kept, and of how many intents when their requests left.
     #[cfg(test)]
     pub(crate) fn kept(&self) -> (usize, usize) {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Whether an intent that is over lies beside a request whose trade is looked for, or may yet be found: on its symbol, and no more than
-    /// `slack` away from when that trade was made.
+    /// Returns whether a finished intent is close to a request that is searched for or may still be
+    /// found.
+    ///
+    /// Close means the same symbol and at most `slack` from the time of that trade.
     pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.symbol_of(terms), session.traded_symbol(terms)];
@@ -103,24 +91,20 @@ impl Doubts {
         self.resolver.has_beside(symbols, (terms.decision_time() - slack, ended + slack))
     }
 
-    /// An intent's request leaves now.
     pub(crate) fn note_sent(&mut self, intent: IntentId, now: Millis) {
         self.sent.insert(intent, now);
     }
 
-    /// An intent is in doubt since `now`.
     pub(crate) fn begin(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.doubt_of(session, terms, now);
         self.resolver.begin(doubt, now);
     }
 
-    /// An intent was in doubt when the last run ended.
     pub(crate) fn recall(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
         self.resolver.begin(doubt, now);
     }
 
-    /// An intent was taken as not opened in an earlier run; its trade may yet be found.
     pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
         self.resolver.recall_not_opened(doubt, now);
@@ -130,12 +114,10 @@ impl Doubts {
         self.began.get(&terms.intent()).copied().unwrap_or(now)
     }
 
-    /// An intent that counted as refused is in doubt since `now`: the venue lists a trade that may be its own.
     pub(crate) fn reinstate(&mut self, session: &RecordedSession, refused: &IntentRow, now: Millis) {
         self.resolver.begin(self.refused_doubt(session, refused), now);
     }
 
-    /// The requests of the last day that the venue rejected or that were not sent.
     pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
@@ -152,12 +134,10 @@ impl Doubts {
         self.doubt_of(session, &row.approved, answered)
     }
 
-    /// When the request of an intent left, or was about to.
     pub(crate) fn sent_at(&self, terms: &OrderTerms) -> Millis {
         self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time())
     }
 
-    /// What is known of a request that ended, as far as is known, at `ended`.
     fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
@@ -169,33 +149,30 @@ impl Doubts {
         }
     }
 
-    /// When the next look at the list is useful; none when nothing is in doubt.
     pub(crate) fn next_look(&self) -> Option<Millis> {
         self.resolver.next_look()
     }
 
-    /// Whether a doubt may end by itself.
     pub(crate) fn is_searching(&self) -> bool {
         self.resolver.is_searching()
     }
 
-    /// When the list is to be looked through next, doubts or not.
     pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
         self.list_every.map(|every| now + every)
     }
 
-    /// How long a trade may be missing from the list.
     pub(crate) fn list_lag(&self) -> Millis {
         self.resolver.list_lag()
     }
 
-    /// The list is asked for.
     pub(crate) fn begin_look(&mut self, now: Millis) {
         self.resolver.begin_look(now);
     }
 
-    /// Whether the run was not halted yet by something in these words that cannot be, or, where it is halted for another reason,
-    /// whether that was not said yet. What an earlier run was halted by, a person has seen and resumed from.
+    /// Returns whether an implausibility is new, either to halt or, if halted already, to report
+    /// it.
+    ///
+    /// Halts of earlier runs do not repeat, because the operator has resumed from them.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALTED}{text}");
         if is_halted {
@@ -205,17 +182,14 @@ impl Doubts {
         }
     }
 
-    /// The same of a trade's times, of which one is said, whatever the venue makes of it next.
     pub(crate) fn has_new_odd_time(&mut self, venue_id: &str, text: &str) -> bool {
         !self.oddities.contains(text) && self.oddities.insert(venue_id.to_owned())
     }
 
-    /// The same of a listed trade; of endless ones nothing more is said.
     pub(crate) fn is_new_odd_row(&mut self, id: &str) -> bool {
         self.odd_rows.len() < MAX_ODD_ROWS && self.odd_rows.insert(id.to_owned())
     }
 
-    /// The list has come; the balances after it are a second source.
     pub(crate) fn keep_listing(&mut self, listing: TradeListing) {
         self.listing = Some(listing);
     }
@@ -224,7 +198,6 @@ impl Doubts {
         self.listing.take()
     }
 
-    /// Resolves the doubts by a listing, and by what the wallet held after it.
     pub(crate) fn resolve(
         &mut self,
         listing: &TradeListing,
@@ -274,7 +247,6 @@ impl Doubts {
         self.resolver.take_listing(listing, &known, now)
     }
 
-    /// Requests that were answered while something is looked for, or not long before.
     fn answered_beside(&self, session: &RecordedSession) -> Vec<Doubt> {
         let Some(since) = self.resolver.looks_since() else { return Vec::new() };
         let book = session.book();
@@ -283,7 +255,6 @@ impl Doubts {
         answers.map(|(row, at)| self.doubt_of(session, &row.approved, at)).collect()
     }
 
-    /// Whether the venue may have made this trade of the request of an intent that is looked for.
     pub(crate) fn may_have_taken(
         &self,
         intent: IntentId,
@@ -294,7 +265,6 @@ impl Doubts {
         self.resolver.may_have_taken(intent, report, uncertainty)
     }
 
-    /// Returns the intent in doubt, or among these refused ones, whose request may have made this trade of another account.
     pub(crate) fn asked_for_elsewhere(
         &self,
         report: &TradeReport,
@@ -304,7 +274,6 @@ impl Doubts {
         self.resolver.asked_for_elsewhere(report, (refused, uncertainty))
     }
 
-    /// Whose answered request may have made this trade as well.
     pub(crate) fn second_of(
         &self,
         report: &TradeReport,
@@ -326,10 +295,6 @@ impl Doubts {
         doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 
-    /// A person ends a doubt.
-    ///
-    /// # Errors
-    /// Why it cannot be ended so.
     pub(crate) fn decide(&mut self, intent: IntentId, verdict: &PersonsVerdict) -> Result<Decided, String> {
         let decision = match verdict {
             PersonsVerdict::Adopt(report) => Decision::Adopt { venue_id: report.id.clone() },
@@ -347,8 +312,10 @@ impl Doubts {
     }
 }
 
-/// Whether the venue may have paid by `now` for a trade that is open as far as is known. By the rules that is its stake, or what a win
-/// earns beside it; what a venue pays that errs is known when it says how the trade ended.
+/// Returns whether the venue may have paid by `now` for a trade that still counts as open.
+///
+/// Only payments by the rules are considered: the stake, or stake and profit. Wrong payments become
+/// known when the venue reports the result.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

@@ -1,13 +1,13 @@
-//! An open that may be sent: its intent is durable.
+//! An open that may be sent, because its intent is durable.
 
 use candlewick_broker::OpenOrder;
 use candlewick_engine::IntentId;
 use candlewick_sdk::Millis;
 
-/// An approved trade whose intent is durable: the only thing that is ever sent.
+/// An approved trade with a durable intent: the only thing that is ever sent.
 ///
-/// It is made in one place ([`Coordinator`](super::Coordinator), when the journal has made its intent durable), which also
-/// decides whether it is too late: what may still be sent carries the moment by which it has to leave.
+/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent.
+/// It rejects late signals at that point and sets the deadline for sending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,
@@ -20,17 +20,15 @@ impl DurableOpen {
         Self { intent, order, leave_by }
     }
 
-    /// Whose request it is.
     pub const fn intent(&self) -> IntentId {
         self.intent
     }
 
-    /// What is ordered.
     pub const fn order(&self) -> &OpenOrder {
         &self.order
     }
 
-    /// When its signal is too old, by our clock: an adapter that has to wait does not send it after that.
+    /// Deadline by the local clock. An adapter that had to wait must not send later.
     pub const fn leave_by(&self) -> Millis {
         self.leave_by
     }

@@ -1,4 +1,4 @@
-//! When and why a run ends: no more opens, what is open tracked to its settlement, within patience.
+//! The end of a run: no more opens, open trades tracked to settlement within the stop patience.
 
 use crate::control::SignalTally;
 use crate::{Audit, RuntimeError, RuntimeSettings, Stop, Tally};
@@ -9,78 +9,54 @@ use candlewick_sdk::{Millis, Money};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The end of a run, as far as it is decided.
 #[derive(Debug)]
 pub(crate) struct Ending {
-    /// Venue time at which the candles end and the run with them.
     until: Option<Millis>,
     patience: Millis,
     interrupt_patience: Millis,
     stopping: Option<Stopping>,
-    /// A limit that only a person can lift has been reached.
     limit: Option<Rule>,
 }
 
-/// A run that opens no more.
 #[derive(Clone, Copy, Debug)]
 struct Stopping {
     why: Stop,
     since: Millis,
 }
 
-/// What is under way when the end is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
-    /// When the last open trade closes; none when none is open.
     pub(crate) last_close: Option<Millis>,
-    /// Whether an event waits, or an open waits for the journal.
     pub(crate) is_waiting: bool,
-    /// Whether an open left and is not answered.
     pub(crate) is_opening: bool,
-    /// Whether what became of an open is looked for, and nobody was asked yet.
     pub(crate) has_doubt: bool,
 }
 
-/// What an order to stop means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// From now on nothing is opened.
     Stops,
-    /// It stops already, and patience is bounded from now on.
     Hastens,
-    /// Nothing.
     Nothing,
 }
 
-/// What the venue has when a run ends, and nobody knows how it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Whose it is.
     pub intent: IntentId,
-    /// What it is.
     pub kind: UnfinishedKind,
-    /// The venue's name of the trade, where it is known.
     pub venue_id: Option<VenueId>,
-    /// What it stakes.
     pub stake: Money,
-    /// When it closes, as far as is known.
     pub close_time: Option<Millis>,
 }
 
-/// What is unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnfinishedKind {
-    /// A trade that has not settled.
     Open,
-    /// An intent that may or may not be a trade.
     InDoubt,
-    /// A second trade of one request.
     SecondTrade,
 }
 
 impl Unfinished {
-    /// Everything of a Session and its book, of earlier runs as well.
     pub(crate) fn all_of(session: &Session, book: &TradeBook) -> Vec<Self> {
         let of_row = |row: &IntentRow| {
             let kind = match row.state {
@@ -106,12 +82,9 @@ impl Unfinished {
     }
 }
 
-/// A wallet that holds another amount than the trades explain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletDifference {
-    /// Wallet minus explained balance.
     pub amount: Money,
-    /// The difference in a sentence.
     pub text: String,
 }
 
@@ -121,49 +94,30 @@ impl WalletDifference {
     }
 }
 
-/// What a run leaves behind.
 pub struct Finished {
-    /// Why it ended.
     pub stop: Stop,
-    /// Its intents and refusals.
     pub book: TradeBook,
-    /// The first intent of the run.
     pub first_intent: IntentId,
-    /// How many of its intents the book lacks: they were over, and were forgotten (`runtime.remember_s`).
+    /// Number of intents missing from the book because they were forgotten (`runtime.remember_s`).
     pub forgotten: u64,
-    /// Free balance at the end.
     pub free: Money,
-    /// Stakes of intents that are not over, and of second trades.
     pub open_stakes: Money,
-    /// What the venue has and nobody knows the end of.
     pub unfinished: Vec<Unfinished>,
-    /// What the wallet held when it was last read.
     pub wallet: Option<Money>,
-    /// How far that is from what the trades explain, `None` if it agrees.
     pub wallet_difference: Option<WalletDifference>,
-    /// That the wallet could not be compared with the trades at the end, in a sentence; `None` if it was.
     pub missing_wallet: Option<String>,
-    /// Candles that the Session was handed.
     pub candles: u64,
-    /// Rows of the venue that were no candles.
     pub rejected_rows: u64,
-    /// What was audited how often, and with how many findings.
     pub audits: BTreeMap<Audit, Tally>,
-    /// The hash of the run's journal.
     pub journal_hash: String,
-    /// Reason of the halt in force at its end.
     pub halted: Option<String>,
-    /// Venue time of that halt, `None` if it is not known.
     pub halted_at: Option<Millis>,
-    /// The verdict on each bot, in the bots' order.
     pub verdicts: Vec<BotVerdict>,
-    /// What all trades of several bots together may spend of alpha; 0 where they are not judged.
+    /// Share of alpha for all trades of several bots together; 0 if they are not judged.
     pub weight_of_all_bots: f64,
-    /// What came from outside; none where nothing did.
     pub signals: Option<Box<SignalTally>>,
-    /// Notices that were dropped because a watcher did not read them in time.
     pub dropped_notices: u64,
-    /// Why the journal's end may not be durable, if it may not: the next start finds out at the venue what it misses.
+    /// Set if the journal's end may not be durable. The next start recovers it from the venue.
     pub not_durable: Option<RuntimeError>,
 }
 
@@ -179,18 +133,14 @@ impl Ending {
         Self { until, patience, interrupt_patience, stopping: None, limit: None }
     }
 
-    /// The settings were read again.
     pub(crate) fn set_patience(&mut self, settings: &RuntimeSettings) {
         (self.patience, self.interrupt_patience) = patience_of(settings);
     }
 
-    /// A limit that only a person can lift is reached.
     pub(crate) fn reach_limit(&mut self, rule: Rule) {
         self.limit = self.limit.or(Some(rule));
     }
 
-    /// What an order to stop means. A signal to a run that is stopping already bounds its patience; anything else changes
-    /// nothing any more.
     pub(crate) fn stop(&mut self, why: Stop, now: Millis) -> Meaning {
         let meaning = match self.stopping {
             None => Meaning::Stops,
@@ -201,8 +151,10 @@ impl Ending {
         meaning
     }
 
-    /// Why the run is to stop by itself: a limit, or the end of the candles. The last instant belongs to the run: `is_due`
-    /// says whether anything of it is still to come.
+    /// Returns why the run must stop by itself: a limit, or the end of the data.
+    ///
+    /// The last instant still belongs to the run: `is_due` returns whether any of its events are
+    /// pending.
     pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
@@ -212,19 +164,16 @@ impl Ending {
         self.stopping.is_some()
     }
 
-    /// Whether a person, or the system, has said so: a second time ends the run at once.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.stopping.is_some_and(|stopping| stopping.why.is_signal())
     }
 
-    /// When a stopping run no longer waits for its trades.
     pub(crate) fn patience_ends(&self, under_way: UnderWay) -> Option<Millis> {
         let Stopping { why, since } = self.stopping?;
         let ends = under_way.last_close.unwrap_or(since).max(since) + self.patience;
         Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
-    /// Why the run is over, once it is. An open on its way is always waited for: it has a deadline of its own.
     pub(crate) fn ended(&self, under_way: UnderWay, now: Millis) -> Option<Stop> {
         let (stopping, ends) = (self.stopping?, self.patience_ends(under_way)?);
         let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
@@ -232,7 +181,6 @@ impl Ending {
         (is_over && !under_way.is_opening).then_some(stopping.why)
     }
 
-    /// When the end is to be looked at again without any input.
     pub(crate) fn wakes_at(&self, under_way: UnderWay, now: Millis) -> Option<Millis> {
         // What is over already, and only waits for an answer, is no reason to wake.
         let ends = self.patience_ends(under_way).filter(|at| *at > now);
@@ -241,7 +189,6 @@ impl Ending {
     }
 }
 
-/// How long a stopping run waits for its trades, and how long an interrupted one.
 fn patience_of(settings: &RuntimeSettings) -> (Millis, Millis) {
     let seconds = |count: u32| Millis::from_seconds(i64::from(count));
     (seconds(settings.stop_patience_s), seconds(settings.interrupt_patience_s))

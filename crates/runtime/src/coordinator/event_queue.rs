@@ -1,13 +1,14 @@
-//! Events that are known but not handled yet, in the order of the rules, and the gate that they wait at.
+//! Queue of known events in the contract's order, with the gate that holds them back.
 
 use super::gate::Gate;
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Where an event stands among those of its instant: settlements by close time and intent, answers by intent,
-/// balances, candles by their series' place, signals from outside, prices by symbol, and once the instant is over what followed
-/// from it at once.
+/// Order of events of one instant.
+///
+/// Settlements sort by close time and intent, answers by intent, candles by series, prices by
+/// symbol. Consequences follow once the instant is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Settlement(Millis, IntentId),
@@ -20,7 +21,6 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// When an event of this place and instant may be handled.
     fn ready_at(self, instant: Millis) -> Millis {
         match self {
             Self::Consequence(_) => instant + Millis::new(1),
@@ -29,7 +29,6 @@ impl Place {
     }
 }
 
-/// Events by moment and place.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     pub(crate) gate: Gate,
@@ -38,19 +37,16 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// Events of an instant wait for each other at most for `hold`.
     pub(crate) fn new(hold: Millis) -> Self {
         Self { gate: Gate::new(hold), events: BTreeMap::new(), arrivals: 0 }
     }
 
-    /// Takes the next event whose moment has come and that the gate lets pass.
     pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
         let (at, place) = self.next()?;
         let is_ready = place.ready_at(at) <= now && self.gate.opens_at(at, now).is_none();
         is_ready.then(|| self.pop()).flatten()
     }
 
-    /// When the next event may be handled.
     pub(crate) fn wakes_at(&self, now: Millis) -> Option<Millis> {
         let (at, place) = self.next()?;
         let ready = place.ready_at(at);
@@ -62,7 +58,6 @@ impl EventQueue {
         self.events.insert((at, place, self.arrivals), kind);
     }
 
-    /// The moment after the last that waits of an intent's answer; none when none waits.
     pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
         let is_its = |place: &Place| [Place::Answer(intent), Place::Consequence(intent)].contains(place);
         let answers = self.events.keys().filter(|(_, place, _)| is_its(place));

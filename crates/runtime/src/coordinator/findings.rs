@@ -1,4 +1,4 @@
-//! Where the run's audits are fed, and what they find is kept and shown to people.
+//! Feeds the audits; journals and reports their findings.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -11,11 +11,9 @@ use candlewick_sdk::{Candle, Millis, Payout, Series};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Settlements of an earlier run that are younger than this have their prices asked for, perhaps once more.
 const RECALLED: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
-    /// Counts looks and findings, keeps the findings, and warns people of those that they must see.
     pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
         let findings = self.audits.new_of(findings);
         self.audits.count(audit, looks, findings.len());
@@ -29,7 +27,6 @@ impl Coordinator {
         }
     }
 
-    /// A trade's report against its intent. Other terms than asked for halt at once.
     pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, findings) = check_terms(intent, &self.session.ordered_terms(&terms), report);
@@ -39,14 +36,12 @@ impl Coordinator {
         }
     }
 
-    /// What the venue says of money cannot be believed: nothing more is opened before a person has looked.
     pub(super) fn halt(&mut self, reason: String, step: &mut Step<'_>) {
         if self.session.halted().is_none() {
             self.begin_halt(reason, step);
         }
     }
 
-    /// Journals the reason of a halt, and halts unless the run is halted already.
     pub(super) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         self.session.begin_halt(reason, step);
@@ -55,7 +50,6 @@ impl Coordinator {
         }
     }
 
-    /// What a trade pays, as its report says.
     pub(super) fn audit_payout(&mut self, intent: IntentId, payout: Option<Payout>, step: &mut Step<'_>) {
         let symbol = self.session.terms(intent).map(|terms| self.session.symbol_of(&terms));
         if let (Some(symbol), Some(payout)) = (symbol, payout) {
@@ -64,27 +58,22 @@ impl Coordinator {
         }
     }
 
-    /// Candles of an answer against those of earlier ones.
     pub(super) fn audit_candles(&mut self, series: Series, candles: &[Candle], step: &mut Step<'_>) {
         let (seen, findings) = self.audits.revisions.take(series, candles);
         self.found(Audit::Revision, seen, findings, step);
     }
 
-    /// A new candle against the prices that were asked for while it formed.
     pub(super) fn audit_prices(&mut self, series: Series, candle: &Candle, step: &mut Step<'_>) {
         let (checked, findings) = self.audits.prices.check(series, candle);
         self.found(Audit::Price, checked, findings, step);
     }
 
-    /// What the venue's adapter has met that it does not know.
     pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
         for finding in self.audits.take_unrecognised(names) {
             self.found(Audit::Schema, 0, vec![finding], step);
         }
     }
 
-    /// A settlement against its payout and its own prices; those against the price records as soon as they are asked for.
-    /// What the venue took, the same report may have said first.
     pub(super) fn audit_settlement(
         &mut self,
         settled: &Settled,
@@ -128,8 +117,9 @@ impl Coordinator {
         }
     }
 
-    /// What an earlier run knew of an intent: its payout, and its settlement if that is so young that its prices may not
-    /// have been asked for before the run ended.
+    /// Restores what the audits need of an earlier run's intent.
+    ///
+    /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
         let symbol = self.session.symbol_of(&terms);
@@ -170,7 +160,7 @@ impl Coordinator {
         }
     }
 
-    /// Asks for the price records of one settlement at a time, so that audits never crowd out what trades.
+    /// Requests the price records of one settlement at a time, so that audits never delay trading.
     pub(super) fn ask_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
@@ -189,7 +179,7 @@ impl Coordinator {
         }
     }
 
-    /// What is not answered is not audited: the fault of a price answer is not the trade's.
+    /// Failed requests are ignored, because they say nothing about the trade.
     pub(super) fn on_settlement_price(
         &mut self,
         answer: Result<Reply<PriceAnswer>, BrokerError>,

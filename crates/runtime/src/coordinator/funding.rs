@@ -1,4 +1,4 @@
-//! How the venue says that a stake was paid. A record that contradicts itself, or charges what no rule books, halts.
+//! Funding of stakes. Contradictory records, or charges without a booking rule, halt the run.
 
 use super::Coordinator;
 use super::command::Step;
@@ -9,7 +9,6 @@ use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 
 impl Coordinator {
-    /// Holds the parts of a trade's record that are about its stake against each other.
     pub(super) fn check_funding(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let oddities = [
@@ -30,7 +29,6 @@ impl Coordinator {
     }
 }
 
-/// The stake that a record says: the larger of its amount and of what its wallets paid.
 pub(super) fn reported_stake(report: &TradeReport) -> Option<Decimal> {
     report.amount.into_iter().chain(report.funding.paid).max()
 }
@@ -52,7 +50,7 @@ fn contradiction(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     })
 }
 
-/// Whether the profit contains a charge is not known, so it cannot be booked.
+/// Describes a charge. It cannot be booked, because the profit may or may not contain it.
 fn charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
     let amount = (!amount.is_zero()).then(|| money(amount, scale))?;
     Some(format!("has a {name} of {amount}, and it is unknown whether its profit contains that"))

@@ -1,17 +1,17 @@
-//! Events of one instant wait for each other, so that they reach the Session in the order of the rules.
+//! Holds back the events of one instant until all are known, so that they arrive in order.
 
 use super::agenda::Job;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 
-/// Closed to events of an instant while answers that belong to it are awaited, but never longer than the hold.
+/// Blocks events of an instant while its requests are pending, at most for the hold time.
 #[derive(Debug)]
 pub(crate) struct Gate {
     hold: Millis,
     awaited: BTreeMap<Job, Wait>,
 }
 
-/// What an unanswered job keeps back: events from `instant` on, before `until`.
+/// Blocks events from `instant` on, until time `until`.
 #[derive(Clone, Copy, Debug)]
 struct Wait {
     instant: Millis,
@@ -19,22 +19,19 @@ struct Wait {
 }
 
 impl Gate {
-    /// With no hold at all, answers are still awaited while the clock stands.
+    /// A hold of zero becomes 1 ms, so that answers of the same instant are still awaited.
     pub(crate) fn new(hold: Millis) -> Self {
         Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
     }
 
-    /// A job about `instant`, first due at `due`, has begun; events from the instant on wait for it.
     pub(crate) fn await_job(&mut self, instant: Millis, due: Millis, job: Job) {
         self.awaited.insert(job, Wait { instant, until: due + self.hold });
     }
 
-    /// A job has brought what it was to bring, or never will.
     pub(crate) fn settle_job(&mut self, job: Job) {
         self.awaited.remove(&job);
     }
 
-    /// When an event of the moment `at` may be handled; `None` when it may be handled `now`.
     pub(crate) fn opens_at(&self, at: Millis, now: Millis) -> Option<Millis> {
         let waits = self.awaited.values().filter(|wait| wait.instant <= at && now < wait.until);
         waits.map(|wait| wait.until).max()

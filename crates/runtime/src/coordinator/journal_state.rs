@@ -1,56 +1,48 @@
-//! What is durable, and which opens wait for that: an intent is durable before its request leaves.
+//! Durability of the journal. Requests leave only after their intent is durable.
 
 use super::command::{Command, JournalEntry, Step};
 use crate::RuntimeError;
 use candlewick_engine::{Approved, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 
-/// Entries that a virtual clock's run may leave undurable: nothing of it outlives the process anyway.
+/// Unsaved entries tolerated on a virtual clock, where nothing outlives the process anyway.
 const WORTHWHILE: usize = 256;
 
-/// When the journal is made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// When an intent waits for it, or enough has gathered.
     WhenWorthwhile,
-    /// At once.
     Now,
 }
 
-/// Whether a run waits for its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
-    /// It goes on while the journal is written: what is open is tracked, and what is approved waits.
     GoesOn,
-    /// Nothing happens meanwhile, so that a run on a virtual clock does not depend on how long a disk takes.
+    /// Nothing happens meanwhile, so that a run on a virtual clock does not depend on disk speed.
     StandsStill,
 }
 
-/// The state of the journal as far as the run knows it.
 pub(crate) struct JournalState {
     waiting: Waiting,
     hash: JournalHash,
-    /// Approved trades whose intents are not durable yet.
     outbox: Vec<Approved>,
-    /// Those whose intents are durable, and whose moment has not come.
     held: Vec<Approved>,
-    /// How many of them, from the first on, are durable once the journal answers.
+    /// Number of leading outbox entries that the save in progress makes durable.
     leaving: usize,
-    /// Entries that are not durable; of these, how many the journal is making durable.
+    /// Entries that are not durable, including `departed` ones in the save in progress.
     pending: usize,
     departed: usize,
     is_away: bool,
-    /// Why opens are suspended, if they are: the journal cannot be written.
     suspended: Option<String>,
-    /// Whether it has refused an entry: it has a hole, and nothing can be promised any more.
+    /// Whether an entry was refused: the journal has a gap and guarantees nothing any more.
     is_corrupted: bool,
 }
 
-/// What follows when the journal answers.
 pub(crate) enum Released {
-    /// These may leave, and opens go on if they were suspended.
-    Durable { opens: Vec<Approved>, was_suspended: bool },
-    /// None of what was approved may ever leave.
+    Durable {
+        opens: Vec<Approved>,
+        was_suspended: bool,
+    },
+    /// Approved trades must never be sent.
     Failed(JournalError),
 }
 
@@ -70,7 +62,6 @@ impl JournalState {
         }
     }
 
-    /// Records an entry, and adds it to the run's hash.
     pub(crate) fn record(&mut self, entry: Entry<'_>, step: &mut Step<'_>) {
         if self.hash.record(entry).is_err() {
             self.is_corrupted = true;
@@ -78,12 +69,10 @@ impl JournalState {
         self.add(JournalEntry::of(entry), step);
     }
 
-    /// Records a note.
     pub(crate) fn note(&mut self, body: String, step: &mut Step<'_>) {
         self.add(JournalEntry::Note(step.now, body), step);
     }
 
-    /// Records a note with an intent.
     pub(crate) fn note_about(&mut self, intent: IntentId, body: String, step: &mut Step<'_>) {
         self.add(JournalEntry::NoteAbout(step.now, intent, body), step);
     }
@@ -93,12 +82,10 @@ impl JournalState {
         step.commands.push(Command::Record(entry));
     }
 
-    /// An approved trade waits until its intent is durable.
     pub(crate) fn enqueue(&mut self, approved: Approved) {
         self.outbox.push(approved);
     }
 
-    /// The intents that wait.
     pub(crate) fn waiting_intents(&self) -> impl Iterator<Item = IntentId> {
         self.outbox.iter().chain(&self.held).map(|approved| approved.intent())
     }
@@ -107,18 +94,15 @@ impl JournalState {
         !self.outbox.is_empty() || !self.held.is_empty()
     }
 
-    /// Keeps an approved trade, whose intent is durable, until its moment.
     pub(crate) fn hold(&mut self, approved: Approved) {
         self.held.push(approved);
     }
 
-    /// Takes it, now that the moment has come; none where it is not sent any more.
     pub(crate) fn take_held(&mut self, intent: IntentId) -> Option<Approved> {
         let place = self.held.iter().position(|approved| approved.intent() == intent)?;
         Some(self.held.remove(place))
     }
 
-    /// Takes what waits: none of it is sent any more.
     pub(crate) fn take_waiting(&mut self) -> Vec<Approved> {
         self.leaving = 0;
         let mut waiting = std::mem::take(&mut self.held);
@@ -130,35 +114,26 @@ impl JournalState {
         self.is_away
     }
 
-    /// Why opens are suspended, if they are.
     pub(crate) fn suspended(&self) -> Option<&String> {
         self.suspended.as_ref()
     }
 
-    /// Whether nothing may happen before the journal answers.
     pub(crate) fn stands_still(&self) -> bool {
         self.is_away && self.waiting == Waiting::StandsStill
     }
 
-    /// Opens are suspended; says whether they were not before.
     pub(crate) fn suspend(&mut self, error: &JournalError) -> bool {
         self.suspended.replace(format!("the journal cannot be written: {error}")).is_none()
     }
 
-    /// The journal has a hole from here on.
     pub(crate) fn corrupt(&mut self) {
         self.is_corrupted = true;
     }
 
-    /// Whether trying again is of no use.
     pub(crate) fn is_final(&self, error: &JournalError) -> bool {
         self.is_corrupted || !error.is_temporary()
     }
 
-    /// Has the journal made durable when that is worthwhile and it is not under way already.
-    ///
-    /// # Errors
-    /// When the journal has a hole.
     pub(crate) fn save(&mut self, urgency: Urgency, step: &mut Step<'_>) -> Result<(), JournalError> {
         if self.is_away {
             return Ok(());
@@ -180,7 +155,7 @@ impl JournalState {
         Ok(())
     }
 
-    /// The journal answers. What was approved while it was away waits for the next time.
+    /// Handles the end of a save. Trades approved meanwhile wait for the next one.
     pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> Released {
         self.is_away = false;
         let departed = std::mem::take(&mut self.departed);
@@ -196,7 +171,6 @@ impl JournalState {
         }
     }
 
-    /// The hash of all that was recorded.
     pub(crate) fn finish_hash(&mut self) -> String {
         std::mem::replace(&mut self.hash, JournalHash::new()).finish()
     }

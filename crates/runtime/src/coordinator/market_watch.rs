@@ -1,4 +1,4 @@
-//! What is asked of the market, and when: candles of each series after their closes, prices on the price grid.
+//! Schedules market requests: candles at their close, prices on the price grid.
 
 use super::agenda::{Agenda, Job};
 use super::candle_watch::CandleWatch;
@@ -11,42 +11,29 @@ use candlewick_broker::{CandleQuery, Candles, PriceTick};
 use candlewick_engine::{EventKind, SeriesId, Session, SymbolId};
 use candlewick_sdk::{Candle, Millis, Price, Series, Symbol};
 
-/// The market as a run watches it.
 pub(crate) struct MarketWatch {
     series: Vec<SeriesWatch>,
     symbols: Vec<SymbolWatch>,
-    /// The step of the price grid.
     price_every: Millis,
-    /// Whether prices that no strategy wants are asked for, to be shown.
     watches_prices: bool,
-    /// How long a streamed price of the grid is waited for.
     hold: Millis,
 }
 
-/// One series.
 struct SeriesWatch {
     series: Series,
-    /// Its place among the candles of an instant.
     rank: usize,
-    /// None until it is warm.
     watch: Option<CandleWatch>,
 }
 
-/// One symbol.
 struct SymbolWatch {
     id: SymbolId,
     symbol: Symbol,
-    /// Whether a strategy wants its prices.
     is_wanted: bool,
-    /// Its prices, while they come by themselves.
     stream: Option<PriceStream>,
 }
 
-/// What to do with a price of the grid.
 pub(crate) enum GridPrice {
-    /// A strategy wants it: it is in the queue.
     Queued,
-    /// It is only to be shown.
     Shown(Symbol, Price),
 }
 
@@ -82,13 +69,12 @@ impl MarketWatch {
         self.symbols[id.index()].symbol
     }
 
-    /// A series is warm: from now on its candles are asked for.
     pub(crate) fn watch_candles(&mut self, id: SeriesId, watch: CandleWatch, agenda: &mut Agenda) {
         agenda.add(watch.ask_at(), Job::Candles(id));
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// The candles of a close are due; those of one close wait for each other, however often one has to be asked for.
+    /// Requests candles at a close. All series of the same close wait for each other.
     pub(crate) fn ask_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.await_job(watch.due_close(), watch.ask_at(), Job::Candles(id));
@@ -98,7 +84,6 @@ impl MarketWatch {
         true
     }
 
-    /// Takes an answer; answers the candles that are new.
     pub(crate) fn on_candles(
         &mut self,
         id: SeriesId,
@@ -123,7 +108,6 @@ impl MarketWatch {
         news
     }
 
-    /// Candles could not be had.
     pub(crate) fn on_no_candles(
         &mut self,
         id: SeriesId,
@@ -138,12 +122,10 @@ impl MarketWatch {
         agenda.add(ask_at, Job::Candles(id));
     }
 
-    /// The symbols whose prices strategies want, for which it is worth asking whether they stream.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
         self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
     }
 
-    /// Of all series the one whose candle comes the latest after its close.
     pub(crate) fn slowest_candle(&self, now: Millis) -> Option<SlowestCandle> {
         let delay = |watch: &SeriesWatch| {
             let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
@@ -156,7 +138,6 @@ impl MarketWatch {
             .reduce(|slowest, next| if next.delay_ms > slowest.delay_ms { next } else { slowest })
     }
 
-    /// Returns the series whose candles are late by more than two intervals, with their numbers.
     pub(crate) fn late_series(&self) -> impl Iterator<Item = (SeriesId, LateSeries)> {
         self.series.iter().enumerate().filter_map(|(place, watch)| {
             let (since, is_unanswered) = watch.watch.as_ref()?.late_since()?;
@@ -165,7 +146,6 @@ impl MarketWatch {
         })
     }
 
-    /// Returns the series without candles whose prices stand still, too, with their numbers.
     pub(crate) fn quiet_series(&self) -> impl Iterator<Item = (SeriesId, QuietSeries)> {
         self.series.iter().enumerate().filter_map(|(place, watch)| {
             let since = watch.watch.as_ref()?.quiet_since()?;
@@ -173,13 +153,12 @@ impl MarketWatch {
         })
     }
 
-    /// Takes the time of a symbol's newest price record.
     pub(crate) fn on_price_record(&mut self, symbol: Symbol, recorded: Millis, now: Millis) {
         let watches = self.series.iter_mut().filter(|watch| watch.series.symbol == symbol);
         watches.filter_map(|watch| watch.watch.as_mut()).for_each(|watch| watch.on_price(recorded, now));
     }
 
-    /// Returns how many candles of all series closed in `(from, to]`.
+    /// Returns the number of candles of all series that closed in `(from, to]`.
     pub(crate) fn closes_between(&self, from: Millis, to: Millis) -> i64 {
         let closes = |watch: &SeriesWatch| {
             let length = watch.series.interval.length().get();
@@ -188,17 +167,14 @@ impl MarketWatch {
         self.series.iter().map(closes).sum()
     }
 
-    /// How many symbols stream.
     pub(crate) fn streaming(&self) -> usize {
         self.symbols.iter().filter(|watch| watch.stream.is_some()).count()
     }
 
-    /// Whether a strategy wants the prices of a symbol.
     pub(crate) fn is_wanted(&self, id: SymbolId) -> bool {
         self.symbols.get(id.index()).is_some_and(|watch| watch.is_wanted)
     }
 
-    /// Puts every symbol's next grid moment on the agenda.
     pub(crate) fn begin_prices(&self, now: Millis, agenda: &mut Agenda) {
         for watch in &self.symbols {
             if watch.is_wanted || self.watches_prices {
@@ -207,13 +183,10 @@ impl MarketWatch {
         }
     }
 
-    /// The first moment of the price grid after `now`.
     fn next_grid(&self, now: Millis) -> Millis {
         now.floor_to(self.price_every) + self.price_every
     }
 
-    /// A moment of the price grid is due: its price is asked for, or waited for where prices stream. Answers whether it
-    /// is asked for.
     pub(crate) fn on_price_due(
         &mut self,
         id: SymbolId,
@@ -232,12 +205,10 @@ impl MarketWatch {
         false
     }
 
-    /// Prices of a symbol come by themselves from now on.
     pub(crate) fn begin_stream(&mut self, id: SymbolId) {
         self.symbols[id.index()].stream = Some(PriceStream::default());
     }
 
-    /// They do not any more: they are asked for from the next moment of the grid on.
     pub(crate) fn end_stream(
         &mut self,
         id: SymbolId,
@@ -250,15 +221,12 @@ impl MarketWatch {
         }
     }
 
-    /// A price came by itself.
     pub(crate) fn on_tick(&mut self, id: SymbolId, tick: PriceTick) {
         if let Some(stream) = &mut self.symbols[id.index()].stream {
             stream.take(tick);
         }
     }
 
-    /// The price of the grid that is settled by what has streamed so far: by a later price, or because it has been waited
-    /// for long enough.
     pub(crate) fn settled_grid(
         &mut self,
         id: SymbolId,
@@ -267,8 +235,7 @@ impl MarketWatch {
         self.symbols[id.index()].stream.as_mut()?.settle(is_over)
     }
 
-    /// The price of a moment of the grid is known, or is not to be known. Only now the next: prices come one at a time,
-    /// so that none overtakes another.
+    /// Handles a settled grid price, then schedules the next one. This keeps prices in order.
     pub(crate) fn on_grid_price(
         &self,
         id: SymbolId,

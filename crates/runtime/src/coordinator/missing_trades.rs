@@ -1,5 +1,7 @@
-//! Trades that the venue accepted and no longer has: found neither by their id nor in its list after their close, or not by
-//! their id while that list cannot be read as a whole. How they ended a person says, and nobody guesses.
+//! Accepted trades that the venue no longer has.
+//!
+//! After its close, a trade is found neither by id nor in the list, or the list cannot be read
+//! completely. Its result is never guessed: the operator has to enter it.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -12,38 +14,34 @@ use candlewick_broker::TradeListing;
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome};
 
-/// How soon the list is looked through after a trade was not found by its id.
 const LOOK_AGAIN: Millis = Millis::from_seconds(30);
 
-/// That the venue does not know a trade: since it was to be over, and without a record of it in between.
+/// Absence of a trade at the venue, counted after its close and without a record in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absence {
-    /// When it was first not found by its id.
     since: Millis,
-    /// When it was last not found so.
     last: Millis,
-    /// When the first whole list without it was asked for, and the last.
+    /// Request times of the first and last complete list without the trade.
     unlisted: Option<(Millis, Millis)>,
-    /// The same of lists that were not whole.
+    /// Like `unlisted`, for incomplete lists.
     unread: Option<(Millis, Millis)>,
     is_reported: bool,
 }
 
 impl Absence {
-    /// A list without it was asked for at `began`.
     fn take_listing(&mut self, began: Millis, is_whole: bool) {
         let looks = if is_whole { &mut self.unlisted } else { &mut self.unread };
         *looks = Some((looks.map_or(began, |(first, _)| first), began));
     }
 
-    /// Whether the venue has said so by both ways for so long, or its list could not be read as a whole for so long.
     fn has_lasted(&self, patience: Millis) -> bool {
         (self.last - self.since).min(span(self.unlisted).max(span(self.unread))) >= patience
     }
 }
 
 impl TradeWatch {
-    /// The venue says that there is no such trade. Before its close that is taken for a delay; answers whether it is not.
+    /// Records an unknown id and returns whether it counts. Before the close it is considered a
+    /// delay.
     fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
@@ -51,15 +49,15 @@ impl TradeWatch {
         true
     }
 
-    /// The venue has shown a record of the trade.
     pub(crate) fn is_known(&mut self, intent: IntentId) {
         if let Some(trade) = self.find_mut(intent) {
             trade.absence = None;
         }
     }
 
-    /// What a list says of trades that are not found by their ids; those whose absence has lasted so long by now, each
-    /// once. A list proves nothing of a trade that may still be missing from it, by `lag`.
+    /// Records a list and returns the trades newly considered missing.
+    ///
+    /// A list says nothing about trades that may be absent due to its `lag`.
     fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();
@@ -80,15 +78,12 @@ impl TradeWatch {
 }
 
 impl Coordinator {
-    /// A trade is not found by its id: the list has the last word.
     pub(super) fn on_unknown_trade(&mut self, intent: IntentId, now: Millis) {
         if self.trades.is_unknown(intent, now) {
             self.agenda.add(now + LOOK_AGAIN, Job::Trades);
         }
     }
 
-    /// Trades that the venue has not known for as long as is waited: their money is unknown, and nothing more is opened
-    /// before a person has looked.
     pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
         for intent in self.trades.take_listing(listing, self.doubts.list_lag(), patience) {
@@ -106,17 +101,12 @@ impl Coordinator {
         }
     }
 
-    /// Trades that the venue has not known for as long as is waited, in words.
     pub(super) fn missing_trades(&self) -> Vec<String> {
         let is_reported = |trade: &OpenTrade| trade.absence.is_some_and(|absence| absence.is_reported);
         let missing = self.trades.all().filter(|(_, trade)| is_reported(trade));
         missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
     }
 
-    /// A person says how a trade ended that the venue no longer has.
-    ///
-    /// # Errors
-    /// It is no such trade, or what it brought does not follow from that.
     pub(super) fn settle_by_person(
         &mut self,
         intent: IntentId,
@@ -160,7 +150,6 @@ impl Coordinator {
     }
 }
 
-/// From the first of such looks to the last; less than nothing where there was none.
 fn span(looks: Option<(Millis, Millis)>) -> Millis {
     looks.map_or(Millis::new(-1), |(first, last)| last - first)
 }

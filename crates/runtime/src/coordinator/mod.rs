@@ -1,10 +1,10 @@
-//! The pure core of a live run: takes inputs and the time, answers with commands.
+//! The pure core of a live run: maps inputs and time to commands.
 //!
-//! [`Coordinator::on`] is a function of its state: it asks for no time, does no I/O, waits for nothing and knows no task.
-//! A [`Runner`](crate::Runner) carries its commands out. It owns its parts, each with methods of its own, and joins them:
-//! [`MarketWatch`] says what is asked of the market and when, [`EventQueue`] puts the events of one instant into the order
-//! of the rules, [`RecordedSession`] is the one place where an event enters the Session, [`TradeWatch`] tracks open trades,
-//! [`Doubts`] looks for what became of lost answers, [`Audits`] hold the venue's word against what is known.
+//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks;
+//! a [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests,
+//! [`EventQueue`] orders the events of one instant, [`RecordedSession`] is the only entry to the
+//! session, [`TradeWatch`] tracks open trades, [`Doubts`] resolves lost answers, [`Audits`] check
+//! the venue.
 
 mod command;
 mod durable_open;
@@ -97,13 +97,10 @@ use venue_watch::VenueWatch;
 use wallet_watch::WalletWatch;
 use warm_up::WarmUp;
 
-/// A live run.
 pub struct Coordinator {
     header: Header,
     settings: RuntimeSettings,
-    /// Whether venue time is made here and not the world's.
     is_simulated: bool,
-    /// How many runs the journal had before this one.
     runs_before: u64,
     phase: Phase,
     session: RecordedSession,
@@ -115,13 +112,10 @@ pub struct Coordinator {
     audits: Audits,
     contradictions: Contradictions,
     skew: SkewWatch,
-    /// An answer that waits until the clock has caught up.
     leap: Option<answers::Leap>,
     requests: Requests,
     claims: Claims,
-    /// An order to read the settings again, while they are being read.
     reloading: Option<(OrderId, ReloadedBy)>,
-    /// The last time that they were.
     reloaded: Option<Reloaded>,
     outside: OutsideWatch,
     ending: Ending,
@@ -131,39 +125,27 @@ pub struct Coordinator {
     strangers: strangers::Strangers,
     request_times: open_answer::RequestTimes,
     refused_prices: price_age::RefusedPrices,
-    /// Time of the last rejection of this run.
     refused_at: Option<Millis>,
     wallet: WalletWatch,
-    /// The venue's words, while it does not accept the token.
     token_refused: Option<String>,
-    /// What whoever watches knows of how the run stands.
     told: Told,
 }
 
-/// Everything a coordinator is made from.
 pub struct CoordinatorParts {
-    /// How it polls and waits.
     pub settings: RuntimeSettings,
-    /// What the journal of this run begins with.
     pub header: Header,
-    /// Whose money is at stake.
     pub account: Account,
-    /// What decides.
     pub session: Session,
-    /// The symbols whose prices a strategy wants.
     pub priced: Vec<Symbol>,
-    /// What earlier runs left.
     pub past: Past,
-    /// Whether venue time is made here and not the world's: then nothing happens while the journal is written.
+    /// Whether venue time is simulated. If so, nothing happens while the journal is saved.
     pub is_simulated: bool,
-    /// Venue time at which the run ends by itself.
     pub until: Option<Millis>,
-    /// What the wallets held when the run connected; `None` if its wallet is not compared with the ledger.
+    /// Balances at connection, `None` if the wallet is not compared with the ledger.
     pub balances: Option<Reply<Balances>>,
 }
 
 impl Coordinator {
-    /// A run of these parts, at `now`.
     pub fn new(parts: CoordinatorParts, now: Millis) -> Self {
         let CoordinatorParts { settings, header, account, session, priced, mut past, .. } = parts;
         let CoordinatorParts { is_simulated, until, balances, .. } = parts;
@@ -204,7 +186,6 @@ impl Coordinator {
         }
     }
 
-    /// Takes an input at `now`, and adds what is to be done to `commands`.
     pub fn on(&mut self, input: Input, now: Millis, commands: &mut Vec<Command>) {
         let step = &mut Step { now, commands };
         match input {
@@ -228,12 +209,10 @@ impl Coordinator {
         self.tell_changes(step);
     }
 
-    /// Whether the strategies are warm: before, no order is taken.
     pub const fn is_started(&self) -> bool {
         !matches!(self.phase, Phase::Starting(_))
     }
 
-    /// Journals the header, takes up what earlier runs left, and begins to ask for the past of each series.
     fn on_start(&mut self, step: &mut Step<'_>) {
         self.session.begin(&self.header, step);
         let amount = self.first_wallet().unwrap_or(self.session.ledger().free());
@@ -248,7 +227,6 @@ impl Coordinator {
         self.go_on_starting(step);
     }
 
-    /// Asks for the next window of past candles, or begins the run proper.
     fn go_on_starting(&mut self, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &self.phase else { return };
         if let Some(series) = warm_up.ask(step) {
@@ -263,8 +241,6 @@ impl Coordinator {
         self.phase = Phase::Running;
     }
 
-    /// The end of a batch of inputs: asks what is due, hands the Session what may be handed to it, has the journal made
-    /// durable (which lets the opens go), and sees whether the run is over.
     fn on_time(&mut self, step: &mut Step<'_>) {
         match self.phase {
             Phase::Running if !self.session.journal.stands_still() => {}
@@ -298,7 +274,6 @@ impl Coordinator {
         step.commands.push(Command::WakeAt(times.into_iter().flatten().min().unwrap_or(Millis::MAX)));
     }
 
-    /// Asks everything that is due by now.
     fn ask_due(&mut self, step: &mut Step<'_>) {
         while let Some((due, job)) = self.agenda.pop_due(step.now) {
             match job {
@@ -340,14 +315,12 @@ impl Coordinator {
         step.ask(Ask::Trades);
     }
 
-    /// Hands the Session every queued event whose moment has come, in order, as far as the gate lets them pass.
     fn dispatch_due(&mut self, step: &mut Step<'_>) {
         while let Some((at, kind)) = self.events.pop_ready(step.now) {
             self.handle(at, kind, step);
         }
     }
 
-    /// Hands the Session one event.
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.watch_event(handled.free, handled.released, step.now);
@@ -364,15 +337,15 @@ impl Coordinator {
         self.handle(step.now, EventKind::Control { control }, step);
     }
 
-    /// Has the journal made durable when that is worthwhile and it is not under way already.
     fn save(&mut self, urgency: Urgency, step: &mut Step<'_>) {
         if let Err(error) = self.session.journal.save(urgency, step) {
             self.suspend(error, step);
         }
     }
 
-    /// The journal answers: sends the opens whose intents are durable by that. When it could not be written they are never
-    /// sent, and no more are approved until it can.
+    /// Sends the opens whose intents are now durable.
+    ///
+    /// If the save failed they are never sent, and no more are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             Released::Failed(error) => self.suspend(error, step),
@@ -389,14 +362,11 @@ impl Coordinator {
         self.go_on_closing(step);
     }
 
-    /// An intent's request never leaves.
     fn not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
         self.session.note_not_sent(intent, reason, false, step);
         self.handle(step.now, EventKind::NotSent { intent }, step);
     }
 
-    /// Nothing waits for a journal that fails: what was approved is not sent, and opens are suspended. Where trying again
-    /// is of no use the run ends.
     fn suspend(&mut self, error: JournalError, step: &mut Step<'_>) {
         let unsent = self.session.journal.take_waiting();
         if self.session.journal.suspend(&error) {

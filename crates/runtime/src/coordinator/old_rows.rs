@@ -1,5 +1,4 @@
-//! Intents that are over and of which nothing more can come are forgotten: the memory of a run does not grow with its trades. Whoever
-//! wants them reads the journal.
+//! Forgets finished intents, so that memory does not grow with trades. The journal keeps them.
 
 use super::Coordinator;
 use super::doubts::Doubts;
@@ -10,12 +9,14 @@ use crate::resolver::LONGEST_LIST_LAG;
 use candlewick_engine::IntentRow;
 use candlewick_sdk::Millis;
 
-/// For how much longer than the venue's list may lag an intent is remembered at least: its answer may come late, and clocks differ.
+/// Minimum retention beyond the list lag, for late responses and clock differences.
 const SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets what is over for so long that a list which was asked for at `looked` has shown whatever the venue made of it. A request that
-    /// is in doubt, or that was taken as not opened, keeps what lies beside it: its trade is told from theirs.
+    /// Forgets intents that ended long before the list requested at `looked`.
+    ///
+    /// Intents close to a request that is in doubt, or counts as not opened, stay: they help to
+    /// tell its trade from theirs.
     pub(super) fn forget_old(&mut self, looked: Millis) {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
         let least = least_remembered(&self.settings, &self.doubts);
@@ -34,13 +35,12 @@ impl Coordinator {
     }
 }
 
-/// For how long an intent that is over is remembered; none for ever.
+/// Retention time of finished intents, `None` for unlimited.
 fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
     let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
     Some(Millis::from_seconds(i64::from(set)).max(least_remembered(settings, doubts)))
 }
 
-/// For how long that is at least.
 fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
     settings.least_remembered.unwrap_or(doubts.list_lag().max(LONGEST_LIST_LAG) + SLACK)
 }

@@ -1,4 +1,4 @@
-//! Whether the answer to an open describes the trade of that open: its times tell it from an older trade on the same terms.
+//! Checks by its times that the response to an open is not an older trade with the same terms.
 
 use super::Coordinator;
 use super::answers::FAR_FUTURE;
@@ -9,18 +9,15 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::collections::VecDeque;
 
-/// Tolerance for records that are cut to seconds and for requests that wait at the venue.
+/// Tolerance for times truncated to seconds and for queueing at the venue.
 const SLACK: Millis = Millis::from_seconds(5);
-/// Tolerance while nothing is known of the venue's clock.
 const SLACK_OF_UNKNOWN_CLOCK: Millis = Millis::from_seconds(300);
-/// Number of remembered request times.
 const MAX_REMEMBERED: usize = 16;
 
-/// Request times of the last accepted answers: a venue whose `requestTime` stands still repeats one.
+/// Request times of the last accepted responses, to detect a venue whose `requestTime` is frozen.
 #[derive(Debug, Default)]
 pub(super) struct RequestTimes(VecDeque<RequestTime>);
 
-/// The request time of an order, by the venue's clock, and when it was sent by ours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestTime {
     pub(super) order: IntentId,
@@ -28,16 +25,17 @@ pub(super) struct RequestTime {
     pub(super) sent: Millis,
 }
 
-/// What is wrong with the times of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeFault {
-    /// The request time is that of an earlier order, while the other times are right.
-    Frozen { order: IntentId },
-    /// It describes a trade of another moment: this far from the request, negative for an older one.
-    OtherMoment { by: Millis },
+    Frozen {
+        order: IntentId,
+    },
+    /// Times of another trade; `by` is negative for an older one.
+    OtherMoment {
+        by: Millis,
+    },
 }
 
-/// Times that the answer to a request may state.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     requested: Millis,
@@ -46,7 +44,6 @@ struct Window {
 }
 
 impl Window {
-    /// Whether a time lies in the window that is `wait` longer at its end.
     fn has(&self, at: Millis, wait: Millis) -> bool {
         (self.from..=self.to + wait).contains(&at)
     }
@@ -66,8 +63,7 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Returns what is wrong with the times of an answer to an open that came at `now`. What it leaves out is not held
-    /// against it.
+    /// Returns what is wrong with the times of a response. Missing times are accepted.
     pub(super) fn time_fault(
         &self,
         intent: IntentId,
@@ -123,7 +119,6 @@ impl Coordinator {
         Some(frozen.map_or(TimeFault::OtherMoment { by }, |known| TimeFault::Frozen { order: known.order }))
     }
 
-    /// Takes the request time of an accepted answer. One that stands still is an alarm and is dropped.
     pub(super) fn without_frozen_time(
         &mut self,
         intent: IntentId,
@@ -146,7 +141,6 @@ impl Coordinator {
         report
     }
 
-    /// How far the venue's times may be from ours, beyond what is known of the clocks.
     pub(super) fn clock_slack(&self) -> Millis {
         self.skew.uncertainty().map_or(SLACK_OF_UNKNOWN_CLOCK, |known| known.max(UNCERTAINTY) + SLACK)
     }
@@ -159,14 +153,12 @@ impl Coordinator {
     }
 }
 
-/// By the venue's own clock, as the header of the answer shows it.
 fn window_by_its_date(reply: &Reply<Box<TradeReport>>) -> Option<Window> {
     let date = reply.date?;
     let took = (reply.received - reply.sent).max(Millis::ZERO);
     Some(Window { requested: date - took, from: date - took - SLACK, to: date + Millis::SECOND + SLACK })
 }
 
-/// Describes how far a trade is from the order that it answers.
 pub(super) fn describe_distance(by: Millis) -> String {
     let seconds = (by.abs_diff(Millis::ZERO).get() + 500) / 1_000;
     let span = if seconds >= 120 { format!("{} min", (seconds + 30) / 60) } else { format!("{seconds} s") };

@@ -1,4 +1,4 @@
-//! What people order of a running bot.
+//! Executes control orders.
 
 use super::Coordinator;
 use super::believed::counted;
@@ -14,21 +14,17 @@ use candlewick_engine::{IntentId, VenueId};
 use std::collections::BTreeMap;
 use std::error::Error;
 
-/// Trades that people say are intents', until the venue has said what it knows of them.
 #[derive(Debug, Default)]
 pub(crate) struct Claims(BTreeMap<OrderId, Claim>);
 
-/// A person says that a trade is an intent's.
 #[derive(Debug)]
 struct Claim {
     intent: IntentId,
     venue_id: VenueId,
-    /// How the person knows.
     reason: String,
 }
 
 impl Coordinator {
-    /// Carries out an order, and answers it at once or when the venue has answered.
     pub(super) fn on_order(&mut self, id: OrderId, order: ControlOrder, step: &mut Step<'_>) {
         let answer = match order {
             ControlOrder::Halt { reason } => {
@@ -89,20 +85,18 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an order. One that came through the journal is answered there, and whoever gave it waits until that is durable.
+    /// Answers an order. Orders from the journal are answered there, so it is saved immediately.
     pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
     }
 
-    /// Whether the venue has the trade that a person names, and what it is.
     fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
         self.requests.begin(RequestId::NamedTrade(id));
         step.ask(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()));
         self.claims.0.insert(id, claim);
     }
 
-    /// What the venue does not have is adopted by nobody: the doubt goes on.
     pub(super) fn on_named_trade(
         &mut self,
         id: OrderId,

@@ -1,4 +1,4 @@
-//! Signals from outside: which bot's they are, which came before, and what becomes of them.
+//! External signals: bot lookup, duplicates and outcomes.
 
 use super::Coordinator;
 use super::command::Step;
@@ -13,43 +13,33 @@ use candlewick_engine::{
 use candlewick_sdk::{Expiry, Millis};
 use std::collections::BTreeMap;
 
-/// What is no signal is noted at most so often of each door; in between it is counted.
 const ALARM_PACE: Millis = Millis::MINUTE;
-/// What is said of a fault that is mended, behind it.
 const MENDED: &str = "; it was read again since, without an error";
 
-/// The signals of a run.
 #[derive(Debug, Default)]
 pub(crate) struct OutsideWatch {
     tally: SignalTally,
-    /// Those that have not reached the Session.
     waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
-    /// When what is no signal is next noted, by the door that it came by.
     next_alarm: BTreeMap<SignalSource, Millis>,
 }
 
 impl OutsideWatch {
-    /// What came so far, and what is to come; none where neither is known.
     pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
 
-    /// What came so far, where anything did.
     pub(super) fn came(&self) -> Option<&SignalTally> {
         Some(&self.tally).filter(|tally| !tally.is_empty())
     }
 
-    /// The list says what it gives next, and what of it is passed over.
     pub(super) fn expect(&mut self, next: Option<NextEntry>, passed_over: Option<String>) {
         (self.tally.next, self.tally.passed_over) = (next, passed_over);
     }
 
-    /// What came by a door.
     fn of(&mut self, source: SignalSource) -> &mut SourceTally {
         self.tally.by_source.entry(source.to_string()).or_default()
     }
 
-    /// What a door said is wrong no longer is.
     fn mend(&mut self, source: SignalSource, mended: &[String]) {
         let of_source =
             self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
@@ -60,7 +50,6 @@ impl OutsideWatch {
         }
     }
 
-    /// Counts what was decided on a signal.
     fn count(&mut self, source: SignalSource, decided: Option<Result<IntentId, Rule>>) -> SignalOutcome {
         self.tally.count(source.as_str(), decided.map(|decided| decided.map(|_| ())));
         match decided {
@@ -72,7 +61,6 @@ impl OutsideWatch {
 }
 
 impl Coordinator {
-    /// Takes a signal: it reaches the Session in its turn among the events of its instant, and is answered then.
     pub(super) fn on_signal(&mut self, id: OrderId, order: &SignalOrder, step: &mut Step<'_>) {
         if self.ending.is_stopping() || self.phase.is_over() {
             let problem = "the run is about to end".to_owned();
@@ -97,7 +85,6 @@ impl Coordinator {
         }
     }
 
-    /// The Session has decided.
     pub(super) fn answer_signal(
         &mut self,
         signal: &OutsideSignal,
@@ -110,8 +97,6 @@ impl Coordinator {
         }
     }
 
-    /// A door was handed what is no signal, or more than it looks at: that is counted, the last is told to whoever asks for the status,
-    /// and the first is an alarm unless there was one of that door just now.
     pub(super) fn on_signal_problem(
         &mut self,
         source: SignalSource,
@@ -134,14 +119,13 @@ impl Coordinator {
         self.outside.tally.problem = Some(last);
     }
 
-    /// What came is noted when the run ends: what was dropped and what was no signal is in no other entry.
+    /// Journals the final tally. Duplicates and malformed signals appear in no other entry.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
         if let Some(note) = self.outside.came().map(SignalTally::note) {
             self.session.journal.note(note, step);
         }
     }
 
-    /// What a door has to say is kept in the journal; what was wrong and no longer is, is told as that.
     pub(super) fn on_signal_note(
         &mut self,
         source: SignalSource,
@@ -160,7 +144,6 @@ impl Coordinator {
     }
 }
 
-/// The signal of an order, and when it was given; what is wrong with it, in words.
 fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
     let bot = BotId::new(bots_of(session).check(order, now)?).ok_or("there are too many bots")?;

@@ -1,4 +1,4 @@
-//! How the run stands as a whole.
+//! Overview of the whole run.
 
 use super::Coordinator;
 use crate::notice::Funds;
@@ -7,18 +7,15 @@ use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::Millis;
 
 impl Coordinator {
-    /// The money with which the run begins.
     pub(crate) fn first_funds(&self) -> Funds {
         Funds { first_wallet: self.first_wallet(), ..Funds::of(self.session.ledger()) }
     }
 
-    /// The intents that are in doubt.
     pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
         let rows = self.session.book().rows().iter();
         rows.filter(|row| row.state == IntentState::InDoubt).copied().collect()
     }
 
-    /// Everything that a person may want to see at `now`.
     pub(crate) fn overview(&self, now: Millis) -> Overview {
         let (session, book) = (self.session.session(), self.session.book());
         let (unsettled, settled) = trades_of(book, session.symbols());

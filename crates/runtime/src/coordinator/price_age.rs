@@ -1,4 +1,4 @@
-//! Price records that cannot be the price of the moment asked for: from the future, or much too old.
+//! Rejects price records from the future and stale ones.
 
 use super::Coordinator;
 use super::command::Step;
@@ -6,15 +6,14 @@ use candlewick_engine::SymbolId;
 use candlewick_sdk::{Millis, Price};
 use std::collections::BTreeSet;
 
-/// A price this old is not the price of a market that trades.
+/// Age at which a price cannot come from an open market.
 const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
-/// Symbols whose last price record was refused: the operator is warned once.
+/// Symbols whose last price record was rejected, so that each warning appears once.
 #[derive(Debug, Default)]
 pub(super) struct RefusedPrices(BTreeSet<SymbolId>);
 
 impl Coordinator {
-    /// Returns the price of a moment of the price grid, unless its record is from the future or too old.
     pub(super) fn believed_price(
         &mut self,
         id: SymbolId,

@@ -1,23 +1,18 @@
-//! Prices of a symbol that come by themselves, brought onto the price grid: the same prices at the same moments as if they
-//! were asked for.
+//! Resamples streamed prices to the price grid, with the same result as polling.
 
 use candlewick_broker::PriceTick;
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// Prices that are kept until their moment of the grid is settled.
 const KEPT: usize = 1_024;
 
-/// What has streamed and is not older than the price of the last settled moment.
 #[derive(Debug, Default)]
 pub(crate) struct PriceStream {
-    /// The moment of the grid whose price is waited for.
     awaited: Option<Millis>,
     ticks: VecDeque<PriceTick>,
 }
 
 impl PriceStream {
-    /// A price came. One that is older than the last, or none at all, is left out.
     pub(crate) fn take(&mut self, tick: PriceTick) {
         let is_newest = self.ticks.back().is_none_or(|last| last.time <= tick.time);
         if !is_newest || !tick.price.is_finite() || tick.price <= 0.0 {
@@ -29,13 +24,13 @@ impl PriceStream {
         self.ticks.push_back(tick);
     }
 
-    /// A moment of the grid has come.
     pub(crate) fn await_grid(&mut self, at: Millis) {
         self.awaited = Some(at);
     }
 
-    /// The moment that is waited for, with the newest price at or before it, once a later price shows that no other is to
-    /// come, or the wait is over.
+    /// Returns the awaited grid time with the newest price up to it.
+    ///
+    /// Requires a later price, or the end of the wait, because an earlier price might still arrive.
     pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);

@@ -1,11 +1,10 @@
-//! Which question goes first where a rate limit keeps them waiting.
+//! Priorities of requests under a rate limit.
 
 use super::Coordinator;
 use super::command::Ask;
 use candlewick_broker::Priority;
 
 impl Coordinator {
-    /// How soon a question is to be asked where there are more than a venue allows: what money hangs on first.
     pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
         match ask {
             Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {

@@ -1,4 +1,4 @@
-//! The Session of a run with the record of all that it was handed and answered.
+//! The session of a run, with the record of its inputs and outputs.
 
 use super::command::{Command, Step};
 use super::journal_state::{JournalState, Waiting};
@@ -17,61 +17,49 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// The one place where an event enters the Session. Both sides are recorded, and handed to whoever watches; what the Session
-/// approves waits until its intent is durable.
+/// The only entry of events to the session.
+///
+/// Inputs and outputs are recorded and passed to observers. Approved trades wait until their intent
+/// is durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
     pub(crate) journal: JournalState,
     account: Account,
-    /// The first intent of this run.
     first: IntentId,
-    /// The halt in force, by an operator or by an audit.
     halt: Option<Halt>,
     actions: Vec<Action>,
-    /// Arrival of the first event of the run.
     began: Option<Millis>,
-    /// Candles that closed during the run.
     candles: u64,
-    /// Events that were handed to the Session, without candles.
+    /// Number of events other than candles.
     news: u64,
-    /// What each bot's settled trades came to.
     tallies: BotTallies,
-    /// When approved signals from outside that have not left expire.
     expiring: BTreeMap<IntentId, Millis>,
     forgotten: Forgotten,
 }
 
-/// How many intents the book has no more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Forgotten {
     pub(crate) all: u64,
-    /// Those of this run.
     pub(crate) own: u64,
-    /// With how many rows it is worth looking for more.
     next_rows: usize,
 }
 
-/// An intent that is over and forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OldIntent {
     pub(crate) intent: IntentId,
-    /// The venue's name of its trade.
     pub(crate) venue_id: Option<VenueId>,
-    /// When it was over.
     pub(crate) ended: Millis,
 }
 
-/// What followed from an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Handled {
-    /// A rule that only a person can lift refused a signal while nothing was open that could lift it.
+    /// Rule that rejected a signal and that only the operator can lift, because no open trade
+    /// could.
     pub(crate) final_rule: Option<Rule>,
-    /// The free balance after it.
     pub(crate) free: Money,
-    /// Stakes of intents that were not opened, reserved before the event and part of the free balance after it.
+    /// Stakes of unopened intents that this event added back to the free balance.
     pub(crate) released: Money,
-    /// What was decided on it last: an intent, or the rule that refused it.
     pub(crate) decided: Option<Result<IntentId, Rule>>,
 }
 
@@ -101,7 +89,6 @@ impl RecordedSession {
         }
     }
 
-    /// Records the header of a run, and lets the Session begin it.
     pub(crate) fn begin(&mut self, header: &Header, step: &mut Step<'_>) {
         self.began = None;
         self.journal.record(Entry::Header(header), step);
@@ -111,20 +98,17 @@ impl RecordedSession {
         }
     }
 
-    /// Returns whether the event is a candle of the warm-up: one that closed before the run.
     fn is_warm_up(&self, at: Millis, kind: &EventKind) -> bool {
         matches!(kind, EventKind::Candle { origin: Origin::Backfill, .. })
             && self.began.is_none_or(|began| at <= began)
     }
 
-    /// What is known of a bot's edge now.
     fn tell_evidence(&self, bot: BotId, step: &mut Step<'_>) {
         if let Some(verdict) = self.session.verdicts().nth(bot.index()) {
             step.commands.push(Command::Notify(Notice::Evidence(Evidence::of(bot, verdict))));
         }
     }
 
-    /// Hands one event to the Session.
     pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> Handled {
         let event = Event { at, received: step.now, kind };
         self.began = self.began.or(Some(step.now));
@@ -179,13 +163,11 @@ impl RecordedSession {
         handled
     }
 
-    /// A result was corrected: what is shown of the bot follows.
     pub(crate) fn after_correction(&mut self, before: &Settling, after: &Settling, step: &mut Step<'_>) {
         self.tallies.correct(before, after);
         self.tell_evidence(before.bot, step);
     }
 
-    /// The last moment at which the request of an approved trade, which is about to leave, may do so.
     pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
         let by_rule = self.session.latest_departure(approved);
         // As by the rule: its bot's delay is no lateness of the signal.
@@ -193,10 +175,6 @@ impl RecordedSession {
         self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
     }
 
-    /// Prepares limits for the event that puts them in force, and keeps them beside it.
-    ///
-    /// # Errors
-    /// The setting that the Session cannot take, in words; then nothing is kept.
     pub(crate) fn prepare_reload(&mut self, note: &ReloadNote, step: &mut Step<'_>) -> Result<(), String> {
         let body = serde_json::to_string(note).map_err(|error| error.to_string())?;
         self.session.prepare_reload(&note.risk).map_err(|error| error.to_string())?;
@@ -204,7 +182,6 @@ impl RecordedSession {
         Ok(())
     }
 
-    /// What a person must see, kept in the journal as well.
     pub(crate) fn alarm(&mut self, text: String, step: &mut Step<'_>) {
         self.note_alarm(&text, step);
         step.alarm(text);
@@ -212,7 +189,8 @@ impl RecordedSession {
 
     /// Records a halt, journals its reason and logs it.
     ///
-    /// The note comes before the event that halts: after a crash between the two the last such note is never one of an earlier halt.
+    /// The note precedes the halting event. After a crash in between, the last note is therefore
+    /// never that of an earlier halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -221,7 +199,6 @@ impl RecordedSession {
         self.halt = Some(halt);
     }
 
-    /// Forgets the halt, which was lifted.
     pub(crate) fn end_halt(&mut self) {
         self.halt = None;
     }
@@ -230,14 +207,12 @@ impl RecordedSession {
         self.journal.note(serde_json::json!({ "alarm": text }).to_string(), step);
     }
 
-    /// Logs whose order it was that the venue rejected.
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
         step.log_warning(format!("trade #{intent}{bot} was rejected: {answer}"));
     }
 
-    /// What is ordered of the venue for an intent, or what the venue took instead.
     pub(crate) fn order_of(&self, terms: &OrderTerms) -> OpenOrder {
         OpenOrder {
             symbol: self.traded_symbol(terms),
@@ -257,13 +232,11 @@ impl RecordedSession {
         self.session.symbols()[terms.symbol().index()]
     }
 
-    /// The symbol that the venue took, where it is another than the one that was ordered.
     pub(crate) fn traded_symbol(&self, terms: &OrderTerms) -> Symbol {
         let taken = self.book.departure(terms.intent()).and_then(|departure| departure.symbol);
         taken.and_then(|taken| Symbol::new(taken.as_str()).ok()).unwrap_or(self.symbol_of(terms))
     }
 
-    /// Whether an intent is unanswered, or in doubt.
     pub(crate) fn has_unclear_intent(&self) -> bool {
         let is_unclear = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
         self.book.rows().iter().any(|row| is_unclear(row.state))
@@ -282,8 +255,10 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets the intents that were over by then, but those that are kept, those with a second trade, those that settled last and are
-    /// shown, and the last of all.
+    /// Forgets intents that ended by `until`.
+    ///
+    /// Exceptions: retained ones, those with a second trade, the last settled ones for display, and
+    /// the very last.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -320,22 +295,18 @@ impl RecordedSession {
         old
     }
 
-    /// How many intents were forgotten.
     pub(crate) const fn forgotten(&self) -> Forgotten {
         self.forgotten
     }
 
-    /// The first intent of this run.
     pub(crate) const fn first_intent(&self) -> IntentId {
         self.first
     }
 
-    /// The book of this run's own intents; nothing is left here.
     pub(crate) fn take_book(&mut self) -> TradeBook {
         std::mem::take(&mut self.book).from_intent(self.first)
     }
 
-    /// What each bot's settled trades came to.
     pub(crate) const fn tallies(&self) -> &BotTallies {
         &self.tallies
     }
@@ -348,7 +319,7 @@ impl RecordedSession {
         self.session.ledger()
     }
 
-    /// A balance as money; `None` when it cannot be counted.
+    /// Converts a balance, `None` if it does not fit the scale.
     pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
         self.scale().rounded(balance).ok()
     }
@@ -365,12 +336,10 @@ impl RecordedSession {
         self.candles
     }
 
-    /// Number of events that were handed to the Session, without candles.
     pub(crate) const fn news(&self) -> u64 {
         self.news
     }
 
-    /// Reason of the halt in force.
     pub(crate) fn halted(&self) -> Option<&String> {
         self.halt.as_ref().map(|halt| &halt.reason)
     }

@@ -1,4 +1,4 @@
-//! Orders that the venue rejected or that were not sent, and of which its list shows a trade all the same.
+//! Orders that were rejected or not sent, although the venue's list shows their trade.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -8,21 +8,18 @@ use candlewick_broker::TradeReport;
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState};
 use candlewick_sdk::{Millis, Money};
 
-/// How long after a rejection the list is checked for its trade. The routine check follows.
 const CHECKS_AFTER: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
 
-/// How far apart a request and a listed trade are of one second, given that clocks differ.
+/// Tolerance for a request and a listed trade of the same second, because clocks differ.
 const SAME_SECOND: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
-    /// The venue rejected an order, or it was not sent: the list has to confirm that.
     pub(super) fn note_refusal(&mut self, now: Millis) {
         self.refused_at = Some(now);
         self.plan_refusal_check(now);
     }
 
-    /// Schedules the next check of the list after the last rejection. A run without routine checks has none.
     pub(super) fn plan_refusal_check(&mut self, now: Millis) {
         if self.doubts.next_routine_look(now).is_none() {
             return;
@@ -33,8 +30,10 @@ impl Coordinator {
         }
     }
 
-    /// A listed trade has the terms and the moment of these orders, which count as refused: they are in doubt again, and the
-    /// resolver decides whose it is. If it may as well be a second trade of an accepted order, it counts as that.
+    /// Handles a listed trade that matches rejected orders in terms and time.
+    ///
+    /// If it may be the second trade of an accepted order, it counts as that. Otherwise the orders
+    /// are in doubt again, and the resolver decides.
     pub(super) fn on_refused_listed(
         &mut self,
         intents: &[IntentId],
@@ -69,7 +68,6 @@ impl Coordinator {
         self.halt_at_oddity(text, step);
     }
 
-    /// The operator says that a trade is a refused order's: the order is in doubt again, and the doubt ends with that.
     pub(super) fn reinstate_for_operator(
         &mut self,
         intent: IntentId,
@@ -82,7 +80,6 @@ impl Coordinator {
         }
     }
 
-    /// Describes the intents without a known trade whose requests left in the second of a listed trade on their symbol.
     pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
         let requested = request_time_of(report)?;
         let is_near = |row: &&IntentRow| {
@@ -112,7 +109,6 @@ impl Coordinator {
     }
 }
 
-/// The identifier and what is staked on which symbol.
 fn describe_trade(report: &TradeReport) -> String {
     let stake = report.amount.map(|amount| format!("{amount:.2} on ")).unwrap_or_default();
     let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");

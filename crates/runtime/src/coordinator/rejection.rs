@@ -1,10 +1,9 @@
-//! The venue's refusal of an order as the Session is handed it.
+//! Conversion of the venue's rejections for the session.
 
 use candlewick_broker::RejectionReason;
 use candlewick_engine::{RefusalReason, Rejection};
 use candlewick_sdk::Text;
 
-/// Converts a refusal by the venue into that of an event.
 pub(super) fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
     let text = Text::truncated(&answer.text);
     let reason = match answer.reason {

@@ -1,4 +1,4 @@
-//! Settings are read again by order: the whole is validated before anything changes, and the change is an event among the others.
+//! Reload of the settings: validated as a whole, then applied as an ordinary event.
 
 use super::Coordinator;
 use super::command::{Ask, Step};
@@ -8,14 +8,9 @@ use crate::reload::{NewSettings, Standing};
 use candlewick_engine::{Control, ReloadNote, ReloadedBy};
 use serde_json::{Value, json};
 
-/// How much is said of what is wrong: an answer to an order is short.
 const MAX_CHARS: usize = 2_000;
 
 impl Coordinator {
-    /// Has the settings read that are written now.
-    ///
-    /// # Errors
-    /// Why they are not, in words.
     pub(super) fn ask_settings(
         &mut self,
         id: OrderId,
@@ -37,7 +32,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The settings as they are written now, or what is wrong with them: then nothing changes.
+    /// Applies new settings. Nothing changes if they are invalid.
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {

@@ -1,4 +1,4 @@
-//! Later words on our trades, in their own records and in the list, against what was ordered: above all whose money it is.
+//! Checks later reports on our trades against the order, above all the owner.
 
 use super::Coordinator;
 use super::command::Step;
@@ -9,7 +9,6 @@ use candlewick_engine::{IntentId, OrderTerms, VenueId};
 use std::collections::BTreeMap;
 
 impl Coordinator {
-    /// Halts if a report of a trade of ours has other terms than those that count, or another owner.
     pub(super) fn audit_reported_terms(
         &mut self,
         intent: IntentId,
@@ -26,7 +25,6 @@ impl Coordinator {
         }
     }
 
-    /// Halts if the list shows a trade of ours with other terms than its own record has.
     pub(super) fn audit_listed_terms(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let book = self.session.book();
         let own: BTreeMap<VenueId, IntentId> = (book.rows().iter())
@@ -45,7 +43,6 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Returns what was ordered, and what the venue took instead.
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
         let counted = self.order_of(terms);
         let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {

@@ -1,4 +1,4 @@
-//! What earlier runs left unfinished, and how doubts end.
+//! Recovery of unfinished intents from earlier runs, and the resolution of doubts.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -14,12 +14,9 @@ use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::Millis;
 
-/// How far ahead a time of a listed trade may lie.
 const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
 impl Coordinator {
-    /// What earlier runs left unfinished: trades are tracked again, unanswered opens are in doubt, doubts are looked
-    /// for.
     pub(super) fn recover(&mut self, step: &mut Step<'_>) {
         for row in self.session.book().rows().to_vec() {
             if let Some(id) = self.session.book().venue_id(&row) {
@@ -63,20 +60,18 @@ impl Coordinator {
         }
     }
 
-    /// Begins to look for an intent's trade.
     pub(super) fn begin_doubt(&mut self, terms: &OrderTerms, now: Millis) {
         self.doubts.begin(&self.session, terms, now);
         self.plan_look();
     }
 
-    /// Puts the next useful look on the agenda.
     fn plan_look(&mut self) {
         if let Some(at) = self.doubts.next_look() {
             self.agenda.add(at, Job::Trades);
         }
     }
 
-    /// The list has come. What the wallet holds after it is a second source; where the list ended early, it proves nothing.
+    /// Handles the list. The wallet read next is a second source, unless the list ended early.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let rows = listing.trades.into_iter().map(|report| counted(report, scale));
@@ -99,7 +94,7 @@ impl Coordinator {
         }
     }
 
-    /// A listed trade without times that no trade has: by the others it may yet be known again.
+    /// Removes implausible times from a listed trade, whose other fields may still identify it.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = between(row, Millis::ZERO, step.now + FARTHEST);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
@@ -210,10 +205,6 @@ impl Coordinator {
         self.events.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
-    /// A person ends a doubt.
-    ///
-    /// # Errors
-    /// Why it cannot be ended so.
     pub(super) fn decide_doubt(
         &mut self,
         intent: IntentId,

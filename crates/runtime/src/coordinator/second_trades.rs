@@ -1,4 +1,4 @@
-//! Trades that no intent explains: those of strangers, and second trades of one request.
+//! Trades without an intent: foreign trades, and second trades of one request.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -12,13 +12,10 @@ use candlewick_engine::{EventKind, IntentId, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// How soon the list is looked through again while a second trade is open.
 const LOOK_AGAIN: Millis = Millis::from_seconds(30);
-/// Trades that are named for one listing at most, of each kind; more are counted.
 pub(super) const MAX_NAMED: usize = 20;
 
 impl Coordinator {
-    /// Trades of the account that no intent explains.
     pub(super) fn on_all_unexplained(
         &mut self,
         reports: &[TradeReport],
@@ -66,8 +63,10 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// A trade that an answered request may have made too is at stake, and halts, named to people or not.
-    /// What is over, and in the wallet as the ledger has it, was booked as money that no trade explains.
+    /// Handles a possible second trade of an answered request, which halts even if already
+    /// reported.
+    ///
+    /// A finished trade that the ledger already contains was booked as unexplained money.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -94,8 +93,10 @@ impl Coordinator {
         }
     }
 
-    /// A trade of another account that is what an intent in doubt asked for, perhaps of real money where demo was meant: it is in
-    /// no ledger here, and a person has to know.
+    /// Reports trades of another account that match an intent in doubt.
+    ///
+    /// This may be real money instead of demo. No ledger here contains it, so the operator must
+    /// know.
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account();
         let refused = self.doubts.refused(&self.session, step.now);
@@ -116,8 +117,9 @@ impl Coordinator {
         }
     }
 
-    /// Halts if there are more trades than requests, or a trade may be of a rejected order: whichever is adopted, one is
-    /// too many.
+    /// Halts if trades outnumber requests, or a trade may belong to a rejected order.
+    ///
+    /// Whichever is adopted, one is too many.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("trade #{intent} was ordered once: {why}");
         let is_halted = self.session.halted().is_some();
@@ -137,7 +139,6 @@ impl Coordinator {
         amount.filter(|amount| amount.is_positive()).unwrap_or_else(ordered)
     }
 
-    /// Second trades end as the list says.
     pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let listed: BTreeMap<_, _> =
             (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
@@ -153,7 +154,6 @@ impl Coordinator {
         self.look_for_second_trades(step.now + LOOK_AGAIN);
     }
 
-    /// The list says how they end.
     pub(super) fn look_for_second_trades(&mut self, at: Millis) {
         if !self.session.session().second_trades().is_empty() {
             self.agenda.add(at, Job::Trades);

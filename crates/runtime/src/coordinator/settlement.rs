@@ -1,12 +1,13 @@
-//! What a trade's report says about its end.
+//! Settlements in trade reports.
 
 use super::trade_watch::OpenTrade;
 use candlewick_broker::TradeReport;
 use candlewick_engine::{IntentId, Settled};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout};
 
-/// The settlement that a report says; `None` while the trade's end, or what it brought, is not known. A result that is not
-/// known is never a win or a loss.
+/// Returns the settlement in a report, `None` while end or profit are unknown.
+///
+/// An unknown result never counts as a win or loss.
 pub(crate) fn settlement_of(
     report: &TradeReport,
     intent: IntentId,
@@ -27,14 +28,15 @@ pub(crate) fn settlement_of(
     })
 }
 
-/// What a trade that is over brought. The venue's figure is the truth; where it is missing, the rule of the outcome gives it.
+/// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is
+/// missing.
 pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
 }
 
-/// What a trade brought that ended so, where the venue does not say; none for a win whose payout is not known.
+/// Returns the profit that the rules give, `None` for a win with unknown payout.
 pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
     match outcome {
         Outcome::Won => payout.map(|payout| stake.profit_at(payout)),

@@ -1,11 +1,10 @@
-//! Stakes that no trade can have, in sentences for `status`.
+//! Descriptions of impossible stakes for the status.
 
 use super::Coordinator;
 use candlewick_engine::{StakeBound, StakeTrouble};
 use candlewick_sdk::Millis;
 
 impl Coordinator {
-    /// Describes the stakes that keep bots from opening trades until a setting or the balance changes.
     pub(super) fn stake_troubles(&self, now: Millis) -> Vec<String> {
         let session = self.session.session();
         let describe = |trouble: StakeTrouble| {
@@ -19,7 +18,6 @@ impl Coordinator {
     }
 }
 
-/// The bound before its figure, and what ends the trouble.
 const fn words_of(bound: StakeBound) -> (&'static str, &'static str) {
     match bound {
         StakeBound::MinStake => ("below min_stake", "the balance grows or you lower min_stake"),

@@ -1,4 +1,4 @@
-//! How the run stands: for whoever asks, and as news for whoever watches.
+//! State of the run for status requests, and its changes for observers.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -10,7 +10,6 @@ use candlewick_sdk::Millis;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What whoever watches has been told last.
 #[derive(Debug)]
 pub(crate) struct Told {
     phase: Phase,
@@ -19,13 +18,11 @@ pub(crate) struct Told {
     silent: Vec<VenueApi>,
     late: BTreeMap<SeriesId, LateSeries>,
     quiet: BTreeSet<SeriesId>,
-    /// Rules and bots of the lasting blockages.
     blocked: Vec<(String, Vec<String>)>,
-    /// When blockages were last looked for: events so far and minute.
     looked: Option<(u64, Millis)>,
 }
 
-/// A run begins with the news that it trades, unless something else is so.
+/// Observers assume a trading run until told otherwise.
 impl Default for Told {
     fn default() -> Self {
         Self {
@@ -42,7 +39,6 @@ impl Default for Told {
 }
 
 impl Coordinator {
-    /// What it does with signals, and why.
     fn standing(&self) -> (Phase, Option<Cow<'_, str>>) {
         let (halted, suspended) = (self.session.halted(), self.session.journal.suspended());
         let phase = if self.ending.is_stopping() {
@@ -63,12 +59,10 @@ impl Coordinator {
         (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))
     }
 
-    /// The answer to an order that was carried out.
     pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
         ControlAnswer::Done { state: Box::new(self.run_state(step.now)) }
     }
 
-    /// How the run stands, as far as orders concern it.
     pub(super) fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.standing();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
@@ -96,7 +90,6 @@ impl Coordinator {
         }
     }
 
-    /// Tells whoever watches what has changed since the last time.
     pub(super) fn tell_changes(&mut self, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         let was_halted = std::mem::replace(&mut self.told.is_halted, is_halted);
@@ -130,7 +123,6 @@ impl Coordinator {
         }
     }
 
-    /// Reports lasting blockages that began or ended. They are looked for after each event but candles, and every minute.
     fn tell_blockages(&mut self, step: &mut Step<'_>) {
         let looked = Some((self.session.news(), step.now.floor_to(Millis::MINUTE)));
         if looked == self.told.looked {
@@ -147,7 +139,6 @@ impl Coordinator {
         }
     }
 
-    /// Warns once of each series whose candles and prices stand still: a holiday, or a venue that does.
     fn warn_of_quiet_series(&mut self, step: &mut Step<'_>) {
         let quiet: BTreeMap<SeriesId, QuietSeries> = self.market.quiet_series().collect();
         for (_, series) in quiet.iter().filter(|(id, _)| !self.told.quiet.contains(id)) {

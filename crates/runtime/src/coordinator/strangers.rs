@@ -1,5 +1,7 @@
-//! Other programs on the same wallet. As soon as it holds what our own trades do not explain, the venue's list is looked through for
-//! trades that are none of ours: the list proves them, and a deposit is none.
+//! Detects other programs on the same wallet.
+//!
+//! Once the wallet shows unexplained money, the venue's list is searched for foreign trades. The
+//! list is the proof; a deposit is not one.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -9,42 +11,31 @@ use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::IntentState;
 use candlewick_sdk::{Millis, Money};
 
-/// How often the list is looked through for that at most.
 const LOOK_EVERY: Millis = Millis::from_seconds(30);
-/// For how long after the last such trade the run says that another program trades.
 const REMEMBERED: Millis = Millis::from_seconds(3_600);
 
-/// What is known of other programs.
 #[derive(Debug, Default)]
 pub(crate) struct Strangers {
-    /// When the list was last asked for because of the wallet.
     looked: Option<Millis>,
-    /// What the wallet holds beyond the ledger, for which the list is to be asked for.
     wanted: Option<Money>,
-    /// The same, for which it was asked for and has not come.
     asked: Option<Money>,
-    /// The same, when a whole list had no stranger's trade: it is not looked at again.
+    /// Surplus for which a complete list showed no foreign trade. Not searched again.
     seen: Money,
-    /// Whether the open trades that a first list has were looked at.
     has_begun: bool,
-    /// The last trade of another, in words, and when it was found.
     last: Option<(String, Millis)>,
 }
 
 impl Strangers {
-    /// Another's trade was found.
     pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
         self.last = Some((words(report), now));
         // More of them may be listed soon.
         self.asked = None;
     }
 
-    /// The list is asked for.
     pub(super) fn begin_look(&mut self) {
         self.asked = self.wanted.take();
     }
 
-    /// The list has come, and was looked through.
     pub(super) fn end_look(&mut self, is_whole: bool) {
         if let Some(surplus) = self.asked.take().filter(|_| is_whole) {
             self.seen = surplus;
@@ -53,7 +44,6 @@ impl Strangers {
 }
 
 impl Coordinator {
-    /// The wallet has been read; what it holds beyond the ledger may be a stranger's.
     pub(super) fn look_for_strangers(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
         let unseen = surplus - self.strangers.seen;
@@ -76,8 +66,7 @@ impl Coordinator {
         }
     }
 
-    /// What the wallet may show of our own trades before the ledger does: stakes that it has still, and what they won. None where that
-    /// is not known.
+    /// Returns amounts of our trades that the wallet may show before the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.next_look().is_some()
             || self.session.has_unclear_intent()
@@ -93,8 +82,9 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Trades that were open before this run began, and are none of its journal: told once, by the first whole list that comes while no
-    /// intent is unanswered or in doubt.
+    /// Reports foreign trades that were open before the run, once.
+    ///
+    /// Uses the first complete list that arrives while no intent is pending or in doubt.
     pub(super) fn look_at_open_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.strangers.has_begun || self.session.has_unclear_intent() {
             return;
@@ -127,7 +117,6 @@ impl Coordinator {
         self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
-    /// That another program trades the wallet, while its last trade is not long ago.
     pub(super) fn stranger_trouble(&self, now: Millis) -> Option<String> {
         let (words, at) = self.strangers.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();

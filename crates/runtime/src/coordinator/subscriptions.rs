@@ -1,5 +1,4 @@
-//! Subscriptions to prices: begun at the start, and begun again after an end or a failure; meanwhile prices are asked for. And how
-//! the market's data come, for whoever asks.
+//! Price subscriptions, renewed after an end or failure; prices are polled in between.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -10,33 +9,25 @@ use candlewick_broker::{BrokerError, PriceTick};
 use candlewick_engine::SymbolId;
 use candlewick_sdk::{Millis, Symbol};
 
-/// How soon it is tried again; an adapter has pauses of its own before it connects.
+/// Delay before a new subscription. Adapters add their own reconnect backoff.
 const TRY_AGAIN: Millis = Millis::from_seconds(3);
-/// The same for a symbol that does not stream, as far as the venue says.
 const TRY_UNKNOWN_AGAIN: Millis = Millis::from_seconds(300);
-/// How far ahead of this machine's clock a price may lie: clocks differ.
 const MAX_AHEAD: Millis = Millis::from_seconds(60);
 
-/// What is known of prices that are to stream.
 #[derive(Debug, Default)]
 pub(super) struct StreamWatch {
-    /// Whether the venue streams: it has, or it should have.
     is_on: bool,
-    /// Prices of a symbol do not stream that should, and that was said.
     missed: Option<Missed>,
 }
 
-/// Prices that do not stream.
 #[derive(Debug)]
 struct Missed {
     since: Millis,
-    /// Of which symbol that was found last, and why.
     symbol: Symbol,
     why: String,
 }
 
 impl Coordinator {
-    /// Subscribes to each symbol whose prices a strategy wants.
     pub(super) fn subscribe_all(&mut self, step: &mut Step<'_>) {
         let wanted: Vec<SymbolId> = self.market.wanted().map(|(id, _)| id).collect();
         for id in wanted {
@@ -49,7 +40,6 @@ impl Coordinator {
         step.ask(Ask::Subscription(id, self.market.symbol(id)));
     }
 
-    /// A symbol streams from now on, or its prices are asked for.
     pub(super) fn on_subscription(
         &mut self,
         id: SymbolId,
@@ -75,8 +65,8 @@ impl Coordinator {
         }
     }
 
-    /// A price came by itself, and may settle the moment of the grid that is waited for. One from a far future would keep out all
-    /// that come before it.
+    /// Handles a streamed price. One from the far future would block all earlier ones, so it is
+    /// dropped.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
         if tick.time <= step.now + MAX_AHEAD {
             self.market.on_tick(id, tick);
@@ -84,14 +74,14 @@ impl Coordinator {
         self.settle_streamed(id, false, step);
     }
 
-    /// Prices of a symbol have stopped coming: they are asked for until they come again.
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
         self.market.end_stream(id, step.now, (&mut self.events, &mut self.agenda));
         self.agenda.add(step.now + TRY_AGAIN, Job::Subscription(id));
         self.miss_stream(id, "it ended, or brought nothing for too long", step);
     }
 
-    /// Said once, of the first symbol: where a connection ends, all its symbols do.
+    /// Reports a lost stream once, for the first symbol, because a connection loss affects all
+    /// symbols.
     fn miss_stream(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);
@@ -104,7 +94,6 @@ impl Coordinator {
         }
     }
 
-    /// The candle that comes the latest, and which prices stream.
     pub(super) fn market_state(&self, now: Millis) -> Option<MarketState> {
         let slowest_candle = self.market.slowest_candle(now);
         let missed_since = self.streams.missed.as_ref().map(|missed| missed.since);
@@ -118,7 +107,6 @@ impl Coordinator {
         is_known.then_some(MarketState { slowest_candle, stream, late })
     }
 
-    /// What is amiss with prices that should stream, in words.
     pub(super) fn stream_trouble(&self) -> Option<String> {
         let Missed { symbol, why, .. } = self.streams.missed.as_ref()?;
         let wanted = self.market.wanted().count();

@@ -1,4 +1,4 @@
-//! A venue that does not accept the token: nothing is opened until it does, and the rest goes on as far as it can.
+//! Rejected tokens: opens are suspended until the venue accepts one, everything else continues.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -7,14 +7,12 @@ use candlewick_broker::BrokerError;
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
 
-/// How often the venue is asked with a token that it refuses, at least: a new one is found by that.
+/// Maximum time between requests while the token is rejected, so that a new token is noticed.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
-/// Where a new token is taken from.
 pub(super) const WHERE_FROM: &str = "in the file of broker.api_token_file, which is read again by itself, or in the environment after a restart";
 
 impl Coordinator {
-    /// The venue refuses the token, in these words, or accepts one again.
     pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
@@ -43,7 +41,6 @@ impl Coordinator {
         }
     }
 
-    /// When the balances are asked for next, if ever.
     pub(super) fn next_balances(&self, now: Millis) -> Option<Millis> {
         let every = Millis::from_seconds(i64::from(self.settings.wallet_every_s));
         let pace = (every > Millis::ZERO).then_some(every);
@@ -51,7 +48,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// A question that failed, for people to see; what the token is the cause of was said once.
+    /// Warns about a failed request. A rejected token was already reported.
     pub(super) fn warn_of(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));
@@ -59,7 +56,6 @@ impl Coordinator {
     }
 }
 
-/// Describes a token that is refused, everywhere or by one endpoint.
 pub(super) fn describe_refusal(text: &str) -> String {
     // The adapter says which endpoint it is, if it is one only.
     let is_whole = text.starts_with("the venue ");

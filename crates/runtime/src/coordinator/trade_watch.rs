@@ -1,4 +1,4 @@
-//! Accepted trades that are not final: when each is asked for.
+//! Schedules requests for accepted trades until they are final.
 
 use super::cancellations::UnprovenEnd;
 use super::missing_trades::Absence;
@@ -7,67 +7,48 @@ use candlewick_engine::{IntentId, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, Payout};
 use std::collections::BTreeMap;
 
-/// The pause before a trade that is not final, or did not answer, is asked for again; the last one repeats.
+/// Backoff while a trade is not final or a request fails; the last delay repeats.
 const PAUSES_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// A later record of a trade may correct the open time by at most this much; beyond it the record is another trade's.
+/// Maximum correction of the open time by a later record. Beyond it, the record is another trade's.
 const OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
-/// How soon a trade is asked for what the answer to its open left out.
 const DETAILS_AFTER: Millis = Millis::SECOND;
 
-/// A trade on its way to its settlement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
-    /// The venue's identifier, in full.
+    /// Untruncated id of the venue.
     pub(crate) venue_id: String,
     pub(crate) stake: Money,
     pub(crate) close_time: Option<Millis>,
-    /// What it was when it was first known.
+    /// Symbol as first reported. A later record must agree.
     symbol: Option<VenueSymbol>,
     direction: Option<Direction>,
-    /// When it is taken to close while the venue does not say.
     assumed_close: Millis,
     open_time: Option<Millis>,
     asked: usize,
-    /// That the venue does not know it any more, though it is to be over.
     pub(super) absence: Option<Absence>,
-    /// The payout that was agreed at the open, or stated first.
     pub(super) payout: Option<Payout>,
-    /// An end that waits for its confirmation.
     pub(super) unproven: Option<UnprovenEnd>,
-    /// Whether a record under its name that is another trade's was reported.
     is_reported: bool,
 }
 
-/// What is known of a trade when it is first tracked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tracked {
-    /// The venue's identifier, in full.
     pub(crate) venue_id: String,
     pub(crate) stake: Money,
-    /// The latest close by its expiry.
     pub(crate) assumed_close: Millis,
-    /// When it opened, where the venue has said so.
     pub(crate) open_time: Option<Millis>,
-    /// When it closes, where the venue has said so.
     pub(crate) close_time: Option<Millis>,
-    /// Its pair, as the venue writes it, or as it was ordered.
     pub(crate) symbol: Option<VenueSymbol>,
-    /// Up or down.
     pub(crate) direction: Option<Direction>,
-    /// The payout that was agreed at the open.
     pub(crate) payout: Option<Payout>,
 }
 
-/// A record that came under the name of a trade and is another's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mistaken {
-    /// How it differs, unless that was said before.
     pub(crate) news: Option<String>,
-    /// When to ask again.
     pub(crate) ask_at: Millis,
 }
 
-/// All of them, by intent.
 #[derive(Debug)]
 pub(crate) struct TradeWatch {
     settle_after: Millis,
@@ -79,7 +60,6 @@ impl TradeWatch {
         Self { settle_after, trades: BTreeMap::new() }
     }
 
-    /// Begins to track a trade at `now`; answers when to ask for it first.
     pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
         let Tracked { venue_id, stake, assumed_close, open_time, close_time, symbol, direction, payout } =
             trade;
@@ -105,7 +85,6 @@ impl TradeWatch {
         self.trades.get(&intent)
     }
 
-    /// Whether a record that came for a trade is another trade's: it is not believed, and asked for again.
     pub(crate) fn mistaken(
         &mut self,
         intent: IntentId,
@@ -130,14 +109,12 @@ impl TradeWatch {
         self.trades.iter_mut().map(|(intent, trade)| (*intent, trade))
     }
 
-    /// The venue took this amount.
     pub(crate) fn take_other(&mut self, intent: IntentId, stake: Money) {
         if let Some(trade) = self.trades.get_mut(&intent) {
             trade.stake = stake;
         }
     }
 
-    /// A trade is not final, and its close time may be news; answers when to ask for its result.
     pub(crate) fn detail(
         &mut self,
         intent: IntentId,
@@ -155,7 +132,6 @@ impl TradeWatch {
         Some(assumed.map_or(pause, |assumed| pause.min(assumed)))
     }
 
-    /// A trade did not answer; answers when to ask again.
     pub(crate) fn ask_again(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
         let trade = self.trades.get_mut(&intent)?;
         Some(trade.pause(now))
@@ -169,19 +145,17 @@ impl TradeWatch {
         self.trades.len()
     }
 
-    /// When the last of them closes, as far as is known.
     pub(crate) fn last_close(&self) -> Option<Millis> {
         self.trades.values().map(OpenTrade::close).max()
     }
 }
 
 impl OpenTrade {
-    /// When it closes, as far as is known.
     pub(super) fn close(&self) -> Millis {
         self.close_time.unwrap_or(self.assumed_close)
     }
 
-    /// How a record differs from what the trade was known as; what it leaves out does not.
+    /// Returns how a record contradicts the known trade. Missing fields are accepted.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
         // By as much of it as a journal keeps.
@@ -199,7 +173,9 @@ impl OpenTrade {
         }
     }
 
-    /// A trade of the next candle may be reported with the time of its request first.
+    /// Returns the allowed correction of the open time.
+    ///
+    /// A trade that opens with the next candle may first be reported with its request time.
     fn open_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         OPEN_TIME_CORRECTION.max(lasts)

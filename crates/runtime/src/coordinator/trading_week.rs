@@ -1,41 +1,37 @@
-//! Whether a market may be closed: candles of a weekend do not exist for most symbols.
+//! Weekend closing times. Most symbols have no candles at weekends.
 
 use candlewick_sdk::Millis;
 
 /// Start of the week that contains the epoch, a Thursday: Monday 1969-12-29, 00:00 UTC.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Friday 21:00 and Sunday 23:00 UTC: the longest weekend of forex, whether clocks are on summer time or not.
+/// Friday 21:00 and Sunday 23:00 UTC: the longest forex weekend, with or without daylight saving
+/// time.
 const MAY_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
 const MAY_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
-/// Friday 22:05 and Sunday 20:55 UTC: forex is certainly closed between them.
+/// Friday 22:05 and Sunday 20:55 UTC: forex is certainly closed in between.
 const IS_CLOSED: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
 const IS_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
-/// What is known of the days on which a series has candles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TradingWeek {
-    /// No candle of a weekend has come.
     Unknown,
-    /// One has: the market does not close at weekends.
     RoundTheClock,
 }
 
 impl TradingWeek {
-    /// Takes the close time of a candle that came.
     pub(crate) fn on_candle(&mut self, close: Millis) {
         if is_between(close, IS_CLOSED, IS_OPEN) {
             *self = Self::RoundTheClock;
         }
     }
 
-    /// Returns whether a weekend may explain that there is no candle.
     pub(crate) fn may_be_closed(self, at: Millis) -> bool {
         self == Self::Unknown && is_between(at, MAY_CLOSE, MAY_OPEN)
     }
 }
 
-/// Returns whether a time of the week lies in `[from, to)`.
+/// Returns whether a time of the week is in `[from, to)`.
 fn is_between(at: Millis, from: Millis, to: Millis) -> bool {
     let in_week = (at - FIRST_MONDAY).get().rem_euclid(WEEK.get());
     (from.get()..to.get()).contains(&in_week)

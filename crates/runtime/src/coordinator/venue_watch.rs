@@ -1,4 +1,4 @@
-//! Health of the venue: when each of its APIs last answered, and whether the account may trade.
+//! Health of the venue: last response of each API, and trading restrictions of the account.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -10,28 +10,23 @@ use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
 
-/// How often the venue is asked whether the account may still trade.
 const USER_PACE: Millis = Millis::from_seconds(600);
-/// The same while it may not.
 const RESTRICTED_USER_PACE: Millis = Millis::from_seconds(60);
 
-/// What is known of the venue besides its trades.
 #[derive(Debug, Default)]
 pub(crate) struct VenueWatch {
     trading: ApiHealth,
     prices: ApiHealth,
-    /// Why the account may not trade, in the venue's words.
     restrictions: Vec<String>,
-    /// Whether an operator resumed in spite of these restrictions.
     is_overridden: bool,
 }
 
-/// When an API answered.
 #[derive(Debug, Default)]
 struct ApiHealth {
-    /// Time of its last answer; a refusal is no answer, but to an open.
+    /// Time of the last response. Refusals count only for opens.
     heard: Option<Millis>,
-    /// Time of the first request that failed since then: a run may have nothing to ask for a while.
+    /// Time of the first failure since the last response. Counting from there allows for idle
+    /// periods.
     failing_since: Option<Millis>,
 }
 
@@ -49,14 +44,12 @@ impl VenueWatch {
         }
     }
 
-    /// Returns whether the venue says that the account may not trade, and no operator has overridden that.
     const fn bars_account(&self) -> bool {
         !self.restrictions.is_empty() && !self.is_overridden
     }
 }
 
 impl Coordinator {
-    /// An answer came: it is the venue's, or says that there is none.
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
         let health = match api_of(answer) {
             // This process's own files were asked, not the venue.
@@ -71,7 +64,6 @@ impl Coordinator {
         }
     }
 
-    /// The user is asked for where the wallets are read, and the venue is not made here.
     pub(super) fn begin_user(&mut self, at: Millis) {
         if !self.is_simulated && self.settings.wallet_every_s > 0 {
             self.agenda.add(at, Job::User);
@@ -83,7 +75,6 @@ impl Coordinator {
         step.ask(Ask::User);
     }
 
-    /// An account that may not trade suspends opens, until the venue says otherwise or an operator resumes.
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
         let pace = if self.venue.restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
         let restrictions = match answer {
@@ -112,7 +103,7 @@ impl Coordinator {
         }
     }
 
-    /// An operator resumes: opens go on although the venue says that the account may not trade, until it says so anew.
+    /// Resumes opens despite the restrictions, until the venue reports them again.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.bars_account() {
             self.venue.is_overridden = true;
@@ -120,7 +111,6 @@ impl Coordinator {
         }
     }
 
-    /// Lifts the suspension of opens unless the journal, the token or the account still requires it.
     pub(super) fn continue_opens(&mut self, step: &mut Step<'_>) {
         let is_journalled = self.session.journal.suspended().is_none();
         let may_open = is_journalled && self.token_refused.is_none() && !self.venue.bars_account();
@@ -129,12 +119,10 @@ impl Coordinator {
         }
     }
 
-    /// Returns whether the venue says that the account may not trade, and no operator has overridden that.
     pub(super) const fn is_account_barred(&self) -> bool {
         self.venue.bars_account()
     }
 
-    /// Describes why the account may not trade, `None` if it may.
     pub(super) fn account_barred(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
@@ -144,17 +132,14 @@ impl Coordinator {
         })
     }
 
-    /// Returns when an API last answered.
     pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
         self.venue.health_of(api).heard
     }
 
-    /// When the venue last answered anything.
     pub(super) fn heard(&self) -> Option<Millis> {
         self.venue.trading.heard.max(self.venue.prices.heard)
     }
 
-    /// Returns how each API that was asked answers, `None` before the first answer.
     pub(super) fn venue_health(&self, now: Millis) -> Option<Box<VenueHealth>> {
         let state = |api| {
             let health = self.venue.health_of(api);
@@ -165,12 +150,10 @@ impl Coordinator {
         (!states.is_empty()).then(|| Box::new(VenueHealth(states)))
     }
 
-    /// Returns whether requests to an API fail and it has not answered for a while.
     pub(super) fn is_silent(&self, api: VenueApi, now: Millis) -> bool {
         self.venue.health_of(api).is_silent(now)
     }
 
-    /// What stands in the way at present, in words.
     pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
@@ -194,7 +177,6 @@ impl Coordinator {
     }
 }
 
-/// Returns the API that was asked, `None` if it was not the venue.
 const fn api_of(answer: &Answer) -> Option<VenueApi> {
     Some(match answer {
         Answer::Candles(..) | Answer::Price(..) | Answer::SettlementPrice(_) | Answer::Subscription(..) => {
@@ -211,7 +193,6 @@ const fn api_of(answer: &Answer) -> Option<VenueApi> {
     })
 }
 
-/// Whether the venue has said something.
 const fn is_heard(answer: &Answer) -> bool {
     match answer {
         Answer::Candles(_, answer) => answer.is_ok(),

@@ -1,4 +1,4 @@
-//! Readings of the wallet: compared with the ledger at the start, at their pace and once more at the end.
+//! Wallet readings, compared with the ledger at the start, periodically and at the end.
 
 mod difference;
 
@@ -17,53 +17,40 @@ use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{EventKind, IntentState};
 use candlewick_sdk::{Millis, Money};
 
-/// Pause between two last readings, while what differs may still be lag.
 const LAST_PAUSE: Millis = Millis::from_seconds(2);
-/// Longest time for which last readings are repeated.
 const LAST_PATIENCE: Millis = Millis::from_seconds(30);
 
-/// What is known of the wallet beside its audit.
 #[derive(Debug, Default)]
 pub(crate) struct WalletWatch {
-    /// The reading with which the run begins.
     first: Option<Reply<Balances>>,
-    /// What the last reading showed.
     last: Option<Money>,
-    /// When the last reading that was compared with the ledger was requested.
     read_at: Option<Millis>,
     ending: LastReading,
-    /// The alarm about the present difference, and the difference then.
     named: Option<(String, Money)>,
-    /// When that difference last changed.
     changed: Option<Millis>,
-    /// Whether it halted the run.
     is_halting: bool,
-    /// The part of it that came from outside: no trade of ours can have moved it, or it is a surplus that halted the run.
+    /// Part of the difference that came from outside: our trades cannot explain it, or it halted
+    /// the run.
     from_outside: Money,
-    /// Other wallets that were read.
     other: Option<String>,
-    /// A movement that only the last reading has shown: the next run books it.
+    /// Deposit or withdrawal seen only by the last reading; the next run books it.
     unbooked: Money,
 }
 
-/// The reading at the end of a run.
 #[derive(Clone, Copy, Debug, Default)]
 enum LastReading {
     #[default]
     NotBegun,
-    /// It is repeated until then.
     Until(Millis),
     Done,
 }
 
 impl WalletWatch {
-    /// A run that begins with this reading, or without one.
     pub(super) fn new(first: Option<Reply<Balances>>) -> Self {
         Self { first, ..Self::default() }
     }
 }
 
-/// A reading of the account's wallet.
 #[derive(Clone, Copy, Debug)]
 struct WalletRead {
     wallet: Money,
@@ -72,13 +59,11 @@ struct WalletRead {
 }
 
 impl Coordinator {
-    /// Returns what the wallet holds at the start, `None` if it is not compared with the ledger.
     pub(super) fn first_wallet(&self) -> Option<Money> {
         let balance = self.wallet.first.as_ref()?.value.of(self.session.account())?;
         self.session.money(balance)
     }
 
-    /// Takes the reading with which the run has begun.
     pub(super) fn read_first_wallet(&mut self, step: &mut Step<'_>) {
         let difference = self.session.ledger().difference();
         self.audits.wallet.begin(difference);
@@ -91,7 +76,6 @@ impl Coordinator {
         self.name_difference(false, step);
     }
 
-    /// Takes a reading at its pace, or at the end.
     pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
         if let Some(at) = self.next_balances(step.now) {
             self.agenda.add(at, Job::Balances);
@@ -124,7 +108,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns what the account's wallet holds; `None` if the venue does not say, or shows other wallets than before.
+    /// Returns the balance, `None` if the venue omits it or shows other wallets than before.
     pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
         self.wallet_read(reply, step).map(|read| read.wallet)
     }
@@ -153,7 +137,6 @@ impl Coordinator {
         Some(WalletRead { wallet, bonus, sent: reply.sent.min(step.now) })
     }
 
-    /// A wallet that is gone, or holds what none can hold, is reported at once.
     fn check_wallet(&mut self, amount: Option<Money>, step: &mut Step<'_>) {
         let state = match amount {
             None => WalletState::Missing,
@@ -172,14 +155,12 @@ impl Coordinator {
         }
     }
 
-    /// Describes that the venue shows no wallet of the account, `None` if it shows one.
     pub(super) fn missing_wallet(&self) -> Option<String> {
         let is_missing =
             self.audits.wallet.state() == WalletState::Missing && self.settings.wallet_every_s > 0;
         is_missing.then(|| describe_missing(self.session.account()))
     }
 
-    /// Describes that the wallet could not be read after the last trades of the run, `None` if it was read.
     pub(super) fn unread_wallet(&self) -> Option<String> {
         let is_compared = self.settings.wallet_every_s > 0 && self.token_refused.is_none();
         let is_over = matches!(self.wallet.ending, LastReading::Done);
@@ -191,13 +172,11 @@ impl Coordinator {
         })
     }
 
-    /// Returns whether a trade has settled since the wallet was last compared with the ledger.
     fn has_unread_trades(&self) -> bool {
         let is_unread = |at: Millis| self.wallet.read_at.is_none_or(|read| at > read);
         self.session.book().rows().iter().filter_map(|row| row.settled_at).any(is_unread)
     }
 
-    /// Takes a reading after the venue's list.
     pub(super) fn audit_wallet_after_trades(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) {
         if self.settings.wallet_every_s > 0
             && let Some(read) = self.wallet_read(reply, step)
@@ -206,7 +185,6 @@ impl Coordinator {
         }
     }
 
-    /// Compares a reading with the ledger.
     fn audit_wallet(&mut self, read: WalletRead, looks: usize, step: &mut Step<'_>) {
         let now = step.now;
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
@@ -276,7 +254,6 @@ impl Coordinator {
         }
     }
 
-    /// Keeps what bonus wallets paid and hold in the journal, if a reading changed it.
     fn note_bonus(&mut self, before: BonusWallets, step: &mut Step<'_>) {
         let bonus = self.audits.wallet.bonus();
         if bonus != before {
@@ -284,12 +261,11 @@ impl Coordinator {
         }
     }
 
-    /// How long the wallet may lack changes at most: it may follow a list that lags, and lag itself.
+    /// Returns the maximum delay of the wallet. It may follow a lagging list and lag itself.
     fn wallet_patience(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.list_lag() * 2
     }
 
-    /// What trades under way may have put into the wallet already.
     fn under_way_money(&self, now: Millis) -> UnderWayMoney {
         let mut money = UnderWayMoney::default();
         let mut unknown = Money::ZERO;
@@ -328,13 +304,11 @@ impl Coordinator {
         money
     }
 
-    /// The most that trades of these stakes may return.
     fn largest_return(&self, stakes: Money) -> Money {
         let percent = 100 + i64::from(self.settings.max_payout_percent);
         Money::from_minor(stakes.minor().saturating_mul(percent) / 100)
     }
 
-    /// Returns whether the run waits for its last reading, and asks for it.
     pub(super) fn awaits_last_wallet(&mut self, step: &mut Step<'_>) -> bool {
         match self.wallet.ending {
             LastReading::Done => false,
@@ -360,18 +334,15 @@ impl Coordinator {
         }
     }
 
-    /// Returns how far the wallet is from what the trades explain at the end of the run.
     pub(super) fn last_difference(&self) -> Option<WalletDifference> {
         let amount = self.session.ledger().difference() + self.wallet.unbooked;
         WalletDifference::of(amount, |amount| self.describe_difference(amount))
     }
 
-    /// Returns what the wallet held when it was last read.
     pub(super) fn last_wallet(&self) -> Option<Money> {
         self.wallet.last.or(self.session.ledger().wallet())
     }
 
-    /// Reports a finding of the wallet's audit.
     fn found_of_wallet(&mut self, text: String, step: &mut Step<'_>) {
         self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
     }

@@ -1,4 +1,4 @@
-//! The candles that strategies want to have seen before the present.
+//! Warm-up: past candles for the strategies.
 
 use super::candle_watch::CandleWatch;
 use super::command::{Ask, Step};
@@ -8,12 +8,11 @@ use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-/// How often the window of past candles grows before the start makes do with what there is.
+/// Maximum number of window extensions before the run starts with fewer candles.
 const MAX_WINDOWS: u32 = 6;
-/// And how often for longer candles alone, which at a venue with a hole in each of them would never be enough.
+/// Lower limit for longer candles. A venue with a gap in each of them would never have enough.
 const MAX_WINDOWS_FOR_LONGER: u32 = 2;
 
-/// Asks for the past of one series after another.
 pub(crate) struct WarmUp {
     began: Millis,
     first_ask: Millis,
@@ -21,24 +20,18 @@ pub(crate) struct WarmUp {
     waiting: VecDeque<Wanted>,
 }
 
-/// A series whose past is asked for.
 struct Wanted {
     id: SeriesId,
     series: Series,
-    /// Candles that its strategies want to have seen.
     count: usize,
-    /// Length of the window, in intervals.
     bars: i64,
     windows: u32,
-    /// Of those, the ones that held enough candles, but not enough longer ones.
+    /// Windows with enough candles, but too few longer ones.
     for_longer: u32,
 }
 
-/// What an answer brought.
 pub(crate) enum Warmed {
-    /// Nothing yet: a longer window is asked for.
     Asking,
-    /// The past of a series, and how it is watched from now on.
     Series { id: SeriesId, candles: Vec<Candle>, watch: CandleWatch },
 }
 
@@ -57,7 +50,6 @@ impl WarmUp {
         }
     }
 
-    /// Asks for the next window; false when all series are warm.
     pub(crate) fn ask(&self, step: &mut Step<'_>) -> Option<SeriesId> {
         let Wanted { id, series, bars, .. } = self.waiting.front()?;
         let length = series.interval.length();
@@ -67,8 +59,10 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Takes an answer. Gaps (weekends) make a window hold fewer candles than intervals, and missing candles leave out the longer ones
-    /// that they are in: it grows until it holds enough.
+    /// Handles past candles; extends the window until it holds enough.
+    ///
+    /// Gaps such as weekends reduce the number of candles, and each missing candle invalidates the
+    /// longer candles around it.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<Warmed> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
@@ -92,7 +86,6 @@ impl WarmUp {
         Some(Warmed::Series { id, candles: candles.into_iter().skip(skipped).collect(), watch })
     }
 
-    /// The past could not be had: the run cannot start.
     pub(crate) fn failure(&self, source: BrokerError) -> RuntimeError {
         let Some(Wanted { series, .. }) = self.waiting.front() else {
             return RuntimeError::Venue { question: "past candles".to_owned(), source };

@@ -1,4 +1,4 @@
-//! The shape of each event.
+//! JSON documents of the events.
 
 use crate::control::VenueApi;
 use candlewick_engine::{Edge, IntentId};
@@ -357,7 +357,7 @@ pub struct Totals {
     pub dropped: u64,
 }
 
-/// The JSON Schema of an event, without the number and the moment that each has (`seq`, `at`).
+/// Builds the JSON Schema of an event, without the common fields `seq` and `at`.
 pub fn event_schema() -> serde_json::Value {
     schemars::schema_for!(RunEvent).to_value()
 }

@@ -1,4 +1,4 @@
-//! From a run to its followers.
+//! The event feed from a run to its followers.
 
 use super::document::RunEvent;
 use super::translate::Names;
@@ -13,12 +13,10 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-/// Lines that are kept for followers who are behind.
 const KEPT: usize = 4_096;
-/// Notices that may wait to become lines.
 const WAITING: usize = 16_384;
 
-/// The lines of a run, for whoever follows. Clones are of one feed.
+/// The event lines of a run. Clones share the same feed.
 #[derive(Clone, Debug)]
 pub struct EventFeed {
     lines: Sender<Line>,
@@ -27,11 +25,9 @@ pub struct EventFeed {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The number of the last event.
     last: Mutex<u64>,
-    /// Events that were left out for all.
     dropped: AtomicU64,
-    /// The same, and what single followers missed.
+    /// Dropped events, including those missed by single followers.
     missed: AtomicU64,
 }
 
@@ -41,21 +37,16 @@ struct Line {
     is_end: bool,
 }
 
-/// One who follows.
 #[derive(Debug)]
 pub struct Follower {
     lines: Receiver<Line>,
     shared: Arc<Shared>,
 }
 
-/// What a follower is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// An event as a line of JSON, without its end.
     Line(Arc<str>),
-    /// The run's last event.
     End(Arc<str>),
-    /// So many lines came and went while the follower did not read. The line that says so, without its end.
     Missed(String),
 }
 
@@ -74,32 +65,27 @@ impl Default for EventFeed {
 }
 
 impl EventFeed {
-    /// Follows from the next event on.
     pub fn follow(&self) -> Follower {
         Follower { lines: self.lines.subscribe(), shared: Arc::clone(&self.shared) }
     }
 
-    /// How many follow.
     pub fn followers(&self) -> usize {
         self.lines.receiver_count()
     }
 
-    /// The number of the last event.
     pub fn last(&self) -> u64 {
         *self.shared.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many events were left out for all followers.
     pub fn dropped(&self) -> u64 {
         self.shared.dropped.load(Ordering::Relaxed)
     }
 
-    /// The same, and with them what single followers missed.
     pub fn missed(&self) -> u64 {
         self.shared.missed.load(Ordering::Relaxed)
     }
 
-    /// Gives an event to all followers; without any it has no number.
+    /// Sends an event to all followers. Without followers, it gets no number.
     pub fn publish(&self, at: Millis, event: &RunEvent) {
         if self.followers() == 0 {
             return;
@@ -117,7 +103,6 @@ impl EventFeed {
         }
     }
 
-    /// The way of a run's notices to this feed, and what makes lines of them until the run ends.
     pub fn observer(
         &self,
         names: Names,
@@ -140,7 +125,6 @@ impl EventFeed {
     }
 }
 
-/// Hands a run's notices on while somebody follows.
 #[derive(Debug)]
 pub struct EventObserver {
     watcher: Watcher,
@@ -162,19 +146,18 @@ impl Observer for EventObserver {
 }
 
 impl Follower {
-    /// Waits for the next event; none once the feed is gone.
     pub async fn next(&mut self) -> Option<Followed> {
         let received = self.lines.recv().await;
         self.followed(received)
     }
 
-    /// The same in a thread of its own. Not to be called in a task.
+    /// Blocks until the next event. Must not be called in an async task.
     pub fn wait(&mut self) -> Option<Followed> {
         let received = self.lines.blocking_recv();
         self.followed(received)
     }
 
-    /// Follows no longer: how many events it has not been given, the last one of the run left out.
+    /// Unsubscribes and returns the number of unread events, excluding the run's last one.
     pub fn leave(mut self) -> u64 {
         let mut rest = 0;
         loop {

@@ -1,8 +1,9 @@
-//! What happens in a run as a stream of JSON, one object a line, for any number of other programs.
+//! The events of a run as a stream of JSON lines, for any number of other programs.
 //!
-//! The run hands its notices on where somebody follows ([`EventObserver`]), and never waits: a notice for which there is no room is
-//! left out and counted. They become lines ([`RunEvent`]) in a task beside it, numbered in one row for all. Each follower reads
-//! at its own pace ([`Follower`]); all share one bounded store of lines, and one that falls behind it is told how many it missed.
+//! The run forwards notices while there are followers ([`EventObserver`]) and never blocks: if the
+//! queue is full, a notice is dropped and counted. A separate task converts notices to lines
+//! ([`RunEvent`]) with consecutive numbers. Followers ([`Follower`]) read at their own pace from
+//! one bounded buffer. One that falls behind learns how many events it missed.
 
 mod document;
 mod feed;

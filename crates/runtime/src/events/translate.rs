@@ -1,4 +1,4 @@
-//! From a notice to events.
+//! Conversion of notices to events.
 
 use super::document::{OrderFacts, RunEvent, TradeFacts};
 use crate::control::{LateSeries, Phase};
@@ -9,7 +9,6 @@ use candlewick_engine::{
 };
 use candlewick_sdk::{Millis, MoneyScale, Payout, Series, Symbol};
 
-/// What the numbers in events stand for.
 #[derive(Clone, Debug)]
 pub struct Names {
     bots: Vec<String>,
@@ -19,7 +18,6 @@ pub struct Names {
 }
 
 impl Names {
-    /// Of a Session of these bots.
     pub fn new(bots: &[BotSettings], scale: MoneyScale) -> Self {
         let mut names = Self { bots: Vec::new(), symbols: Vec::new(), series: Vec::new(), scale };
         for bot in bots {
@@ -34,22 +32,19 @@ impl Names {
         names
     }
 
-    /// The bots, in their order.
     pub fn bots(&self) -> &[String] {
         &self.bots
     }
 
-    /// The series, in the Session's order.
     pub fn series(&self) -> &[Series] {
         &self.series
     }
 
-    /// How money is counted.
     pub const fn scale(&self) -> MoneyScale {
         self.scale
     }
 
-    /// The name of a bot; one of an earlier run has none.
+    /// Returns the name of a bot, empty for a bot of an earlier run.
     pub fn bot(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", String::as_str)
     }
@@ -58,7 +53,6 @@ impl Names {
         self.symbols.get(symbol.index()).map_or("", Symbol::as_str)
     }
 
-    /// The order of an intent.
     pub fn order_of(&self, row: &IntentRow) -> OrderFacts {
         self.order(&row.approved)
     }
@@ -84,7 +78,6 @@ impl Names {
         }
     }
 
-    /// The events of a notice, with the moments at which they happened; `now` for those that say none.
     pub fn events(&self, notice: Notice, now: Millis, mut take: impl FnMut(Millis, RunEvent)) {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {

@@ -1,8 +1,8 @@
-//! A simulated broker beside a venue's live market data.
+//! A simulated broker on a venue's live market data.
 //!
-//! Orders open and close by the rules of the simulated venue; their prices are the venue's one-second records. A trade's
-//! whole state is its identifier, so a run that is started again goes on with the trades of the one before it. No trading
-//! token is needed.
+//! Orders open and close by the rules of the simulated venue, at prices from the venue's 1 s
+//! records. The trade id contains the whole state of a trade, so the next run continues open
+//! trades. No trading token is needed.
 
 use super::ticket::Ticket;
 use async_trait::async_trait;
@@ -16,21 +16,18 @@ use candlewick_sdk::{Expiry, Millis, Outcome, Symbol};
 use candlewick_simulator::{Moments, PriceMoment, SimulationSettings, outcome_of};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A price record older than this at its moment is no price for it.
+/// Age at which a price record no longer represents its time.
 const STALE: Millis = Millis::from_seconds(5);
 
-/// Simulated trades on a venue's prices.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,
     settings: SimulationSettings,
     balance: Decimal,
-    /// What was opened here.
     opened: Mutex<Vec<Ticket>>,
 }
 
 impl PaperBroker {
-    /// Trades on `market`'s prices by these rules, in a wallet that begins with `balance`.
     pub fn new(
         market: Arc<dyn MarketData>,
         clock: Arc<dyn Clock>,
@@ -49,8 +46,9 @@ impl PaperBroker {
         Moments::of(expiry, ticket.arrival, &self.settings)
     }
 
-    /// The price of a moment: the close of the second that ends there, or, for a candle's open, the open of the
-    /// second that begins there.
+    /// Returns a price: the close of the second that ends at the time.
+    ///
+    /// For the open of a candle, it is the open of the second that begins there.
     async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
@@ -126,8 +124,8 @@ impl Broker for PaperBroker {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    /// The trades of this process. One of an earlier process that nobody has written down does not exist: its identifier is
-    /// all that there ever was of it.
+    /// Returns the trades of this process. Trades of earlier processes exist only as ids in the
+    /// journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));

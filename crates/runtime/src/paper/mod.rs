@@ -1,4 +1,4 @@
-//! Paper trading: a venue's own prices, and trades that only exist here.
+//! Paper trading: local simulated trades at a venue's real prices.
 
 mod broker;
 mod ticket;

@@ -1,10 +1,9 @@
-//! A paper trade's identifier, which holds all that is known of it.
+//! Id of a paper trade, which contains its whole state.
 
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Symbol};
 use std::fmt;
 use std::str::FromStr;
 
-/// What was ordered, and when it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ticket {
     pub(super) symbol: Symbol,
@@ -14,7 +13,6 @@ pub(super) struct Ticket {
     pub(super) arrival: Millis,
 }
 
-/// The text is no ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoTicket;
 

@@ -1,4 +1,4 @@
-//! A compacted copy of a journal, which gets its name only where it comes to the same.
+//! Compacted copies of a journal, published only if they restore the same state.
 
 use super::fold::JournalFold;
 use super::project::{Projection, project_journal};
@@ -9,12 +9,11 @@ use candlewick_journal::{Compaction, Holder, JournalUrl, Reader, Verified, compa
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Makes a copy of a journal that stands still, without candles and polls that are older than `keep` at its end: see [`compact`]. A start from
-/// the copy goes on from the same money, intents, limits, stakes and verdicts, which is tried before it gets its name, and its tables
-/// are made.
+/// Copies an idle journal without the candles and polls older than `keep` at its end; see
+/// [`compact`].
 ///
-/// # Errors
-/// [`RuntimeError::CompactionDiffers`] where it would not; the journal cannot be read, or the copy cannot be made.
+/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is
+/// tested before the copy gets its name, and its tables are built.
 pub async fn compact_journal(
     url: &JournalUrl,
     to: &Path,
@@ -40,7 +39,6 @@ pub async fn compact_journal(
     Ok(made)
 }
 
-/// What a start would go on from, but for numbers of lines.
 async fn comes_to(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>, RuntimeError> {
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());

@@ -1,4 +1,4 @@
-//! A journal folded line by line, from its beginning or from its last snapshot on, and the snapshots that are kept of it.
+//! Fold of a journal from its start or last snapshot, and the snapshots taken from it.
 
 mod following;
 
@@ -14,47 +14,37 @@ use candlewick_engine::{
 use candlewick_journal::{Head, JournalError, Line, Reader, StoredLine, is_snapshot};
 use candlewick_sdk::Millis;
 
-/// Lines read at once.
 const PAGE: u32 = 5_000;
 
-/// What the lines of a journal come to under the settings of one run, as a start of that run would find it. It is the one
-/// owner of that: a start takes its Session and its past from here, and snapshots are of it.
+/// State that a run with these settings would restore from the journal.
+///
+/// This is its only owner: starts and snapshots take session and past from here.
 pub struct JournalFold {
     session: Session,
     past: Past,
     decoder: Option<JournalDecoder>,
     fingerprint: String,
     written: Written,
-    /// The same before the piece that is being kept.
     before: Written,
-    /// Lines from one snapshot to the next; 0 for none.
+    /// Lines between snapshots; 0 for none.
     every: u64,
-    /// Intents of a part of one.
     part: u64,
-    /// Lines since the last whole one, and lines that were folded at all.
     since: u64,
-    /// The last intent when a snapshot could not be kept last.
     tried: u64,
     read: u64,
-    /// The number of the last one.
     last: u64,
     is_writing: bool,
-    /// The number of the header of the run that it follows; none before that: then no header says under which settings it folds.
+    /// Line of the current run's header. Until it is known, the settings of a snapshot are
+    /// undetermined.
     header: Option<u64>,
-    /// A line could not be folded: no snapshot is of anything any more.
+    /// Whether a line could not be folded, so that no snapshot may be taken.
     is_broken: bool,
-    /// A snapshot was not kept; that is said once.
     has_failed: bool,
-    /// How often rows of the tables were not written; that is said once, too.
     row_failures: u64,
     notice: Option<String>,
 }
 
 impl JournalFold {
-    /// Of no line yet. Snapshots are due after every so many lines (0: never).
-    ///
-    /// # Errors
-    /// [`EngineError`] when no Session can have these settings.
     pub fn new(settings: &SessionSettings, every: u64) -> Result<Self, EngineError> {
         let fingerprint = settings
             .fingerprint()
@@ -81,12 +71,10 @@ impl JournalFold {
         })
     }
 
-    /// Folds all that a journal holds: from its last snapshot on where what that holds says what it comes to under these settings and was
-    /// verified before, else from its first line, each verified.
+    /// Folds a whole journal.
     ///
-    /// # Errors
-    /// [`RuntimeError::Journal`] when the journal cannot be read or is not as it was written, [`RuntimeError::UnreadableEntry`] when
-    /// an entry is not one.
+    /// Starts at the last snapshot if it was verified and fits these settings, otherwise at the
+    /// first line. Every line read is verified.
     pub async fn read(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -95,11 +83,10 @@ impl JournalFold {
         Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// As [`JournalFold::read`], and says how far it is where the whole journal is read. For a run that remembers what is over for so long, it
-    /// leaves older intents in the journal ([`Past::left_in_journal`]), where a snapshot and the tables have them.
+    /// Like [`JournalFold::read`], reports the progress of a complete read.
     ///
-    /// # Errors
-    /// As [`JournalFold::read`].
+    /// Intents beyond the retention time stay in the journal ([`Past::left_in_journal`]) if
+    /// snapshot and tables contain them.
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -114,19 +101,13 @@ impl JournalFold {
         Box::pin(Self::read_leaving(reader, settings, every, leaving, watch)).await
     }
 
-    /// As [`JournalFold::read`], but of old intents the rows alone ([`Past::old_rows`]).
-    ///
-    /// # Errors
-    /// As [`JournalFold::read`].
+    /// Like [`JournalFold::read`], but keeps only the rows of old intents ([`Past::old_rows`]).
     pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
         let leaving = Self::leaving(reader, settings, Kept::Rows).await?;
         Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
     }
 
-    /// As [`JournalFold::read`], but of old intents no more than figures take ([`Past::take_old_trades`]).
-    ///
-    /// # Errors
-    /// As [`JournalFold::read`].
+    /// Like [`JournalFold::read`], with only statistics of old intents ([`Past::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self, RuntimeError> {
         let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
         Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
@@ -177,10 +158,8 @@ impl JournalFold {
         }
     }
 
-    /// As [`JournalFold::read_trades`], from the last snapshot on only; none where there is no usable one.
-    ///
-    /// # Errors
-    /// As [`JournalFold::read`].
+    /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable
+    /// one.
     pub async fn read_recent(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -244,11 +223,8 @@ impl JournalFold {
         }
     }
 
-    /// As it was when a snapshot was written, by lines of snapshots, the last one first; those that it does not go on from may be among
-    /// them.
-    ///
-    /// # Errors
-    /// Why it cannot be.
+    /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are
+    /// skipped.
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
@@ -265,7 +241,6 @@ impl JournalFold {
         Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.head()))
     }
 
-    /// The same, whose snapshots have parts of so many intents.
     #[must_use]
     pub fn with_parts_of(mut self, intents: u64) -> Self {
         self.part = intents.max(1);
@@ -297,40 +272,33 @@ impl JournalFold {
         }
     }
 
-    /// The number of the last line that was folded.
     pub const fn last(&self) -> u64 {
         self.last
     }
 
-    /// Whether a correction was folded whose settlement lies before the first folded line: only a fold of all lines applies it.
+    /// Returns whether a correction refers to a settlement before the first folded line.
+    ///
+    /// Only a fold of all lines applies it.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
     }
 
-    /// What it knows besides its Session.
     pub const fn past(&self) -> &Past {
         &self.past
     }
 
-    /// The Session and the past that it has come to, and the number of the last line that was folded.
     pub fn into_parts(self) -> (Session, Past, u64) {
         (self.session, self.past, self.last)
     }
 
-    /// From which intent on each bot's trades count for its verdict, in the bots' order.
     pub fn first_intents(&self) -> impl Iterator<Item = IntentId> {
         self.session.verdicts().map(BotVerdict::first_intent)
     }
 
-    /// Takes out what figures take of old intents ([`Past::take_old_trades`]).
     pub fn take_old_trades(&mut self) -> Vec<OldTrade> {
         self.past.take_old_trades()
     }
 
-    /// Lets a Session of the same settings go on from what was folded; what it goes on from beside itself.
-    ///
-    /// # Errors
-    /// [`RuntimeError::UnreadableEntry`] when its settings are others.
     pub fn hand_over(&self, session: &mut Session) -> Result<Past, RuntimeError> {
         let restored = session.restore(self.session.snapshot());
         restored.map_err(|error| super::damaged(0, &error.to_string()))?;
@@ -338,27 +306,20 @@ impl JournalFold {
         Ok(self.past.clone())
     }
 
-    /// How many lines were folded besides those that a snapshot stands for.
     pub const fn read_lines(&self) -> u64 {
         self.read
     }
 
-    /// Why a snapshot that is there was not used, if it was not.
     pub const fn notice(&self) -> Option<&String> {
         self.notice.as_ref()
     }
 
-    /// Takes the next line.
-    ///
-    /// # Errors
-    /// [`RuntimeError::UnreadableEntry`] when it is no entry.
     pub fn fold(&mut self, seq: u64, line: &Line) -> Result<(), RuntimeError> {
         (self.read, self.last) = (self.read + 1, seq);
         self.since += u64::from(!is_snapshot(&line.body));
         self.past.take((seq, line), &mut self.decoder, &mut self.session)
     }
 
-    /// The next piece of a snapshot of it as it stands, and whether that is the last.
     fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
         match self.written.next_part(&self.past, self.part) {
             Some(end) => Ok((self.written.part(&self.past, end)?, false)),
@@ -370,8 +331,9 @@ impl JournalFold {
         self.written.whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// The piece that this one would be, if it is of this fold as it stands and the same was written before it. Of which settings it is
-    /// the caller knows by what it says of that.
+    /// Rebuilds the piece with this body if it fits the current state, `None` otherwise.
+    ///
+    /// The same pieces must precede it. The caller must check the settings.
     pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
         match self.written.end_of_part(&self.past, body) {
             Some(end) => self.written.part(&self.past, end).ok(),
@@ -379,12 +341,10 @@ impl JournalFold {
         }
     }
 
-    /// What its numbers of bots and symbols mean.
     pub(super) fn names(&self) -> SessionNames {
         self.session.names()
     }
 
-    /// How much of it is written already.
     pub(super) const fn written(&mut self) -> &mut Written {
         &mut self.written
     }

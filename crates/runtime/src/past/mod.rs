@@ -1,4 +1,4 @@
-//! What earlier runs left in the journal: a start is a recovery.
+//! State from earlier runs: each start is a recovery from the journal.
 
 mod compact;
 mod fold;
@@ -33,83 +33,56 @@ use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Prefix of the alarm that keeps the reason of a halt.
 pub(crate) const HALTED: &str = Halt::PREFIX;
 
-/// Lines read at once when looking for the reason of a halt.
 const HALT_PAGE: usize = 200;
 
-/// Where an intent was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
-    /// The run.
     pub run: u64,
-    /// The number of the line that approved it.
     pub seq: u64,
-    /// The place of its bot among those of the run.
     pub bot: usize,
-    /// When it was journalled.
     pub at: Millis,
 }
 
-/// The fold of all earlier runs.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// All intents so far, but the old ones.
     pub(crate) book: TradeBook,
-    /// Those that were left in the journal; none where all of it is wanted.
     pub(crate) old: OldIntents,
-    /// When each intent was journalled: its request cannot have left before.
+    /// Time at which each intent was journaled. Its request cannot have left earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
-    /// Intents that the client tried to send before it said that they were not sent.
+    /// Intents that the client tried to send before it reported them as not sent.
     pub(crate) tried: BTreeSet<IntentId>,
-    /// When each doubt began: its request had ended by then.
+    /// Start of each doubt. The request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
-    /// Trades that were reported as explained by no intent.
     pub(crate) unexplained: Vec<String>,
-    /// Trades that were found to be second trades of requests, booked or not, over or not.
     pub(crate) second_trades: Vec<String>,
-    /// Intents that were over and were corrected, or are in doubt again, in the order of their events. A snapshot does not have them.
+    /// Intents that were corrected or put in doubt after their end, in event order. Not part of
+    /// snapshots.
     pub(crate) revised: Vec<IntentId>,
-    /// Whether a correction was met whose settlement lies before the entries that were folded.
     pub(crate) lacks_settlement: bool,
-    /// Venue time at which the last entry was received.
     pub(crate) last_received: Millis,
-    /// What people were alarmed of; what halted a run among it, without that it did.
+    /// Reported alarms, including reasons of halts without the prefix.
     pub(crate) alarms: BTreeSet<String>,
-    /// What audits found of single trades and of what the venue sends: nobody is told of it twice.
+    /// Findings of the audits that report each thing only once.
     pub(crate) found: BTreeSet<String>,
-    /// What the ledger has held: a wallet that lags may show it still.
     pub(crate) wallet: WalletAudit,
-    /// Whether a person halted opens, and nobody has resumed since.
     pub(crate) is_halted: bool,
-    /// Time and reason of the last halt, `None` before [`Past::find_halt`] in a past read from a snapshot.
+    /// Last halt, `None` before [`Past::find_halt`] if read from a snapshot.
     pub(crate) halt: Option<Halt>,
-    /// Where each intent was decided.
     pub(crate) decided: BTreeMap<IntentId, Decided>,
-    /// Numbers of lines that people are shown and that are not folded: headers, notes, second trades.
+    /// Lines that are displayed but not folded: headers, notes and second trades.
     pub(crate) told: Vec<u64>,
-    /// The number of the last line that says what the wallet held.
     pub(crate) wallet_line: Option<u64>,
-    /// How many runs there were.
     pub runs: u64,
-    /// Venue time of the first entry; none without an earlier run.
     pub began: Option<Millis>,
 }
 
 impl Past {
-    /// The header of the first run; none without an earlier run.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Journal`] when the journal cannot be read.
     pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>, RuntimeError> {
         first_run(reader).await?.map(|first| read_header(first.seq, &first.line)).transpose()
     }
 
-    /// The balance with which the first run began; none without an earlier run.
-    ///
-    /// # Errors
-    /// [`RuntimeError::Journal`] when the journal cannot be read.
     pub async fn first_balance(reader: &mut Reader) -> Result<Option<Decimal>, RuntimeError> {
         let Some(first) = first_run(reader).await? else { return Ok(None) };
         let header: Header = read_header(first.seq, &first.line)?;
@@ -117,10 +90,6 @@ impl Past {
         serde_json::from_value(balance).map(Some).map_err(|error| damaged(first.seq, &error.to_string()))
     }
 
-    /// Folds the lines of every earlier run into a Session that has seen nothing yet.
-    ///
-    /// # Errors
-    /// [`RuntimeError::UnreadableEntry`] when a line is no entry.
     pub fn of_lines(lines: &[StoredLine], session: &mut Session) -> Result<Self, RuntimeError> {
         let mut past = Self::default();
         let mut decoder = None;
@@ -130,45 +99,36 @@ impl Past {
         Ok(past)
     }
 
-    /// The intents so far.
     pub const fn book(&self) -> &TradeBook {
         &self.book
     }
 
-    /// The same, for whom it is to become.
     pub fn into_book(self) -> TradeBook {
         self.book
     }
 
-    /// How many intents its book does not have, because they are old.
     pub const fn left_in_journal(&self) -> u64 {
         self.old.count
     }
 
-    /// The rows of those, in their order, where they were asked for ([`JournalFold::read_rows`]).
     pub fn old_rows(&self) -> impl Iterator<Item = &IntentRow> {
         self.old.rows.iter().rev()
     }
 
-    /// Takes out what figures take of them, in their order, where that was asked for ([`JournalFold::read_trades`]).
     pub fn take_old_trades(&mut self) -> Vec<OldTrade> {
         let mut trades = std::mem::take(&mut self.old.trades);
         trades.reverse();
         trades
     }
 
-    /// The bots that decided those, by run and place.
     pub const fn old_bots(&self) -> &BTreeSet<(u64, usize)> {
         &self.old.bots
     }
 
-    /// Where each intent was decided.
     pub const fn decided(&self) -> &BTreeMap<IntentId, Decided> {
         &self.decided
     }
 
-    /// The numbers of the lines that say what is not folded, in their order: headers, notes but seals and snapshots, second trades,
-    /// the last reading of the wallet.
     pub fn told(&self) -> Vec<u64> {
         let mut told = self.told.clone();
         told.extend(self.wallet_line);
@@ -176,17 +136,14 @@ impl Past {
         told
     }
 
-    /// Whether a person halted opens, and nobody has resumed since.
     pub const fn is_halted(&self) -> bool {
         self.is_halted
     }
 
-    /// Time and reason of the halt that is in force.
     pub fn halt(&self) -> Option<Halt> {
         self.is_halted.then(|| self.halt.clone().unwrap_or_default())
     }
 
-    /// Looks up the time and reason of the halt that is in force, which a snapshot does not hold.
     async fn find_halt(&mut self, reader: &mut Reader) -> Result<(), RuntimeError> {
         if !self.is_halted || self.halt.is_some() {
             return Ok(());
@@ -202,7 +159,6 @@ impl Past {
         Ok(())
     }
 
-    /// The trades that were reported as explained by no intent.
     pub fn unexplained(&self) -> &[String] {
         &self.unexplained
     }
@@ -273,7 +229,7 @@ impl Past {
 }
 
 impl Past {
-    /// Forgets intents that are over, but the last one, which says how far they are numbered.
+    /// Forgets finished intents, except the last one, which determines the numbering.
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
@@ -341,12 +297,10 @@ impl Past {
     }
 }
 
-/// Reads a part of a note, `None` if the note has none.
 fn part_of<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
-/// Where the intent of this line was decided.
 fn decided(seq: u64, line: &Line) -> Result<Decided, RuntimeError> {
     #[derive(Deserialize)]
     struct Whose {
@@ -356,7 +310,6 @@ fn decided(seq: u64, line: &Line) -> Result<Decided, RuntimeError> {
     Ok(Decided { run: line.run, seq, bot: whose.bot, at: line.received })
 }
 
-/// The line of the first run, verified with those before it.
 async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>, RuntimeError> {
     let mut walk = reader.walk(1).await?;
     loop {

@@ -1,4 +1,4 @@
-//! A start leaves old intents in the journal: of those it holds what a run needs to know of them all, and no row.
+//! Old intents that a start leaves in the journal, of which only summaries are loaded.
 
 use super::snapshot::KeptIntent;
 use crate::RuntimeError;
@@ -10,100 +10,73 @@ use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How young an intent is at least that is left in the journal: the list is compared with what was booked within a day.
+/// Minimum age of an intent left in the journal. Lists are compared with results for one day.
 const YOUNGEST: Millis = Millis::DAY;
-/// Room for so many is made at once.
 const MOST_RESERVED: usize = 1_000_000;
 
-/// What figures take of an intent that was left in the journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OldTrade {
-    /// Its number.
     pub intent: IntentId,
-    /// Whose it is.
     pub bot: BotId,
-    /// When its settlement became known, how it ended and what it brought; none of one that did not settle.
+    /// Time at which the settlement became known, with its result; `None` if not settled.
     pub settled: Option<(Millis, Outcome, Money)>,
-    /// What its bot's edge takes of it.
     pub edge: EdgeRow,
-    /// Whether a person said how its trade ended.
     pub by_person: bool,
     venue: Option<u64>,
 }
 
 impl OldTrade {
-    /// Whether the venue calls its trade so.
     pub fn is_trade(&self, venue_id: &str) -> bool {
         self.venue == Some(hash_of(venue_id))
     }
 }
 
-/// What a run needs to know of intents whose rows it does not have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OldIntents {
-    /// How many they are.
     pub(crate) count: u64,
-    /// What they came to.
     pub(crate) tallies: BotTallies,
-    /// The trades that are theirs.
     pub(crate) claimed: Claimed,
-    /// The last payout of each symbol.
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
-    /// Their rows, the last one first, where they were asked for: without reasons and the venue's names.
+    /// Rows if requested, last first, without reasons and venue ids.
     pub(crate) rows: Vec<IntentRow>,
-    /// What figures take of them, the last one first, where that was asked for.
     pub(crate) trades: Vec<OldTrade>,
-    /// The bots that decided them, by run and place, where that was asked for.
     pub(crate) bots: BTreeSet<(u64, usize)>,
 }
 
-/// What is kept of the intents that are left in the journal, beside what a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// No more.
     Nothing,
-    /// Their rows.
     Rows,
-    /// What figures take of them.
     Trades,
 }
 
-/// Which intents are left in the journal, as far as the last line of a snapshot does not say it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
-    /// Up to this entry the tables hold all.
     held_to: u64,
-    /// For how long what is over is remembered.
     remember: Millis,
-    /// How many bots there are.
     bots: usize,
-    /// What is wanted of them all the same.
     kept: Kept,
 }
 
-/// Which intents of the parts of a snapshot are left in the journal. The parts are taken from the last one on.
 pub(super) struct OldFilter {
-    /// Up to this entry the tables hold all.
     held_to: u64,
-    /// What was over by then is old.
     until: Millis,
-    /// What lies beside requests without a known trade stays.
+    /// Intents close to these requests without a known trade are kept.
     unclear: Vec<Unclear>,
-    /// Trades that settled and stay, to be shown.
     shown: usize,
-    /// Whether the last intent of all parts was met: it says how far they are numbered.
     has_last: bool,
-    /// Intents of the part that was taken last, and whether they are left out: it may be the next one that has them as they
-    /// stood before.
+    /// Intents of the part taken last, and whether they were left out.
+    ///
+    /// The next part may contain earlier states of them.
     following: BTreeMap<IntentId, bool>,
-    /// Intents that a later part has again although it is not the next one, and whether they are left out: an intent that
-    /// is over may be corrected, or be in doubt again, much later.
+    /// Intents that a non-adjacent later part repeats, and whether they were left out.
+    ///
+    /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
     kept: Kept,
     old: OldIntents,
 }
 
-/// A request that may have made a trade which nobody knows yet.
 struct Unclear {
     symbol: SymbolId,
     from: Millis,
@@ -111,7 +84,6 @@ struct Unclear {
 }
 
 impl OldIntents {
-    /// The last payouts, by the symbols of a Session.
     pub(crate) fn payouts_of(&self, symbols: &[Symbol]) -> Vec<(Symbol, Payout)> {
         let known = self.payouts.iter();
         known.filter_map(|(id, payout)| Some((*symbols.get(id.index())?, *payout))).collect()
@@ -119,7 +91,7 @@ impl OldIntents {
 }
 
 impl Leaving {
-    /// For a run of so many bots that remembers what is over for so long; none where the tables do not have what would be left out.
+    /// Returns `None` if the tables lack what would be left out.
     pub(super) async fn of(
         reader: &mut Reader,
         remember: Millis,
@@ -129,14 +101,12 @@ impl Leaving {
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: Kept::Nothing }))
     }
 
-    /// The same, which keeps this of what is left out.
     pub(super) fn with_kept(self, kept: Kept) -> Self {
         Self { kept, ..self }
     }
 }
 
 impl Unclear {
-    /// Of an intent, as far as it is one; of what may lie beside it is remembered what is no more than `slack` away.
     fn of(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
         let row = intent.row();
         let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
@@ -159,7 +129,6 @@ impl Unclear {
 }
 
 impl OldFilter {
-    /// For a snapshot whose last line, of this moment, has these intents; a run remembers what is over for so long.
     pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
         let Leaving { held_to, remember, bots, kept } = leaving;
         let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
@@ -176,7 +145,6 @@ impl OldFilter {
         }
     }
 
-    /// Those of a part, which is this entry, that stay.
     pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
         let mut taken = BTreeMap::new();
         let mut kept: Vec<KeptIntent> = Vec::new();
@@ -228,7 +196,8 @@ impl OldFilter {
         }
     }
 
-    /// Keeps what was asked for, in no more room than that takes: all that follow have smaller numbers.
+    /// Keeps the requested data. Allocates exactly, because all further intents have smaller
+    /// numbers.
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
@@ -250,7 +219,6 @@ impl OldFilter {
         }
     }
 
-    /// What is known of those that were left out.
     pub(super) fn finish(mut self) -> OldIntents {
         // One that was taken back stands in a later part than its neighbors.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
@@ -259,7 +227,6 @@ impl OldFilter {
     }
 }
 
-/// Appends to a list that will have so many more at most: it grows by doubling where that is beyond what a journal usually has.
 fn push_of_most<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
         list.reserve_exact(most.min(MOST_RESERVED));

@@ -1,4 +1,4 @@
-//! The pieces of a snapshot, read back and put together under the settings of a run.
+//! Restores a fold from the pieces of a snapshot under the settings of a run.
 
 use super::old_intents::{Leaving, OldFilter};
 use super::snapshot::{
@@ -12,10 +12,8 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Head, JournalError, Reader, StoredLine};
 
-/// Why there is no going on from a snapshot.
 pub(super) type Unusable = String;
 
-/// A fold as it was when a snapshot was written.
 pub(super) struct Restored {
     pub(super) session: Session,
     pub(super) past: Past,
@@ -23,26 +21,21 @@ pub(super) struct Restored {
     pub(super) written: Written,
 }
 
-/// The settings of the last of some runs, and the headers of them all.
 pub(super) struct Before {
     settings: SessionSettings,
     headers: Vec<Header>,
 }
 
-/// The pieces of a snapshot that have been read, the last one first.
+/// Pieces of a snapshot read so far, last first.
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
-    /// None where that does not matter.
     before: Option<Result<Before, Unusable>>,
     whole: Option<(Box<Whole>, Session)>,
-    /// The way from the numbers of bots and symbols in the next piece to those of the run; none where they are the same.
+    /// Mapping of bot and symbol numbers in the next piece to those of the run, `None` if equal.
     numbers: Option<Renumbering>,
-    /// What the numbers in the last part mean, where they mean others.
     names: Option<SessionNames>,
-    /// Whether a part says that those before it have numbers with other meanings.
     has_other_numbers: bool,
-    /// The last symbol that was traded.
     last_symbol: Option<SymbolId>,
     parts: Vec<Gain>,
     leaving: Option<Leaving>,
@@ -70,7 +63,6 @@ impl Gain {
 }
 
 impl Before {
-    /// Of the runs before this snapshot, where the last of them wrote it; else why they do not say which settings it is of.
     pub(super) async fn of(
         reader: &mut Reader,
         last: &StoredLine,
@@ -104,7 +96,8 @@ impl Before {
 }
 
 impl<'a> Pieces<'a> {
-    /// To be put together under these settings. Snapshots under others need to know which those were.
+    /// Creates the reader for these settings. `before` is needed for snapshots under other
+    /// settings.
     pub(super) const fn under(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -125,12 +118,11 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// The same without old intents.
     pub(super) fn leaving(self, leaving: Option<Leaving>) -> Self {
         Self { leaving, ..self }
     }
 
-    /// Takes the next one; the part before it, which is to be taken next.
+    /// Adds a piece and returns the part before it, which must be added next.
     pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Unusable> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
@@ -176,7 +168,6 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// A Session of the run that goes on from this state.
     fn session_of(&mut self, whole: &Whole) -> Result<Session, Unusable> {
         let mut session = Session::silent(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.has(&whole.settings) {
@@ -200,7 +191,6 @@ impl<'a> Pieces<'a> {
         Ok(session)
     }
 
-    /// Gives the intents of a piece the numbers of the run.
     fn renumber(&mut self, gain: &mut Gain) {
         if let Some(numbers) = &self.numbers {
             gain.intents =
@@ -210,7 +200,6 @@ impl<'a> Pieces<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    /// The pieces before have numbers with these meanings, where those are others.
     fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Unusable> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
@@ -220,7 +209,6 @@ impl<'a> Pieces<'a> {
         Ok(())
     }
 
-    /// The fold that they are of.
     pub(super) fn restore(self) -> Result<Restored, Unusable> {
         let (whole, mut session) = self.whole.ok_or("it has no state")?;
         let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());

@@ -1,4 +1,4 @@
-//! The tables of a journal that no bot writes, brought up to its last entry.
+//! Brings the tables of an idle journal up to date.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};
@@ -8,29 +8,19 @@ use candlewick_journal::{
     Head, Holder, IntentRows as _, JournalUrl, ProjectionEnd, Projector, Reader, Store,
 };
 
-/// Whether tables that are there are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// What they do not have is added.
     CatchUp,
-    /// They are emptied, and made again from the entries.
     Anew,
 }
 
-/// Up to where the tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Projected {
-    /// The last entry that they hold.
     pub up_to: Head,
-    /// How many intents the journal has.
     pub intents: u64,
 }
 
-/// Brings the tables of a journal up to its last entry. It is held meanwhile, so no bot may write it.
-///
-/// # Errors
-/// [`RuntimeError::Journal`] when another process holds the journal, or it cannot be read or written; [`RuntimeError::UnreadableEntry`] for
-/// an entry that is not one, and where there is no run yet.
+/// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,

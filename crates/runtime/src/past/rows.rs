@@ -1,4 +1,4 @@
-//! The rows of the journal's tables, made of what its entries were folded to.
+//! Rows of the journal's tables, built from the fold of its entries.
 
 use super::{Past, read_header};
 use candlewick_engine::{IntentId, IntentState};
@@ -6,7 +6,6 @@ use candlewick_journal::{IntentRecord, IntentRows, RunNames, StoredLine};
 use candlewick_sdk::Symbol;
 use serde::Deserialize;
 
-/// What is read of the settings in a header.
 #[derive(Deserialize)]
 struct Named {
     money_scale: candlewick_sdk::MoneyScale,
@@ -72,7 +71,6 @@ impl IntentRows for Past {
     }
 }
 
-/// What the header of a run names; none of one that cannot be read.
 pub(super) fn names_of(header: &StoredLine) -> Option<RunNames> {
     let header = read_header(header.seq, &header.line).ok()?;
     let named = Named::deserialize(header.settings.get("session")?).ok()?;
@@ -80,7 +78,7 @@ pub(super) fn names_of(header: &StoredLine) -> Option<RunNames> {
     Some(RunNames { bots, unit: 10_i64.checked_pow(named.money_scale.decimals())? })
 }
 
-/// A server's text holds no NUL.
+/// Replaces NUL, which text on a database server cannot contain.
 fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

@@ -1,4 +1,4 @@
-//! What a snapshot holds of a folded journal, and how it is written and read.
+//! Format of the snapshots of a fold.
 
 use super::{Decided, Past};
 use crate::RuntimeError;
@@ -12,30 +12,29 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The number of the form of a snapshot: raised with every change of what it holds or means.
+/// Version of the snapshot format. Raise it with every change of content or meaning.
 pub(super) const FORMAT: u32 = 4;
-/// That of one which goes on from parts in which the numbers of bots and symbols mean others than in its state.
+/// Version for snapshots that continue parts with other bot and symbol numbers.
 pub(super) const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
 
-/// Intents of one part, as a run writes them.
 pub(super) const PART: u64 = 250;
-/// Numbers of lines that are worth a part, also without so many intents.
+/// Number of told lines that justify a part, even with few intents.
 const PART_TOLD: usize = 10_000;
 
-/// A line of a snapshot: what it has gained since the part before, for good, or that and its state as it stands.
+/// A line of a snapshot: either a permanent part, or the last part together with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// What later snapshots go on from.
+    /// Later snapshots continue from it.
     SnapshotPart(Gain),
-    /// What is in no part yet, and the state. No later snapshot goes on from it.
+    /// Unsaved remainder and state. No later snapshot continues from it.
     Snapshot(Box<Whole>),
 }
 
-/// What has become known since the part before: intents that are new or were not over then, and the rest of what only grows.
+/// Growth since the previous part: intents that are new or were open then, and append-only data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Gain {
-    /// The part before, by number and hash: what that holds counts too.
+    /// Number and hash of the previous part, which this one extends.
     pub(super) previous: Option<Head>,
     pub(super) intents: Vec<KeptIntent>,
     pub(super) unexplained: Vec<String>,
@@ -43,7 +42,7 @@ pub(super) struct Gain {
     pub(super) alarms: Vec<String>,
     pub(super) found: Vec<String>,
     pub(super) told: Vec<u64>,
-    /// What the numbers of bots and symbols in the parts before it mean, where that is not what they mean here.
+    /// Bot and symbol numbering of the previous parts, if different.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names_before: Option<Box<SessionNames>>,
 }
@@ -56,11 +55,9 @@ pub(super) struct KeptIntent {
     pub(super) decided: Option<Decided>,
 }
 
-/// What a fold has come to, but for what parts hold.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Whole {
     pub(super) format: u32,
-    /// The hash of the settings under which the journal was folded.
     pub(super) settings: String,
     pub(super) gain: Gain,
     pub(super) session: SessionSnapshot,
@@ -73,14 +70,10 @@ pub(super) struct Whole {
     pub(super) began: Option<Millis>,
 }
 
-/// How much of a fold the parts of its snapshots hold already.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
-    /// The last part.
     pub(super) previous: Option<Head>,
-    /// The number of the last intent.
     last: u64,
-    /// Intents that were not over when they were written.
     open: Vec<IntentId>,
     unexplained: usize,
     second_trades: usize,
@@ -88,9 +81,7 @@ pub(super) struct Written {
     told: usize,
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
-    /// What the numbers of bots and symbols mean in the last part, where that is not what they mean in the next piece.
     pub(super) names: Option<SessionNames>,
-    /// Whether the parts have several meanings of them, or the next piece has another.
     pub(super) has_other_numbers: bool,
 }
 
@@ -99,37 +90,30 @@ impl KeptIntent {
         self.kept.row()
     }
 
-    /// Whether a person said how its trade ended.
     pub(super) const fn is_by_person(&self) -> bool {
         self.kept.is_by_person()
     }
 
-    /// Whether its result was corrected.
     pub(super) const fn is_corrected(&self) -> bool {
         self.kept.is_corrected()
     }
 
-    /// The venue's name of its trade.
     pub(super) const fn venue_id(&self) -> Option<VenueId> {
         self.kept.venue_id()
     }
 
-    /// Whether the venue took it otherwise than it was ordered.
     pub(super) const fn is_departure(&self) -> bool {
         self.kept.is_departure()
     }
 
-    /// Since when it is, or was, in doubt.
     pub(super) const fn doubted(&self) -> Option<Millis> {
         self.doubted
     }
 
-    /// Where it was decided.
     pub(super) const fn decided(&self) -> Option<Decided> {
         self.decided
     }
 
-    /// The same by the numbers of another Session.
     pub(super) fn under(self, numbers: &Renumbering) -> Self {
         Self { kept: self.kept.under(numbers), ..self }
     }
@@ -143,7 +127,6 @@ impl KeptIntent {
 }
 
 impl Written {
-    /// All that a fold has come to, whose last part is this line.
     pub(super) fn all_of(past: &Past, previous: Option<Head>) -> Self {
         let under_way = past.book.rows().iter().filter(|row| !row.is_over());
         Self {
@@ -161,19 +144,16 @@ impl Written {
         }
     }
 
-    /// The last intent of the next part, where so many are worth one; none where a whole is next.
     pub(super) fn next_part(&self, past: &Past, part: u64) -> Option<u64> {
         let (last, told) = (past.last_intent(), past.told.len());
         let is_due = last >= self.last + part || told >= self.told + PART_TOLD;
         is_due.then(|| last.min(self.last + part))
     }
 
-    /// How many intents after this one are in no part.
     pub(super) fn lacks(&self, past: &Past, after: u64) -> u64 {
         past.last_intent().saturating_sub(self.last.max(after))
     }
 
-    /// The next part of this fold, with its intents up to this one.
     pub(super) fn part(&mut self, past: &Past, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.gain(past, end);
         self.names = None;
@@ -188,7 +168,6 @@ impl Written {
         serde_json::to_string(&Piece::SnapshotPart(gain))
     }
 
-    /// The last line of a snapshot of this fold.
     pub(super) fn whole(
         &self,
         past: &Past,
@@ -209,7 +188,6 @@ impl Written {
         })))
     }
 
-    /// What the parts so far do not hold, of intents those up to this one.
     fn gain(&self, past: &Past, end: u64) -> Gain {
         let new = (self.last + 1..=end).map(IntentId::new);
         let intents = self.open.iter().copied().chain(self.revised_since(past)).chain(new);
@@ -225,46 +203,37 @@ impl Written {
         }
     }
 
-    /// Intents that were corrected or are in doubt again since the last part.
     pub(super) fn not_rewritten(&self, past: &Past) -> Vec<IntentId> {
         past.revised.get(self.revised..).unwrap_or_default().to_vec()
     }
 
-    /// Those of them that the parts hold as over.
     fn revised_since(&self, past: &Past) -> BTreeSet<IntentId> {
         let since = self.not_rewritten(past).into_iter();
         since.filter(|intent| self.holds_for_good(*intent)).collect()
     }
 
-    /// Like [`Self::revised_since`], of a snapshot whose last line gained this.
     pub(super) fn revised_in(&self, gain: &Gain) -> Vec<IntentId> {
         let intents = gain.intents.iter().map(|intent| intent.row().approved.intent());
         intents.filter(|intent| self.holds_for_good(*intent)).collect()
     }
 
-    /// The last intent of a part, by its text; none where it is no part.
     pub(super) fn end_of_part(&self, past: &Past, body: &str) -> Option<u64> {
         let Piece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
         let last = gain.intents.last().map_or(0, |intent| intent.kept.row().approved.intent().number());
         Some(last.min(past.last_intent()).max(self.last))
     }
 
-    /// Whether the parts hold an intent as it stays.
     pub(super) fn holds_for_good(&self, intent: IntentId) -> bool {
         intent.number() <= self.last && !self.open.contains(&intent)
     }
 }
 
-/// What a piece says of the parts that it continues.
 #[derive(Deserialize)]
 pub(super) struct Link {
-    /// The last of them.
     pub(super) previous: Option<Head>,
-    /// What their numbers mean, where that is not what its own mean.
     pub(super) names_before: Option<SessionNames>,
 }
 
-/// What a piece continues.
 pub(super) fn link_of(body: &str) -> Result<Link, serde_json::Error> {
     #[derive(Deserialize)]
     struct WholeLink {
@@ -282,7 +251,6 @@ pub(super) fn link_of(body: &str) -> Result<Link, serde_json::Error> {
     })
 }
 
-/// The hash of the settings of a whole snapshot.
 pub(super) fn settings_of(body: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
@@ -295,13 +263,11 @@ pub(super) fn settings_of(body: &str) -> Option<String> {
     Some(serde_json::from_str::<NamedPiece>(body).ok()?.snapshot.settings)
 }
 
-/// The number of the form of a whole snapshot, where it says one.
 pub(super) fn format_of(body: &str) -> Option<u32> {
     let piece: serde_json::Value = serde_json::from_str(body).ok()?;
     u32::try_from(piece.pointer("/snapshot/format")?.as_u64()?).ok()
 }
 
-/// Whether this program reads and makes snapshots of this form.
 pub(super) const fn is_known(format: u32) -> bool {
     matches!(format, FORMAT | FORMAT_OF_OTHER_NUMBERS)
 }
@@ -310,14 +276,13 @@ pub(super) fn other_format(found: u32) -> String {
     format!("it has format {found}, and this program reads formats {FORMAT} and {FORMAT_OF_OTHER_NUMBERS}")
 }
 
-/// By what a snapshot says of which settings it is: as this program writes it, and as earlier versions did.
+/// Settings hashes by which a snapshot may identify its settings: current and of earlier versions.
 pub(super) struct Fingerprints {
     pub(super) own: String,
     pub(super) earlier: String,
 }
 
 impl Fingerprints {
-    /// Settings have none only where they are no JSON.
     pub(super) fn of(settings: &SessionSettings) -> Result<Self, RuntimeError> {
         let unreadable =
             |error: serde_json::Error| RuntimeError::UnreadableEntry { seq: 0, problem: error.to_string() };

@@ -1,4 +1,4 @@
-//! The tables of a journal against the fold of its entries, entry by entry up to the one that they stand at.
+//! Verifies the tables of a journal against the fold of its entries.
 
 use super::Past;
 use super::rows::names_of;
@@ -6,24 +6,14 @@ use crate::RuntimeError;
 use candlewick_journal::{IntentRecord, IntentRows as _, LineKind, RunNames, StoredLine, Tables, figures_of};
 use std::collections::BTreeMap;
 
-/// What came of the tables of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablesCheck {
-    /// There are none, or they are being made.
     Absent,
-    /// They are what the entries up to this number come to, with so many intents.
-    Sound {
-        /// The number of the entry up to which they are made.
-        seq: u64,
-        /// How many intents they hold.
-        intents: u64,
-    },
+    Sound { seq: u64, intents: u64 },
 }
 
-/// The tables as they stood when a check began, until their entry has come.
 pub(super) struct TablesToCheck {
     tables: Option<Tables>,
-    /// The last entry about each intent.
     last: BTreeMap<u64, u64>,
     names: BTreeMap<u64, RunNames>,
     pub(super) found: TablesCheck,
@@ -35,10 +25,6 @@ impl TablesToCheck {
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
     }
 
-    /// Takes the next line, which this fold has taken too.
-    ///
-    /// # Errors
-    /// It is the one that the tables stand at, and they are not what the lines so far come to.
     pub(super) fn take(&mut self, stored: &StoredLine, past: &Past) -> Result<(), RuntimeError> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match (stored.line.kind, stored.line.intent) {
@@ -86,10 +72,6 @@ impl TablesToCheck {
         past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
     }
 
-    /// After the last line: what they stand at has come.
-    ///
-    /// # Errors
-    /// It has not.
     pub(super) fn end(self) -> Result<TablesCheck, RuntimeError> {
         match self.tables {
             Some(tables) => Err(RuntimeError::WrongRow {

@@ -1,4 +1,4 @@
-//! A journal from its first line to its last, and every snapshot in it against the fold of the lines before it, in one walk.
+//! Verifies a whole journal and all its snapshots in one pass.
 
 use super::fold::JournalFold;
 use super::read_header;
@@ -9,35 +9,24 @@ use candlewick_engine::{SessionNames, SessionSettings};
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine, Tables, Verified, is_snapshot};
 use std::collections::BTreeMap;
 
-/// What came of a check of a whole journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalCheck {
-    /// What its chain covers.
     pub verified: Verified,
-    /// What came of its snapshots.
     pub snapshots: SnapshotCheck,
-    /// What came of its tables.
     pub tables: TablesCheck,
-    /// What was left out of it when it was made from another; that is not checked.
+    /// Data omitted when the journal was compacted. It cannot be verified.
     pub compaction: Option<Compaction>,
 }
 
-/// What came of the snapshots of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotCheck {
-    /// How many are what the lines before them come to.
     pub sound: u64,
-    /// How many this program cannot check, by why that is so. Their place in the chain is checked as that of any line.
+    /// Number of snapshots that cannot be verified, by reason. Their position in the chain is
+    /// verified.
     pub not_checked: BTreeMap<String, u64>,
 }
 
-/// Computes the chain of a journal again, makes each of its snapshots again from the lines before it, and the rows of its tables from the lines
-/// up to the one that they stand at.
-///
-/// # Errors
-/// [`RuntimeError::Journal`] for a journal that cannot be read or is not as it was written, [`RuntimeError::WrongSnapshot`] at the
-/// first snapshot that differs from what the lines before it come to, [`RuntimeError::WrongRow`] at the first such row of the tables,
-/// [`RuntimeError::UnreadableEntry`] for a line that is no entry.
+/// Verifies the hash chain, rebuilds each snapshot from the lines before it, and checks the tables.
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeError> {
     let tables = reader.tables().await?;
     let mut checks = Checks::of(&reader.run_headers().await?, tables);
@@ -54,23 +43,19 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck, RuntimeE
     }
 }
 
-/// The folds under all settings that runs had, each beside its snapshots.
 struct Checks {
-    /// By the hashes of the settings.
     folds: BTreeMap<String, JournalFold>,
-    /// What the parts of snapshots held up to each of them, by its number: a later run may go on from any.
+    /// Saved state after each part, by line number. Later runs may continue from any part.
     after: BTreeMap<u64, Part>,
-    /// Which of them a snapshot is of, by what it says of its settings.
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
     tables: TablesToCheck,
     compaction: Option<Compaction>,
-    /// The first that is wrong: nothing is folded after it.
     fault: Option<RuntimeError>,
 }
 
 impl Checks {
-    /// Runs whose settings this program does not understand have snapshots that it cannot make again.
+    /// Creates the folds. Snapshots under settings that this version cannot read are not verified.
     fn of(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
@@ -155,15 +140,11 @@ impl Checks {
     }
 }
 
-/// A part of a snapshot that is what the lines before it come to.
 struct Part {
-    /// What it and the parts before it held: the same under all settings.
     written: Written,
-    /// What its numbers of bots and symbols mean under the settings that it may be of.
     names: Vec<SessionNames>,
 }
 
-/// Whether this piece is what the fold comes to, behind the parts that it continues.
 fn is_same(fold: &mut JournalFold, after: &BTreeMap<u64, Part>, stored: &StoredLine) -> bool {
     let body = &stored.line.body;
     let Some(written) = written_before(fold, after, body) else { return false };
@@ -171,7 +152,6 @@ fn is_same(fold: &mut JournalFold, after: &BTreeMap<u64, Part>, stored: &StoredL
     fold.piece_like(body).is_some_and(|expected| expected == *body)
 }
 
-/// What was written before a piece, by the line that it continues and what it says of the numbers there.
 fn written_before(fold: &JournalFold, after: &BTreeMap<u64, Part>, body: &str) -> Option<Written> {
     let link = link_of(body).ok()?;
     let Some(head) = link.previous else { return Some(Written::default()) };

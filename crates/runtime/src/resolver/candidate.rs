@@ -1,36 +1,33 @@
-//! Which of the venue's trades can be the one that an intent asked for.
+//! Matching of the venue's trades with an intent's order.
 
 use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// The time of the venue's record stands in for a missing request time: how far the two may differ. It may be cut to whole
+/// Tolerance if the record's creation time replaces a missing request time. It may be cut to
 /// seconds.
 const CREATED_SLACK: Millis = Millis::SECOND;
-/// The open time stands in for both: how long a request waits for it, as it is the end of its second.
+/// Tolerance if the open time replaces both: it is the end of the request's second.
 const OPEN_SLACK: Millis = Millis::SECOND;
 
-/// When a request reached the venue, ends included.
+/// Time span in which a request reached the venue, both ends inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: Millis,
     pub(crate) until: Millis,
 }
 
-/// How far a report is the trade that an intent asked for. A field that differs makes it another trade; one that
-/// is missing, or holds a word that is not known, makes it unclear: such a trade is never adopted, and as long
-/// as it is there the intent is never taken as not opened.
+/// Match between a report and an intent's order.
+///
+/// Missing fields or unknown values make a match unclear. An unclear trade is never adopted, and
+/// while it exists the intent never counts as not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
-    /// It is another trade.
     Different,
-    /// It may be the trade.
     Unclear,
-    /// All that was asked for is as asked for.
     Same,
 }
 
-/// Compares a report with what an intent asked for.
 pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Match {
     let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
     let by_token = if is_foreign { Match::Different } else { Match::Same };
@@ -38,13 +35,13 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
-/// Whether a report is of a trade that the venue may have made of an intent's request although it is not what was asked for:
-/// pair and account are, it was asked for just then, and amount, direction or expiry differ.
+/// Returns whether the venue may have made the trade of the order with other terms.
+///
+/// Symbol, account and time match, but amount, direction or expiry differ.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     is_departure_within(doubt, report, doubt.span(uncertainty))
 }
 
-/// Like [`is_departure`], of a request that reached the venue within this window.
 pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: Window) -> bool {
     let order = &doubt.order;
     report.from_token != Some(false)
@@ -55,14 +52,12 @@ pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: W
         && compare_terms(order, report) == Match::Different
 }
 
-/// Whether a report says the whole of a bet: its amount, direction and duration.
 pub(crate) fn says_all(report: &TradeReport) -> bool {
     let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
     direction.is_some() && duration.is_some() && report.amount.is_some()
 }
 
-/// The same without its time and who asked for it.
 pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
     let respects = [
         compare_value(report.symbol.as_deref(), &order.symbol.as_str()),
@@ -75,7 +70,6 @@ pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
     respects.into_iter().min().unwrap_or(Match::Unclear)
 }
 
-/// When the request of a trade reached the venue, as nearly as its report says.
 pub(crate) fn request_time_of(report: &TradeReport) -> Option<Millis> {
     report.request_time.or(report.created_time).or(report.open_time)
 }
@@ -88,12 +82,12 @@ fn compare_value<T: PartialEq>(reported: Option<T>, wanted: &T) -> Match {
     }
 }
 
-/// A word that is not known may mean the same.
+/// An unknown value may mean the wanted one.
 fn compare_reported<T: PartialEq>(reported: Option<&Reported<T>>, wanted: &T) -> Match {
     compare_value(reported.and_then(Reported::known), &wanted)
 }
 
-/// One that was not stated is `TIME_FIXED` (`observed: expiry`).
+/// An unstated expiration type is `TIME_FIXED` (`observed: expiry`).
 fn compare_expiration(reported: Option<&Reported<ExpirationType>>, wanted: ExpirationType) -> Match {
     let reported = reported.and_then(Reported::known).map(|known| known.as_str());
     compare_value(reported, &wanted.as_str())
@@ -104,7 +98,6 @@ fn compare_time(report: &TradeReport, order: &OpenOrder, window: Window) -> Matc
     if latest >= window.from && earliest <= window.until { Match::Same } else { Match::Different }
 }
 
-/// Between which moments the request of a trade reached the venue.
 fn request_span(report: &TradeReport, order: &OpenOrder) -> Option<(Millis, Millis)> {
     let open_wait = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose => OPEN_SLACK,

@@ -1,4 +1,4 @@
-//! Who could be whose: the unclaimed trades of a listing beside the intents in doubt.
+//! Table of the unclaimed listed trades that match the intents in doubt.
 
 use super::Doubt;
 use super::candidate::{Match, Window, compare, is_departure, request_time_of, says_all};
@@ -7,32 +7,26 @@ use candlewick_broker::TradeReport;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// Which rows may be which intents' trades. Intents and rows are numbered by their place.
 #[derive(Debug)]
 pub(crate) struct CandidateTable<'a> {
     pub(crate) rows: Vec<&'a TradeReport>,
-    /// For each intent, the rows that may be its trade.
     pub(crate) possible: Vec<BTreeSet<usize>>,
-    /// Of these, the rows that are in every respect what was asked for.
+    /// Pairs (intent, row) that match in every respect.
     certain: BTreeSet<(usize, usize)>,
-    /// For each intent, the rows that are nobody's and that the venue may have made of its request, unlike what was asked for.
+    /// For each intent, unowned rows that may be its order with other terms.
     pub(crate) departures: Vec<BTreeSet<usize>>,
-    /// Rows that may be trades of requests in flight.
     awaited: BTreeSet<usize>,
 }
 
-/// Intents and the rows that may be theirs and nobody else's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) intents: BTreeSet<usize>,
     pub(crate) rows: BTreeSet<usize>,
 }
 
-/// An intent that is looked for, and when its request reached the venue.
 pub(crate) type Query<'a> = (&'a Doubt, Window);
 
 impl<'a> CandidateTable<'a> {
-    /// Compares every intent with every row that `is_free`.
     pub(crate) fn new(
         listing: &'a TradeListing,
         is_free: impl Fn(&TradeReport) -> bool,
@@ -55,8 +49,6 @@ impl<'a> CandidateTable<'a> {
         Self { rows, possible, certain, departures, awaited }
     }
 
-    /// Finds the rows that fit no intent, and that the venue may have made of the request of one that is in doubt all the
-    /// same. One of a request in flight is waited for.
     pub(crate) fn find_departures(
         &mut self,
         (in_doubt, in_flight): (&[Option<&Doubt>], &[Doubt]),
@@ -79,47 +71,40 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// The identifiers of the rows that the venue may have made of an intent's request, unlike what was asked for.
     pub(crate) fn departures_of(&self, intent: usize) -> BTreeSet<String> {
         self.departures[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
     }
 
-    /// The only row that the venue may have made of an intent's request, if it can be no other intent's and says what it is.
+    /// Returns the only departure, if it fits no other intent and its report is complete.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
         (owners == 1 && says_all(self.rows[row])).then_some(row)
     }
 
-    /// The identifiers of the rows that may be an intent's trade.
     pub(crate) fn ids_of(&self, intent: usize) -> BTreeSet<String> {
         self.possible[intent].iter().map(|row| self.rows[*row].id.clone()).collect()
     }
 
-    /// The identifiers of the rows that may be an intent's trade and do not say enough.
     pub(crate) fn unclear_of(&self, intent: usize) -> BTreeSet<String> {
         let rows = self.possible[intent].iter().filter(|row| !self.certain.contains(&(intent, **row)));
         rows.map(|row| self.rows[*row].id.clone()).collect()
     }
 
-    /// The identifiers of some rows.
     pub(crate) fn names(&self, rows: &BTreeSet<usize>) -> Vec<String> {
         rows.iter().map(|row| self.rows[*row].id.clone()).collect()
     }
 
-    /// Whether a request in flight may own one of these rows: its answer is worth waiting for.
     pub(crate) fn is_awaited(&self, group: &Group) -> bool {
         !group.rows.is_disjoint(&self.awaited)
     }
 
-    /// Whether every row of a group is in every respect what one of its intents asked for.
     pub(crate) fn is_certain(&self, group: &Group) -> bool {
         let is_owned =
             |row: &usize| group.intents.iter().any(|intent| self.certain.contains(&(*intent, *row)));
         group.rows.iter().all(is_owned)
     }
 
-    /// Rows that are nobody's.
     pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeReport> {
         let is_looked_into = |row: &usize| self.departures.iter().any(|rows| rows.contains(row));
         let rows = self.rows.iter().enumerate();
@@ -130,7 +115,6 @@ impl<'a> CandidateTable<'a> {
         self.awaited.contains(&row) || self.possible.iter().any(|own| own.contains(&row))
     }
 
-    /// The intents in groups that share no row. An intent without a row is a group of its own.
     pub(crate) fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         for (intent, rows) in self.possible.iter().enumerate() {
@@ -147,8 +131,9 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs as many intents with as many rows: the intents in the order of sending, the rows in that of the requests.
-    /// Returns `None` if the numbers differ, or if a row is not in every respect what its intent asked for.
+    /// Pairs the intents by sending time with the rows by request time.
+    ///
+    /// Returns `None` if the numbers differ or a row does not match its intent in every respect.
     pub(crate) fn pairs<K: Ord>(
         &self,
         group: &Group,

@@ -1,41 +1,35 @@
-//! The venue's identifiers of all trades that are somebody's: those of old ones by their hashes alone.
+//! Ids of all trades that belong to an intent; old ones only as hashes.
 
 use candlewick_sdk::Millis;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Old trades that are known at most: no more than a list of the venue has by `broker.list_rows_limit` as it is by default.
+/// Maximum number of old trades; covers a full list at the default `broker.list_rows_limit`.
 const MAX_OLD: usize = 100_000;
 
-/// Identifiers of trades that are an intent's, or are known as a second trade of one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Claimed {
     young: BTreeSet<String>,
     old: BTreeSet<u64>,
-    /// The old ones in the order in which they became old, and when each was over.
     order: VecDeque<(u64, Millis)>,
-    /// When the last of those was over that are not known any more.
+    /// End of the last trade that was dropped from the old ones.
     unknown_until: Option<Millis>,
 }
 
 impl Claimed {
-    /// A trade is somebody's.
     pub(crate) fn insert(&mut self, venue_id: String) {
         self.young.insert(venue_id);
     }
 
-    /// Whether a trade is somebody's.
     pub(crate) fn contains(&self, venue_id: &str) -> bool {
         self.young.contains(venue_id) || (!self.old.is_empty() && self.old.contains(&hash_of(venue_id)))
     }
 
-    /// A trade that was over at `ended` is of no more interest than that it is somebody's.
     pub(crate) fn make_old(&mut self, venue_id: &str, ended: Millis) {
         self.young.remove(venue_id);
         self.add_old(venue_id, ended, MAX_OLD);
     }
 
-    /// Of how many trades the names are kept.
     #[cfg(test)]
     pub(crate) fn names(&self) -> usize {
         self.young.len()
@@ -54,7 +48,6 @@ impl Claimed {
         }
     }
 
-    /// A trade that was over at `ended`, before all that are known as old, is somebody's.
     pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
         if self.order.len() >= MAX_OLD {
             self.unknown_until = self.unknown_until.max(Some(ended));
@@ -63,13 +56,12 @@ impl Claimed {
         }
     }
 
-    /// Until when trades were asked for and are over that may be somebody's without being known as such any more.
     pub(crate) const fn unknown_until(&self) -> Option<Millis> {
         self.unknown_until
     }
 }
 
-/// The same in every process of a program.
+/// Deterministic hash, equal in every process of the same build.
 pub(crate) fn hash_of(venue_id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     venue_id.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What follows from a listing for intents that may own the same trades.
+//! Conclusions from a listing for intents that may own the same trades.
 
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
@@ -10,38 +10,32 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
-/// What follows for a group. Intents and rows are numbered as in the [`CandidateTable`].
+/// Conclusion for a group. Indices refer to the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Conclusion {
-    /// Nothing yet.
     Wait,
-    /// These intents own these rows.
     Adopt(Vec<(usize, usize)>),
-    /// This intent has no trade.
     NotOpened(usize),
-    /// A person is to be asked.
     Ask(Why),
-    /// There is a trade too many, and it may be of these intents, which count as refused: the row.
+    /// One trade too many: the row may belong to these intents, which count as refused.
     Reinstate(Vec<IntentId>, usize),
-    /// Nothing before the venue has said how other trades ended; a person is asked where that takes long.
-    WaitForEnds { is_late: bool },
+    /// Other settlements are missing; `is_late` escalates.
+    WaitForEnds {
+        is_late: bool,
+    },
 }
 
-/// All that a conclusion rests on.
 pub(crate) struct Evidence<'a> {
-    /// In the order of the table.
     pub(crate) cases: &'a [Case],
     pub(crate) table: &'a CandidateTable<'a>,
     pub(crate) listing: &'a TradeListing,
     pub(crate) known: &'a Known<'a>,
     pub(crate) list_lag: Millis,
-    /// Whether no other program is known to trade on the account.
     pub(crate) is_alone: bool,
     pub(crate) now: Millis,
 }
 
 impl Evidence<'_> {
-    /// What follows for a group.
     pub(crate) fn conclude(&self, group: &Group) -> Conclusion {
         match group.intents.first() {
             Some(intent) if group.rows.is_empty() => self.conclude_absent(*intent),
@@ -49,8 +43,10 @@ impl Evidence<'_> {
         }
     }
 
-    /// Trades are listed that may be theirs. They are adopted when they are as many as the intents and were there
-    /// twice; more of them are for a person at once, fewer and unclear ones when no more can be expected.
+    /// Concludes for a group with matching trades.
+    ///
+    /// They are adopted if their number equals that of the intents and two listings showed them.
+    /// Too many escalate at once. Too few or unclear ones escalate once no more can be expected.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
@@ -76,8 +72,9 @@ impl Evidence<'_> {
         }
     }
 
-    /// A trade of the group may be of an intent that counts as refused. With a trade too many that one is in doubt again;
-    /// else the operator decides whose it is.
+    /// Concludes if a trade of the group may belong to a refused intent.
+    ///
+    /// With one trade too many, that intent is in doubt again. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
         let (intents, row) = rivals(self.table, group.rows.iter().copied(), refused)?;
@@ -88,9 +85,11 @@ impl Evidence<'_> {
         Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
-    /// No trade is listed that is what was asked for. One that the venue may have made of the request instead is adopted when that
-    /// was so twice after the deadline, it is the only one, and nobody else is known to trade. Without any the intent is not
-    /// opened when the wallet agrees.
+    /// Concludes for an intent without a matching trade.
+    ///
+    /// A departure is adopted if two listings after the deadline show it, it is the only one and no
+    /// other program trades the account. Without any, the intent is not opened if the wallet
+    /// agrees.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -119,8 +118,10 @@ impl Evidence<'_> {
         ask_if(is_late, why)
     }
 
-    /// Whether the venue may have paid for a trade that is not this intent's and whose end is not booked. By the rules that is nothing, its
-    /// stake, or what a win brings; a venue that errs pays any sum, and a stake that is missing may hide in it.
+    /// Returns whether another trade with unbooked end may have been paid.
+    ///
+    /// The rules allow nothing, the stake, or the return of a win. An erroneous payment can be any
+    /// sum and may hide a missing stake.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -137,8 +138,9 @@ impl Evidence<'_> {
         self.known.has_unknown_pay || self.known.in_flight.iter().any(may_be_over) || others.any(may_be_paid)
     }
 
-    /// Whether the wallet holds so little that the stake of an intent in doubt cannot be in it: less than that beyond what the ledger
-    /// explains, while the ledger stands. Whatever else is not known of the account adds to the wallet.
+    /// Returns whether the wallet is too low to contain the stake of an intent in doubt.
+    ///
+    /// This needs a stable ledger. Everything else that is unknown can only increase the wallet.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -150,8 +152,8 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
-    /// Stakes of the other intents that are taken off the ledger's free balance. One that has a trade in the list, which is not over,
-    /// has left the wallet.
+    /// Returns the reserved stakes of other intents. Those with an open trade in the list left the
+    /// wallet.
     fn reserved_by_others(&self, intent: usize) -> Reserved {
         let mut reserved = Reserved::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -171,7 +173,6 @@ impl Evidence<'_> {
         reserved
     }
 
-    /// What listings that prove nothing have shown all the same.
     fn unsteady(&self, intents: &BTreeSet<usize>) -> Why {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|intent| &self.cases[*intent].seen).collect();
         let is_free = |id: &&String| !self.known.claimed.contains(id);

@@ -1,23 +1,24 @@
-//! An intent in doubt, and the moments that follow from it (the rules of opening without an idempotency key).
+//! An intent in doubt and its deadlines (rules of opening without an idempotency key).
 
 use super::candidate::Window;
 use candlewick_broker::OpenOrder;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money};
 
-/// How long after a request's end the venue may still take it for new: it can lie in a queue on the way.
+/// Period after the end of a request in which the venue may still accept it from a queue.
 pub(super) const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
-/// Beyond the clock's uncertainty, how much earlier than it can have left a request may be stamped.
+/// Tolerance for request times before sending, beyond the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
-/// When the trade of a request that ended at `ended` would close at the latest, if there is one: opened half a minute after
-/// that, with the next candle. Its stake stays reserved until then and for as long as a list may lag, also when a person has
-/// said that it was not opened.
+/// Returns the latest close of a trade whose request ended at `ended`.
+///
+/// It assumes an opening 30 s later, with the next candle. The stake stays reserved until then plus
+/// the list lag, even if the operator declares the intent not opened.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + ARRIVES_WITHIN + close_type.duration() * 2
 }
 
-/// When the trade of a request that left at `sent` or later would close at the earliest: a candle may end at once.
+/// Returns the earliest close of a trade sent at `sent` or later. A candle may end immediately.
 pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => {
@@ -27,29 +28,25 @@ pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     }
 }
 
-/// An intent whose request may have left and whose answer is not known. Times are venue time.
+/// An intent whose request may have left without a known answer. All times are venue time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) intent: IntentId,
-    /// What was asked for.
     pub(crate) order: OpenOrder,
-    /// The amount as the ledger counts it.
     pub(crate) stake: Money,
-    /// The earliest moment at which the request can have left.
+    /// Earliest time at which the request can have left.
     pub(crate) sent: Millis,
-    /// When the request ended, or the crash was noticed; of one that is in flight, [`Millis::MAX`].
+    /// End of the request or detection of the crash; [`Millis::MAX`] while in flight.
     pub(crate) ended: Millis,
-    /// When its trade would close at the latest, if there is one.
     pub(crate) expected_close_latest: Millis,
 }
 
 impl Doubt {
-    /// The latest moment at which the venue may have taken the request.
     pub(crate) fn latest_arrival(&self) -> Millis {
         self.ended + ARRIVES_WITHIN
     }
 
-    /// The latest moment at which its trade may have opened (`observed: expiry`).
+    /// Returns the latest possible open of the trade (`observed: expiry`).
     pub(crate) fn latest_open(&self) -> Millis {
         let arrival = self.latest_arrival();
         match self.order.expiration_type {
@@ -63,22 +60,18 @@ impl Doubt {
         }
     }
 
-    /// From when on a complete list that does not show a trade means something.
     pub(crate) fn deadline(&self, list_lag: Millis) -> Millis {
         self.latest_arrival().max(self.latest_open()) + list_lag
     }
 
-    /// Until when its stake stays reserved after it was taken as not opened.
     pub(crate) fn reserved_until(&self, list_lag: Millis) -> Millis {
         self.expected_close_latest + list_lag
     }
 
-    /// When its request reached the venue, without what a list may lag.
     pub(crate) fn span(&self, uncertainty: Millis) -> Window {
         self.window(uncertainty, self.latest_arrival() + uncertainty)
     }
 
-    /// When the request of its trade reached the venue, given how far our clock may be wrong.
     pub(crate) fn window(&self, uncertainty: Millis, deadline: Millis) -> Window {
         Window { from: self.sent - uncertainty - STAMP_SLACK, until: deadline }
     }

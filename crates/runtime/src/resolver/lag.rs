@@ -1,44 +1,43 @@
-//! How long the venue's trade list keeps a trade back.
+//! Measurement of the delay with which trades appear in the venue's list.
 
 use super::candidate::request_time_of;
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A trade that is missing for longer is not late but lost: that is for the audit, and waiting does not help.
+/// Maximum lag. A trade missing for longer is lost, which the audit handles.
 pub(crate) const LONGEST: Millis = Millis::from_seconds(600);
 
-/// A trade that was accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accepted<'a> {
     pub(crate) id: &'a str,
     pub(crate) at: Millis,
-    /// Whether the venue has said how it ended: it exists.
+    /// Whether the venue reported its result, which proves its existence.
     pub(crate) is_settled: bool,
 }
 
-/// Measures the lag of the list. A lag is the longest time for which a trade is known to have been accepted and
-/// yet was missing from a complete listing; a list that was not looked at proves no lag.
+/// Measures the lag of the list.
+///
+/// A lag is the longest time for which an accepted trade was missing from a complete listing. Time
+/// without a listing does not count.
 #[derive(Clone, Debug)]
 pub(crate) struct LagMeter {
     setting: Millis,
     longest: Millis,
-    /// Accepted trades that were in no listing so far, and when the last of those began.
+    /// Accepted trades not listed so far, with the start of the last listing without them.
     missing: BTreeMap<String, Millis>,
 }
 
 impl LagMeter {
-    /// With the allowance of the settings (`list_lag_ms`).
     pub(crate) const fn new(setting: Millis) -> Self {
         Self { setting, longest: Millis::ZERO, missing: BTreeMap::new() }
     }
 
-    /// How long a trade may be missing from the list: the setting, or twice the longest lag if that is more.
+    /// Returns the allowed lag: the setting, or twice the longest measured lag if larger.
     pub(crate) fn allowance(&self) -> Millis {
         self.setting.max(self.longest * 2)
     }
 
-    /// Takes a listing that lacks some of the trades that were accepted at these moments.
     pub(crate) fn take<'a>(
         &mut self,
         listing: &TradeListing,
@@ -63,14 +62,12 @@ impl LagMeter {
         self.missing = missing;
     }
 
-    /// A trade that was found now was missing from a complete listing that began at `missing`.
     pub(crate) fn note_found(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
         if let Some(accepted) = request_time_of(trade) {
             self.note(missing - accepted);
         }
     }
 
-    /// A trade was missing for so long.
     pub(crate) fn note(&mut self, lag: Millis) {
         if lag <= LONGEST {
             self.longest = self.longest.max(lag);

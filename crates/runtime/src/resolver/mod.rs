@@ -1,10 +1,9 @@
-//! Resolves doubt: finds out which intents became trades although no answer said so.
+//! Resolves doubts: finds out which unanswered intents became trades.
 //!
-//! There is no key by which the venue would know a request again, so an intent whose answer was lost is never sent
-//! again; its trade is looked for in the venue's list instead. The [`Resolver`] takes each [`Doubt`], says when
-//! a look at the list is useful, takes the [`TradeListing`]s, and answers with [`Resolution`]s. It asks for nothing
-//! itself: no I/O, no clock. The rules are those of opening without an idempotency key; where they leave a choice,
-//! it is made towards asking a person.
+//! The venue has no idempotency key, so an intent whose answer was lost is never sent again. Its
+//! trade is searched in the venue's list instead. The [`Resolver`] takes each [`Doubt`], schedules
+//! polls of the list, takes the [`TradeListing`]s and returns [`Resolution`]s, without I/O or
+//! clock. Where the rules leave a choice, it escalates to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -49,78 +48,71 @@ use conclusion::{Conclusion, Evidence};
 use refused::may_be_of_refused;
 use std::collections::BTreeSet;
 
-/// How long before a request that is in doubt another may have been answered whose second trade passes for its own.
+/// Period before a doubtful request whose second trades could be mistaken for its own.
 const ANSWERED_BEFORE: Millis = Millis::MINUTE;
 
-/// How far our clock may be wrong at least, whatever the venue's answers prove now: it was another time then.
+/// Minimum assumed clock error. Present evidence says nothing about the clock at the time of
+/// sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
-/// Whether a request may have made this trade, as far as its report says.
 pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     let window = doubt.window(uncertainty, doubt.latest_arrival());
     candidate::compare(doubt, report, window) != Match::Different
 }
 
-/// What is known beside a listing when it is taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
-    /// The venue's identifiers of all trades that intents own, settled ones too.
     pub(crate) claimed: &'a Claimed,
-    /// The requests that are in flight: a trade may be listed before its answer arrives.
+    /// Requests in flight, whose trades may be listed before the answer arrives.
     pub(crate) in_flight: &'a [Doubt],
-    /// Requests that were answered: a second trade of theirs is no other intent's.
+    /// Answered requests, whose second trades belong to no other intent.
     pub(crate) answered: &'a [Doubt],
-    /// Requests that the venue rejected or that were not sent: it may have made a trade of one all the same.
+    /// Rejected or unsent requests, which may have become trades nevertheless.
     pub(crate) refused: &'a [Doubt],
-    /// Intents without a known trade whose stakes are taken off the ledger's free balance all the same.
+    /// Intents without a known trade whose stakes are still reserved in the ledger.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Whether the venue may have paid for a known trade whose end is not booked: nobody knows how much, so that the wallet
-    /// proves nothing.
+    /// Whether an unbooked trade may have been paid an unknown sum, so that the wallet proves
+    /// nothing.
     pub(crate) has_unknown_pay: bool,
-    /// Whether the ledger has stood for as long as the wallet may lag.
+    /// Whether the ledger has been unchanged for longer than the wallet may lag.
     pub(crate) has_stood: bool,
-    /// The wallet, read after the listing began; none when it could not be read.
+    /// Wallet, read after the listing began; `None` if it could not be read.
     pub(crate) wallet: Option<WalletView>,
-    /// How far our clock may be wrong.
     pub(crate) uncertainty: Millis,
 }
 
-/// Finds the trades of intents in doubt.
 #[derive(Debug)]
 pub(crate) struct Resolver {
     account: Account,
     since: Millis,
     lag: LagMeter,
     cases: Vec<Case>,
-    /// Trades that were given to intents, so that none is given twice however late it is claimed.
+    /// Trades assigned to intents, so that none is assigned twice even if it is claimed late.
     given: BTreeSet<String>,
-    /// Trades that were reported as unexplained.
     reported: BTreeSet<String>,
 }
 
 impl Resolver {
-    /// For an account, whose trades since a moment are to be explained.
     pub(crate) fn new(account: Account, since: Millis, lag: LagMeter) -> Self {
         let (given, reported) = (BTreeSet::new(), BTreeSet::new());
         Self { account, since, lag, cases: Vec::new(), given, reported }
     }
 
-    /// An intent is in doubt since `now`. Requested again, it changes nothing.
+    /// Starts a search at `now`; no effect if it is already running.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
         }
     }
 
-    /// An intent was taken as not opened in an earlier run; its trade may yet be found.
     pub(crate) fn recall_not_opened(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::not_opened(doubt, self.lag.allowance(), now));
         }
     }
 
-    /// Whether the venue may have made this trade of the request of an intent that is looked for: the list says so, and its
-    /// own record does.
+    /// Returns whether a trade may be the intent's with other terms. List and record must both say
+    /// so.
     pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
         let is_it = |case: &Case| {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
@@ -128,8 +120,6 @@ impl Resolver {
         self.find(intent).is_some_and(|place| is_it(&self.cases[place]))
     }
 
-    /// Returns the intent in doubt, taken as not opened or refused whose request may have made this trade of another account
-    /// than was asked for.
     pub(crate) fn asked_for_elsewhere(
         &self,
         report: &TradeReport,
@@ -147,17 +137,14 @@ impl Resolver {
         found.map(|doubt| doubt.intent)
     }
 
-    /// Trades that were reported as unexplained in an earlier run.
     pub(crate) fn recall_unexplained(&mut self, venue_ids: impl IntoIterator<Item = String>) {
         self.reported.extend(venue_ids);
     }
 
-    /// Whether a trade was reported as unexplained, in this run or before.
     pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
         self.reported.contains(venue_id)
     }
 
-    /// Measures the list's lag by trades that were accepted at these moments.
     pub(crate) fn measure_lag<'a>(
         &mut self,
         listing: &TradeListing,
@@ -166,24 +153,20 @@ impl Resolver {
         self.lag.take(listing, accepted);
     }
 
-    /// How long a trade may be missing from the list.
     pub(crate) fn list_lag(&self) -> Millis {
         self.lag.allowance()
     }
 
-    /// When the next listing is useful; none when nothing is in doubt.
     pub(crate) fn next_look(&self) -> Option<Millis> {
         self.cases.iter().map(Case::next_look).min()
     }
 
-    /// From when on a request may have to do with one that is in doubt; none when nothing is.
+    /// Returns the time from which requests may matter to a doubt, `None` without doubts.
     pub(crate) fn looks_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
     }
 
-    /// Whether the trade of a request that is looked for, or may yet be found, may be on one of these symbols and of a time between these
-    /// moments.
     pub(crate) fn has_beside(&self, symbols: [Symbol; 2], (from, until): (Millis, Millis)) -> bool {
         let list_lag = self.lag.allowance();
         let is_beside = |case: &Case| {
@@ -193,20 +176,18 @@ impl Resolver {
         self.cases.iter().any(is_beside)
     }
 
-    /// Whether an intent is in doubt of which no person was asked yet.
     pub(crate) fn is_searching(&self) -> bool {
         self.cases.iter().any(Case::is_searched)
     }
 
-    /// A listing is begun at `now`. Whatever comes of it is to be handed in, also when it failed: an incomplete
-    /// one lets time pass.
+    /// Records the start of a poll. The result must be passed in even on failure, so that time
+    /// advances.
     pub(crate) fn begin_look(&mut self, now: Millis) {
         for case in &mut self.cases {
             case.begin_look(now);
         }
     }
 
-    /// Takes what was listed.
     pub(crate) fn take_listing(
         &mut self,
         listing: &TradeListing,
@@ -243,10 +224,7 @@ impl Resolver {
         resolutions
     }
 
-    /// A person ends a doubt. It is the way to restore an intent that was taken as not opened, too.
-    ///
-    /// # Errors
-    /// [`Undecidable`] when there is no such doubt, or the trade is another intent's.
+    /// Resolves a doubt manually. This can also restore an intent that counts as not opened.
     pub(crate) fn resolve_by_person(
         &mut self,
         intent: IntentId,
@@ -369,8 +347,9 @@ impl Resolver {
         }
     }
 
-    /// Reports trades from a token on this account that nobody can have asked for. What a person opened by hand is
-    /// the person's own, and what says no time is taken for old.
+    /// Reports trades on this account that a token opened but no request explains.
+    ///
+    /// Trades opened by hand are not reported. Trades without a time count as old.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,

@@ -1,4 +1,4 @@
-//! A little venue with a trade list that lags, shuffles, repeats and shifts, and a run of the resolver against it.
+//! Test venue whose trade list lags, shuffles, repeats and shifts, with a run of the resolver.
 
 use super::testing;
 use super::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
@@ -8,69 +8,50 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The setting `list_lag_ms`.
 pub(super) const LIST_LAG: Millis = Millis::from_seconds(120);
-/// What the wallet holds at first.
 const START: Money = Money::from_minor(10_000_000);
-/// How long the venue takes for a page.
 const PAGE_TIME: Millis = Millis::new(300);
 const PAGE_SIZE: usize = 3;
-/// More pages than any list here has.
 const MAX_PAGES: usize = 50;
 
-/// Who asked for a trade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// We, and the answer was lost.
     Doubted,
-    /// We, and the answer came.
     Answered,
-    /// Another program with a token of ours.
     Stranger,
-    /// A person.
     Hand,
-    /// We, on the other account.
     RealMoney,
 }
 
-/// A request and what really became of it.
 #[derive(Clone, Debug)]
 pub(super) struct Requested {
     pub(super) owner: Owner,
-    /// Whether the venue took five times the amount.
     pub(super) is_departure: bool,
-    /// Equal for equal orders; the stake is part of it.
     pub(super) stake: i64,
     pub(super) direction: Direction,
     pub(super) sent: i64,
     pub(super) takes: i64,
-    /// How long after its sending the venue accepted it, and how long the list kept the trade back.
+    /// Acceptance delay and list lag in milliseconds; `None` if refused.
     pub(super) accepted: Option<(i64, i64)>,
 }
 
-/// How the list behaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
-    /// Whether the venue says how long its list is.
     pub(super) says_length: bool,
-    /// In no order, or the newest first.
     pub(super) shuffles: bool,
-    /// One page in so many repeats a row; 0 for none.
+    /// Repeats a row on one in n pages; 0 for never.
     pub(super) repeats_one_in: u64,
-    /// One page in so many fails; 0 for none.
+    /// Fails one in n pages; 0 for never.
     pub(super) fails_one_in: u64,
-    /// How long the wallet lags behind an acceptance.
     pub(super) wallet_lag: i64,
     pub(super) seed: u64,
 }
 
-/// A run in time.
 pub(super) struct Run {
     requested: Vec<Requested>,
     habits: Habits,
     resolver: Resolver,
     claimed: Claimed,
-    /// Stakes that the ledger gave back, and when.
     released: BTreeMap<IntentId, Millis>,
     begun: BTreeSet<IntentId>,
     draws: u64,
@@ -89,7 +70,6 @@ impl Requested {
         doubt
     }
 
-    /// The venue's report, and from when on it is listed.
     fn row(&self, place: usize) -> Option<(TradeReport, Millis)> {
         let (arrived_after, lag) = self.accepted?;
         let at = Millis::new(self.sent + arrived_after);
@@ -104,7 +84,6 @@ impl Requested {
         Some((report, at + Millis::new(lag)))
     }
 
-    /// What the venue took.
     fn taken(&self) -> i64 {
         self.stake * if self.is_departure { 5 } else { 1 }
     }
@@ -114,13 +93,11 @@ impl Requested {
     }
 }
 
-/// The venue's identifier of a request's trade.
 pub(super) fn name(place: usize) -> String {
     format!("trade-{place:03}")
 }
 
 impl Run {
-    /// Runs until nothing more is looked for, or the time is over.
     pub(super) fn new(requested: Vec<Requested>, habits: Habits, until: Millis) -> Self {
         let resolver = Resolver::new(Account::Demo, Millis::ZERO, LagMeter::new(LIST_LAG));
         let (claimed, released, begun) = (Claimed::default(), BTreeMap::new(), BTreeSet::new());
@@ -138,7 +115,6 @@ impl Run {
         run
     }
 
-    /// Requests that have ended are answered, or in doubt.
     fn take_answers(&mut self, now: Millis) {
         for (place, requested) in
             self.requested.iter().enumerate().filter(|(_, requested)| requested.is_ours())
@@ -160,7 +136,6 @@ impl Run {
         ours.map(|requested| Millis::new(requested.sent + requested.takes)).filter(|ended| *ended > now).min()
     }
 
-    /// A look at the list; answers when it ends.
     fn look(&mut self, began: Millis) -> Millis {
         self.resolver.begin_look(began);
         let (listing, now) = self.read_list(began);
@@ -214,8 +189,9 @@ impl Run {
         now
     }
 
-    /// What an adapter makes of the list. It knows a whole one by the list's length; where the venue does not say it, by no
-    /// row having come twice.
+    /// Reads the list like an adapter.
+    ///
+    /// It is complete if its length says so, or, without a stated length, if no row was repeated.
     fn read_list(&mut self, began: Millis) -> (TradeListing, Millis) {
         let mut trades = BTreeMap::new();
         let (mut now, mut has_end, mut has_repeats) = (began, false, false);
@@ -239,7 +215,6 @@ impl Run {
         (TradeListing { began, ended, is_complete, trades, ended_early: None }, ended)
     }
 
-    /// What is listed at a moment, in the list's order.
     fn rows(&self, now: Millis) -> Vec<TradeReport> {
         let rows = self.requested.iter().enumerate().filter_map(|(place, requested)| requested.row(place));
         let mut rows: Vec<TradeReport> =
@@ -253,7 +228,7 @@ impl Run {
         rows
     }
 
-    /// Every trade of ours loses, so the wallet shows the stakes alone.
+    /// Returns the wallet. All our trades lose, so it shows only the stakes.
     fn wallet(&self, now: Millis) -> WalletView {
         let (mut balance, mut free) = (START, START);
         for (place, requested) in self.requested.iter().enumerate() {
@@ -292,7 +267,7 @@ fn is_adoption_of(resolution: &Resolution, place: usize) -> bool {
     }
 }
 
-/// The mixing step of splitmix64.
+/// Mixing step of splitmix64.
 fn scramble(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! What holds for any requests and any list.
+//! Property tests of the resolver: invariants for any requests and any list.
 
 use super::model::{Habits, Owner, Requested, Run, name};
 use super::{Resolution, Why};
@@ -22,7 +22,7 @@ fn habits(fails_one_in: u64) -> impl Strategy<Value = Habits> {
         })
 }
 
-/// Requests that take up to 20 s, are accepted up to 30 s after their end, and are listed within 100 s.
+/// Requests that take up to 20 s, are accepted up to 30 s later and listed within 100 s.
 fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     let owner = prop::sample::select(owners.to_vec());
     let direction = prop::sample::select(vec![Direction::Buy, Direction::Sell]);
@@ -42,7 +42,7 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     )
 }
 
-/// Requests of which no two are alike, nor two choices of their stakes worth the same.
+/// Requests whose orders all differ, and whose stakes have distinct sums.
 fn distinct(owners: &[Owner]) -> impl Strategy<Value = Vec<Requested>> + use<> {
     prop::collection::vec(requested(owners), 1..10).prop_map(|mut all| {
         for (place, requested) in all.iter_mut().enumerate() {
@@ -65,7 +65,6 @@ fn adopted(run: &Run) -> Vec<(IntentId, String)> {
     run.resolutions.iter().filter_map(adoption).collect()
 }
 
-/// What was found out of an intent, with its own trade.
 fn found_of(run: &Run, place: usize) -> Vec<&'static str> {
     let word = |(_, resolution): &(Millis, Resolution)| match resolution {
         Resolution::Adopt { intent: of, report } if *of == intent(place) => {
@@ -85,7 +84,6 @@ const fn intent(place: usize) -> IntentId {
     IntentId::new(place as u64 + 1)
 }
 
-/// What is true of every run, whatever the venue does.
 fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
     let mut owned: BTreeSet<String> = BTreeSet::new();
     let answered = all.iter().enumerate().filter(|(_, requested)| requested.owner == Owner::Answered);
@@ -143,8 +141,10 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Twins, strangers' trades like ours, failing pages, repeated rows: nothing is given twice, nothing that was
-    /// opened is taken for nothing, and every doubt ends or is for a person.
+    /// With twins, similar foreign trades, failing pages and repeated rows, no trade is assigned
+    /// twice.
+    ///
+    /// No opened trade counts as not opened, and each doubt ends or is escalated.
     #[test]
     fn whatever_the_venue_does_no_doubt_ends_wrongly(
         all in prop::collection::vec(
@@ -157,7 +157,6 @@ proptest! {
         check_invariants(&all, &run)?;
     }
 
-    /// Without strangers every trade is some intent's, and none is reported.
     #[test]
     fn own_trades_are_never_unexplained(
         all in prop::collection::vec(requested(&[Owner::Doubted, Owner::Answered, Owner::Hand]), 1..12),
@@ -169,8 +168,7 @@ proptest! {
         prop_assert!(!run.resolutions.iter().any(|(_, resolution)| is_report(resolution)));
     }
 
-    /// Where no two requests are alike, every doubt ends as it truly was, without a person: the list may lag,
-    /// shuffle, repeat and shift.
+    /// If all requests differ, every doubt ends correctly without the operator.
     #[test]
     fn what_can_be_told_apart_is_resolved_rightly(
         all in distinct(&[Owner::Doubted, Owner::Answered, Owner::RealMoney]),
@@ -192,7 +190,6 @@ proptest! {
         prop_assert!(habits.repeats_one_in > 0 || asks.is_empty(), "{asks:?}");
     }
 
-    /// What the venue took of another amount is found, whatever else was answered, and nobody else's.
     #[test]
     fn what_the_venue_took_instead_is_adopted(
         mut all in distinct(&[Owner::Answered, Owner::Hand, Owner::RealMoney]),
@@ -211,7 +208,6 @@ proptest! {
         prop_assert_eq!(adopted(&run), [(intent(place), name(place))]);
     }
 
-    /// Twins whose requests arrive in the order of their sending each get their own trade.
     #[test]
     fn twins_get_their_own_trades(
         requests in prop::collection::vec((0_i64..40_000, 1_i64..20_000, 0_i64..30_000, 0_i64..100_000), 1..6),
@@ -234,7 +230,6 @@ proptest! {
         prop_assert!(habits.repeats_one_in > 0 || adopted(&run).len() == all.len());
     }
 
-    /// A list and a wallet that lag beyond all allowance: what was taken for nothing is adopted late.
     #[test]
     fn what_shows_up_within_a_day_is_adopted_late(
         mut all in distinct(&[Owner::Doubted]),

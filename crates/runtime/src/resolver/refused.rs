@@ -1,4 +1,4 @@
-//! Requests that the venue rejected or that were not sent, and of which it lists a trade all the same.
+//! Trades listed by the venue although their requests were rejected or never sent.
 
 use super::candidate::{Match, Window, compare, is_departure_within, request_time_of};
 use super::doubt::{ARRIVES_WITHIN, STAMP_SLACK};
@@ -8,26 +8,29 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// The answer is dated by the venue and may lie. The venue has the request at the latest this long after its sending.
+/// Minimum assumed transit time of a request.
+///
+/// The venue dates its answer, so the date may be wrong.
 const MIN_TRANSIT: Millis = Millis::from_seconds(5);
 
-/// Whether the venue may have made this trade of a request that counts as refused. A trade without any time is not
-/// matched: every old one with the same terms would be.
+/// Returns whether the trade may stem from a refused request.
+///
+/// A trade without a timestamp never matches: otherwise every old trade with the same terms would.
 pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     request_time_of(report).is_some()
         && compare(doubt, report, window_of(doubt, uncertainty)) != Match::Different
 }
 
-/// When a request that was answered reached the venue: between its sending and its answer, given how far our clock may
-/// be wrong.
 fn window_of(doubt: &Doubt, uncertainty: Millis) -> Window {
     let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + ARRIVES_WITHIN);
     doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
 }
 
 impl Resolver {
-    /// The refused intents that may own a trade that fits no intent in doubt. What the venue may have taken instead of the
-    /// order counts only while no other program is known to trade on the account.
+    /// Returns the refused intents that may own a trade without an intent in doubt.
+    ///
+    /// Departures from the order count only while no other program is known to trade on the
+    /// account.
     pub(super) fn refused_owners(
         &self,
         report: &TradeReport,
@@ -48,7 +51,6 @@ impl Resolver {
     }
 }
 
-/// The refused intents that may own one of these rows, and the first such row.
 pub(super) fn rivals(
     table: &CandidateTable<'_>,
     mut rows: impl Iterator<Item = usize> + Clone,

@@ -1,55 +1,59 @@
-//! What a look at the venue's list brings, and what a person may decide.
+//! Results of polling the trade list, and the decisions an operator can make.
 
 use candlewick_broker::TradeReport;
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt;
 
-/// What was found out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Resolution {
-    /// The trade of an intent in doubt was found.
-    Adopt { intent: IntentId, report: Box<TradeReport> },
-    /// The trade of an intent that was taken as not opened was found: an alarm.
-    AdoptLate { intent: IntentId, report: Box<TradeReport> },
-    /// There is no trade. It may yet be found within a day.
-    NotOpened { intent: IntentId, reserved_until: Millis },
-    /// It is not known; said once for each intent, which stays as it is and is looked for on.
-    AskPerson { intent: IntentId, why: Why },
-    /// A trade was found that has the terms and the moment of intents that the venue rejected, or that were not sent: they
-    /// are in doubt again. The run halts.
-    Reinstate { intents: Vec<IntentId>, report: Box<TradeReport> },
-    /// A trade that no intent explains: an alarm, once for each.
-    Unexplained { report: Box<TradeReport> },
+    Adopt {
+        intent: IntentId,
+        report: Box<TradeReport>,
+    },
+    AdoptLate {
+        intent: IntentId,
+        report: Box<TradeReport>,
+    },
+    /// The order opened no trade. The trade may still appear within a day.
+    NotOpened {
+        intent: IntentId,
+        reserved_until: Millis,
+    },
+    /// Unclear. The intent stays in doubt, and the search continues.
+    ///
+    /// Reported once per intent.
+    AskPerson {
+        intent: IntentId,
+        why: Why,
+    },
+    /// A trade matches intents that were rejected or never sent.
+    ///
+    /// They are in doubt again and the run halts.
+    Reinstate {
+        intents: Vec<IntentId>,
+        report: Box<TradeReport>,
+    },
+    Unexplained {
+        report: Box<TradeReport>,
+    },
 }
 
-/// Why a person is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// More trades than intents that asked for such.
     TooManyTrades { venue_ids: Vec<String> },
-    /// Fewer trades than intents that asked for such: whose are they?
     TooFewTrades { venue_ids: Vec<String> },
-    /// Trades that may be meant and do not say enough of themselves.
     UnclearTrades { venue_ids: Vec<String> },
-    /// A trade that may as well be of an intent that the venue rejected, or that was not sent.
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
-    /// No such trade is listed, but others that the venue may have made of the request.
     OtherTrades { venue_ids: Vec<String> },
-    /// No trade is listed, and the wallet holds so much that is not explained.
     WalletUnexplained { surplus: Money },
-    /// No trade is listed, and the wallet could not be read.
     WalletUnknown,
-    /// No trade is listed, and the venue may have paid for other trades of which it has not said how they ended.
     WalletUnsettled,
-    /// No trade is listed, but the wallet has once shown that the stake was taken.
     StakeTaken,
-    /// No listing was complete, or no two were alike.
     ListUnsteady { venue_ids: Vec<String> },
 }
 
 impl Why {
-    /// The trades that may be meant.
     pub(crate) fn venue_ids(&self) -> &[String] {
         match self {
             Self::TooManyTrades { venue_ids }
@@ -66,37 +70,26 @@ impl Why {
     }
 }
 
-/// What a person decides about an intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// This trade is its trade.
     Adopt { venue_id: String },
-    /// It has none.
     NotOpened,
 }
 
-/// What follows from a person's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decided {
-    /// The intent in doubt is a trade.
     Adopt { venue_id: String },
-    /// The intent that was taken as not opened is a trade.
     AdoptLate { venue_id: String },
-    /// It is not.
     NotOpened { reserved_until: Millis },
 }
 
-/// Why a decision cannot be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecidable {
-    /// The intent is not in doubt.
     NotInDoubt,
-    /// The trade is another intent's.
     TradeTaken,
 }
 
 impl Why {
-    /// The reason with its amounts in money.
     pub(crate) fn describe(&self, scale: MoneyScale) -> String {
         match self {
             Self::WalletUnexplained { surplus } => {

@@ -1,4 +1,4 @@
-//! Doubts resolved look by look.
+//! Step-by-step scenarios of doubts being resolved.
 
 mod asked;
 mod departures;
@@ -13,20 +13,18 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// The default doubt: sent at 100 s, ended at 110 s, so its deadline is 140.999 s + 120 s, and a person is asked
-/// 120 s later.
+/// Scenario around the default doubt.
+///
+/// The order is sent at 100 s and the request ends at 110 s. The deadline is 140.999 s + 120 s, and
+/// the operator is asked 120 s later.
 struct Scenario {
     resolver: Resolver,
     claimed: Claimed,
     in_flight: Vec<Doubt>,
     answered: Vec<Doubt>,
-    /// Free balance 0.00; the wallet holds so much.
     wallet: Option<i64>,
-    /// Until when stakes of intents without a trade are taken off the ledger.
     reserved: BTreeMap<IntentId, Millis>,
-    /// Whether a trade that counts as open may be over.
     has_unknown_pay: bool,
-    /// Whether the ledger has stood for as long as the wallet may lag.
     has_stood: bool,
 }
 
@@ -76,7 +74,6 @@ impl Scenario {
         resolutions.iter().map(shortened).collect()
     }
 
-    /// A complete listing after so many seconds.
     #[track_caller]
     fn look(&mut self, second: i64, trades: &[TradeReport], expected: &[&str]) {
         let found = self.look_at(&listing(second * 1_000, trades.to_vec()));
@@ -173,8 +170,9 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
     }
 }
 
-/// By the rules a trade of 10.00 gives back nothing, 10.00 or what a win earns. A venue that errs gives back 20.00, as if neither stake
-/// had left.
+/// By the rules a trade of 10.00 returns nothing, 10.00 or the payout of a win.
+///
+/// A faulty venue returns 20.00, as if neither stake had been taken.
 #[test]
 fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
     for wallet in [0, 1_000, 1_800, 2_000] {
@@ -384,7 +382,6 @@ fn looks_are_asked_for_while_there_is_doubt() {
     assert_eq!(scenario.resolver.next_look(), None);
 }
 
-/// A wallet may lag twice as long as the list: where no answered open shows how long the list lags, a doubt does.
 #[test]
 fn the_lag_of_the_list_is_measured_by_doubts_too() {
     let mut scenario = Scenario::new(&[doubt(1)]);

@@ -1,4 +1,4 @@
-//! Doubts, reports and listings for the tests.
+//! Doubts, reports and listings for tests.
 
 use super::Doubt;
 use candlewick_broker::{Account, OpenOrder, Reported, TradeListing, TradeReport};
@@ -6,7 +6,6 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money};
 
-/// A purchase for 10.00 over one minute, sent at 100 s, whose request ended at 110 s.
 pub(super) fn doubt(number: u64) -> Doubt {
     Doubt {
         intent: IntentId::new(number),
@@ -18,7 +17,6 @@ pub(super) fn doubt(number: u64) -> Doubt {
     }
 }
 
-/// A purchase for 10.00 over one minute on the demo account.
 pub(crate) fn order() -> OpenOrder {
     OpenOrder {
         symbol: "BTCUSDT".parse().expect("it is a symbol"),
@@ -30,7 +28,6 @@ pub(crate) fn order() -> OpenOrder {
     }
 }
 
-/// A trade that is what [`doubt`] asked for, requested at `at`.
 pub(crate) fn report(id: &str, at: Millis) -> TradeReport {
     let order = doubt(1).order;
     TradeReport {
@@ -49,7 +46,6 @@ pub(crate) fn report(id: &str, at: Millis) -> TradeReport {
     }
 }
 
-/// A complete listing taken at a moment.
 pub(super) fn listing(at: i64, trades: Vec<TradeReport>) -> TradeListing {
     let at = Millis::new(at);
     TradeListing { began: at, ended: at, is_complete: true, trades, ended_early: None }

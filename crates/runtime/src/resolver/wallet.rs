@@ -1,36 +1,34 @@
-//! The wallet as a second source: whether it holds the stake of an intent that the list does not show.
+//! The wallet as a second source: does it still contain the stake of an unlisted intent?
 
 use candlewick_sdk::Money;
-/// Beyond so many possible sums the wallet proves nothing.
+/// Limit of possible sums above which the wallet proves nothing.
 const MAX_SUMS: usize = 4_096;
 
-/// What the wallet holds, beside what the ledger says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
-    /// What the wallet holds.
     pub(crate) balance: Money,
-    /// What it would hold if every intent in doubt, in flight or reserved had been opened: the ledger's free
-    /// balance, from which all their stakes are taken off.
+    /// Expected balance if all intents in doubt, in flight or reserved were opened.
+    ///
+    /// This is the ledger's free balance, which excludes all their stakes.
     pub(crate) explained_without_doubts: Money,
 }
 
-/// The stakes that are taken off the ledger's free balance and may be in the wallet all the same.
+/// Stakes deducted from the ledger's free balance that may still be in the wallet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reserved {
-    /// Of intents that are taken as not opened: these are in the wallet.
     pub(crate) held: Money,
-    /// Of intents of which that is not known, one by one.
     pub(crate) unknown: Vec<Money>,
 }
 
 impl WalletView {
-    /// What the wallet holds beyond the ledger's free balance.
     pub(crate) fn surplus(&self) -> Money {
         self.balance - self.explained_without_doubts
     }
 
-    /// Whether the wallet is explained to the cent by an intent with this stake not having been opened, and is not
-    /// by its having been, whatever became of the others.
+    /// Returns whether the balance proves that no trade was opened for this stake.
+    ///
+    /// The balance must match to the cent if the intent was not opened, and must not match if it
+    /// was, whatever happened to the others.
     pub(crate) fn proves_not_opened(&self, stake: Money, others: &Reserved) -> bool {
         let rest = self.surplus() - others.held;
         sums_of(&others.unknown).is_some_and(|sums| {
@@ -39,7 +37,7 @@ impl WalletView {
     }
 }
 
-/// The sums of all choices among some amounts, in order, each once; or `None` when there are too many.
+/// Returns the distinct subset sums in ascending order, `None` above `MAX_SUMS`.
 pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for amount in amounts {

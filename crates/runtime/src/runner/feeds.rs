@@ -1,4 +1,4 @@
-//! Prices that come by themselves, of all symbols that are subscribed to.
+//! Price subscriptions of a run.
 
 use candlewick_broker::clock::Hold;
 use candlewick_broker::{PriceFeed, PriceTick};
@@ -7,7 +7,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// The subscriptions of a run.
 #[derive(Default)]
 pub(crate) struct Feeds(Vec<(SymbolId, PriceFeed)>);
 
@@ -16,13 +15,14 @@ impl Feeds {
         self.0.push(feed);
     }
 
-    /// How many prices came faster than they were taken, and were dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.0.iter().map(|(_, feed)| feed.dropped()).sum()
     }
 
-    /// The next price of any symbol with the clock held since it was sent, or the news that a symbol's feed has ended; waits for
-    /// ever without a feed. Dropped on the way, nothing is lost.
+    /// Returns the next price of any symbol, or `None` once a symbol's feed has ended.
+    ///
+    /// The hold on the clock dates from the sending of the price. Pends forever without a feed.
+    /// Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

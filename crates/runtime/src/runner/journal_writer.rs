@@ -1,5 +1,4 @@
-//! The journal of a run as the runner writes it: it takes entries at any moment, and those that come while it is being made
-//! durable wait until it is back.
+//! Journal access of the runner. Entries queue while the journal is being made durable.
 
 use crate::coordinator::JournalEntry;
 use candlewick_engine::Entry;
@@ -10,42 +9,34 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// A journal that does not answer within this is not available.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long whoever wants the journal waits for a piece of a snapshot that is on its way, before it is given up.
+/// Grace period for a snapshot piece in progress once the journal is needed.
+///
+/// Then the piece is abandoned.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How long a journal that catches up rests at a time, and how often at most until the next piece is due.
 const REST: Duration = Duration::from_millis(20);
 const RESTS: u32 = 50;
 
 type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
-/// A journal, here or on its way to the disk.
 pub(crate) struct JournalWriter {
     place: Place,
-    /// What came while it was away, in order.
     waiting: Vec<Waiting>,
-    /// What came of the entries that waited for a snapshot: said with the next return.
     taken: io::Result<()>,
 }
 
 enum Place {
     Here(Box<dyn Journal>),
     Away(Away),
-    /// It keeps a snapshot, which nobody waits for.
     Storing(Storing),
-    /// Only between the two.
     Moving,
 }
 
-/// A journal that keeps a piece of a snapshot.
 struct Storing {
     kept: Pin<Box<dyn Future<Output = Box<dyn Journal>> + Send>>,
-    /// Tells it to come to an end. None once it was told.
     hurry: Option<oneshot::Sender<()>>,
-    /// Whether something is to be made durable behind it.
     is_wanted: bool,
 }
 
@@ -56,28 +47,20 @@ impl Storing {
     }
 }
 
-/// What waits for the journal.
 enum Waiting {
     Entry(JournalEntry),
     Exchange(LoggedExchange),
     Answer(OrderToken, String),
 }
 
-/// What a journal says when it is asked whether it is still ours.
 pub(crate) enum Confirmed {
-    /// It was here.
     Here(Result<(), JournalError>),
-    /// It was on its way to the disk, and came back.
     Returned(Returned),
 }
 
-/// What a journal came back with.
 pub(crate) struct Returned {
-    /// Whether all that it had taken when it left is durable.
     pub(crate) durable: Result<(), JournalError>,
-    /// Whether it took what had waited for it.
     pub(crate) taken: io::Result<()>,
-    /// How long it was away.
     pub(crate) took: Duration,
 }
 
@@ -86,10 +69,6 @@ impl JournalWriter {
         Self { place: Place::Here(journal), waiting: Vec::new(), taken: Ok(()) }
     }
 
-    /// Takes an entry.
-    ///
-    /// # Errors
-    /// When the journal does not take it, or too many wait for it.
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
         match &mut self.place {
             Place::Here(journal) => write(journal.as_mut(), entry),
@@ -103,7 +82,7 @@ impl JournalWriter {
         }
     }
 
-    /// Takes a request and its answer; where too many wait it is left out.
+    /// Records an exchange, or drops it if the queue is full.
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
         match &mut self.place {
             Place::Here(journal) => journal.record_exchange(exchange),
@@ -114,7 +93,9 @@ impl JournalWriter {
         }
     }
 
-    /// Takes the answer to an order; where too much waits it is left out, and the order comes again.
+    /// Stores the answer to an order.
+    ///
+    /// If the queue is full the answer is dropped, and the order is delivered again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         match &mut self.place {
             Place::Here(journal) => journal.answer_order(order, answer),
@@ -125,7 +106,9 @@ impl JournalWriter {
         }
     }
 
-    /// Asks the journal itself whether it is ours, and waits for that: what was on its way before does not say.
+    /// Asks the journal itself whether the lease is still ours, and waits.
+    ///
+    /// A write that was already in progress proves nothing about the lease.
     pub(crate) async fn confirm(&mut self) -> Confirmed {
         self.end_storing_soon().await;
         let is_away = matches!(self.place, Place::Away(_));
@@ -142,8 +125,6 @@ impl JournalWriter {
         }
     }
 
-    /// Begins to make durable what the journal has taken. One that is away already is left alone, one that keeps a snapshot
-    /// comes back soon and goes.
     pub(crate) fn make_durable(&mut self) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) => Place::Away(Box::pin(make_durable(journal))),
@@ -156,8 +137,10 @@ impl JournalWriter {
         };
     }
 
-    /// Lets a journal that has nothing else to do keep a piece of a snapshot, where one is due, and piece after piece of tables that are far
-    /// behind, until it is wanted; waits for one piece where time stands still meanwhile.
+    /// Stores a piece of a snapshot if one is due and the journal is idle.
+    ///
+    /// A journal far behind stores piece after piece until it is needed. With `waits`, stores one
+    /// piece and waits for it, because time is frozen meanwhile.
     pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, Place::Moving) {
             Place::Here(journal) if journal.is_snapshot_due() => {
@@ -175,7 +158,6 @@ impl JournalWriter {
         }
     }
 
-    /// Waits for the end of a snapshot, if one is being kept.
     async fn end_storing(&mut self) {
         let Place::Storing(storing) = &mut self.place else { return };
         let journal = storing.kept.as_mut().await;
@@ -188,7 +170,6 @@ impl JournalWriter {
         }
     }
 
-    /// The same, and no piece follows the one that is being kept.
     async fn end_storing_soon(&mut self) {
         if let Place::Storing(storing) = &mut self.place {
             storing.come_to_an_end();
@@ -196,7 +177,7 @@ impl JournalWriter {
         self.end_storing().await;
     }
 
-    /// Waits for the journal to come back, for ever when it is not away. Dropped on the way, nothing is lost.
+    /// Waits for the journal to return, forever if it is not away. Cancel-safe.
     pub(crate) async fn returned(&mut self) -> Returned {
         self.end_storing().await;
         let Place::Away(away) = &mut self.place else { return std::future::pending().await };
@@ -206,7 +187,6 @@ impl JournalWriter {
         Returned { durable, taken, took }
     }
 
-    /// Hands in what has waited for the journal.
     fn hand_in(&mut self) -> io::Result<()> {
         let mut taken = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
@@ -219,10 +199,6 @@ impl JournalWriter {
         taken
     }
 
-    /// Makes all durable and lets others have the journal.
-    ///
-    /// # Errors
-    /// As [`Journal::close`].
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
         self.end_storing_soon().await;
         match &mut self.place {
@@ -280,7 +256,6 @@ async fn keep(
     }
 }
 
-/// Waits for the next piece of a journal that catches up; whether it is due, and nobody wants the journal.
 async fn rests_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
     for _ in 0..RESTS {
         if !journal.is_catching_up() {

@@ -1,7 +1,8 @@
-//! The shell of a live run: asks, sends, writes the journal and sleeps, as its coordinator says.
+//! Shell of a live run: requests, sends, journals and sleeps as its coordinator commands.
 //!
-//! Every await has a deadline, and every queue a bound. It holds the clock while anything is unanswered, so that on a
-//! virtual clock a question takes no venue time. Nothing is decided here.
+//! Every await has a deadline, and every queue a bound. The clock is held while a request is
+//! unanswered, so that a request takes no venue time on a virtual clock. No decisions are made
+//! here.
 
 mod feeds;
 mod journal_writer;
@@ -37,25 +38,22 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use watchers::Watchers;
 
-/// How often a quiet run makes its journal durable, in real time, so that its lease is renewed.
+/// Interval at which a quiet run persists its journal, in real time.
+///
+/// This renews the lease.
 const RENEWAL: Duration = Duration::from_secs(5);
 
-/// A live run, ready to start.
 pub struct Runner {
     coordinator: Coordinator,
     clock: Arc<dyn Clock>,
     requests: Requests,
     feeds: Feeds,
     journal: JournalWriter,
-    /// Requests and answers of the trading API, to be kept beside the entries.
     exchanges: mpsc::Receiver<LoggedExchange>,
-    /// What the venue's adapter has met that it does not know.
     unrecognised: Arc<UnrecognisedData>,
-    /// Whether the venue accepts the token, and what the coordinator knows of that.
     token: Arc<TokenState>,
     known_refusal: Option<String>,
     watchers: Watchers,
-    /// Where the answers to orders go.
     orders: OrderTracker,
     sleep: SleepWatch,
     commands: Vec<Command>,
@@ -64,7 +62,6 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A run of these parts.
     pub fn new(parts: Parts) -> Self {
         let Parts { settings, header, market, broker, clock, account, session, bots, .. } = parts;
         let is_compared = settings.wallet_every_s > 0;
@@ -103,26 +100,21 @@ impl Runner {
         }
     }
 
-    /// Lets people have the settings read again while it runs.
     #[must_use]
     pub fn with_settings_reader(mut self, reader: SettingsReader) -> Self {
         self.requests.read_settings_with(reader);
         self
     }
 
-    /// Has it measured from within.
     #[must_use]
     pub fn with_observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.watchers.add(observer);
         self
     }
 
-    /// Runs until `stop` says so and what is open has settled, or patience is over.
+    /// Runs until `stop` fires and all open trades have settled.
     ///
-    /// `stop` may say so more than once; the second signal ends the run at once.
-    ///
-    /// # Errors
-    /// [`RuntimeError`] when the venue cannot be reached at the start, or the journal cannot be written.
+    /// Ends earlier if the patience is exhausted. A second signal on `stop` ends the run at once.
     pub async fn run(
         mut self,
         mut stop: mpsc::Receiver<Stop>,
@@ -202,8 +194,10 @@ impl Runner {
         }
     }
 
-    /// This process did not run for a while: another may hold the journal by now. Nothing is asked or sent before the journal
-    /// has said; where it cannot say, nothing is opened until it can.
+    /// Confirms the journal lease after a suspension of this process.
+    ///
+    /// Another process may have taken the journal. Nothing is requested or sent until the journal
+    /// has answered, and if it cannot answer, nothing is opened until it can.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process stood still: does it hold its journal yet?");
         let confirmed = self.journal.confirm().await;
@@ -226,7 +220,9 @@ impl Runner {
         }
     }
 
-    /// Hands over all that has been answered before any of it reaches the Session, so that it does so in order however late.
+    /// Feeds all available answers before any of them reaches the session.
+    ///
+    /// Otherwise late answers could be processed out of order.
     async fn feed_ready(&mut self) {
         while let Some(came) = self.requests.try_next() {
             self.feed_answer(came).await;
@@ -247,7 +243,6 @@ impl Runner {
         self.feed(Input::Answer(came.answer)).await;
     }
 
-    /// Whether the venue accepts the token, where that has changed.
     async fn feed_token(&mut self) {
         let refused = self.token.refused();
         if refused != self.known_refusal {
@@ -271,7 +266,6 @@ impl Runner {
         }
     }
 
-    /// An order that lies in the journal's database is answered there.
     fn keep_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
         match serde_json::to_string(answer) {
             Ok(text) => self.journal.answer_order(token, text),
@@ -294,7 +288,6 @@ impl Runner {
         }
     }
 
-    /// Hands an input to the coordinator and carries out what it commands, together with what follows at once.
     async fn feed(&mut self, input: Input) {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {

@@ -1,4 +1,4 @@
-//! What a run waits for, with the clock held from its arrival on.
+//! Events that a run waits for. The clock is frozen from their arrival.
 
 use super::journal_writer::Returned;
 use super::requests::Came;
@@ -12,7 +12,6 @@ use std::task::Poll;
 use tokio::sync::mpsc;
 use tokio::time::Interval;
 
-/// What happened.
 pub(crate) enum Next {
     Answer(Box<Came>),
     Stop(Stop),
@@ -21,7 +20,6 @@ pub(crate) enum Next {
     Input(Input),
 }
 
-/// The next order of a person, with the clock held from its arrival on.
 pub(crate) async fn ordered(
     orders: &mut mpsc::Receiver<ControlRequest>,
     clock: &dyn Clock,
@@ -30,20 +28,19 @@ pub(crate) async fn ordered(
     Some((request, clock.hold()))
 }
 
-/// The next order to stop, with the clock held from its arrival on.
 pub(crate) async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
     let why = stop.recv().await?;
     Some((why, clock.hold()))
 }
 
-/// The next moment to renew the journal, with the clock held from then on.
 pub(crate) async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
     renewal.tick().await;
     clock.hold()
 }
 
-/// Sleeps, and lets go of the clock only once it knows until when: it could jump past that moment otherwise, to
-/// one that somebody else waits for.
+/// Sleeps, and releases the clock only once the wake-up time is registered.
+///
+/// Otherwise the virtual clock could jump past that time to the wake-up of another task.
 pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;

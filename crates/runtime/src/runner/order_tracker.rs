@@ -1,5 +1,4 @@
-//! The orders of a run that are under way and those that were answered: each is carried out once, whichever ways it comes
-//! and however often.
+//! Deduplication of operator orders: each is executed once, by whichever route it arrives.
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::OrderId;
@@ -7,10 +6,8 @@ use candlewick_journal::OrderToken;
 use std::collections::{HashMap, VecDeque};
 use tokio::sync::oneshot;
 
-/// How many answers are remembered, for orders that come a second way.
 const MAX_REMEMBERED: usize = 256;
 
-/// Who waits for what.
 #[derive(Default)]
 pub(crate) struct OrderTracker {
     count: u64,
@@ -18,26 +15,23 @@ pub(crate) struct OrderTracker {
     answered: VecDeque<(OrderToken, ControlAnswer)>,
 }
 
-/// An order that the run has and has not answered.
 struct UnderWay {
     token: Option<OrderToken>,
     waiting: Vec<oneshot::Sender<ControlAnswer>>,
 }
 
-/// What is to be done with an order that has come.
 pub(crate) enum Arrival {
-    /// It is to be carried out.
     New(OrderId, ControlOrder),
-    /// It came another way before, and is not answered yet.
     UnderWay,
-    /// A signal whose sender waits no longer: it was told that nothing came of it.
+    /// The signal's sender has given up: it was notified that the signal had no effect.
     Left,
-    /// It came another way before, and was answered so; the journal may not have that yet.
+    /// The order arrived by another route and was answered.
+    ///
+    /// The journal may not have the answer yet.
     Answered(OrderToken, ControlAnswer),
 }
 
 impl OrderTracker {
-    /// Takes an order.
     pub(crate) fn take(&mut self, request: ControlRequest) -> Arrival {
         let ControlRequest { order, token, answer, .. } = request;
         if matches!(order, ControlOrder::Signal(_)) && answer.is_closed() {
@@ -62,7 +56,6 @@ impl OrderTracker {
         Arrival::New(id, order)
     }
 
-    /// Hands an answer to everybody who waits for it; says which order's it is, if the journal is to have it.
     pub(crate) fn answer(&mut self, id: OrderId, answer: &ControlAnswer) -> Option<OrderToken> {
         let UnderWay { token, waiting } = self.under_way.remove(&id)?;
         for asked in waiting {

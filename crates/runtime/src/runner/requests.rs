@@ -1,4 +1,4 @@
-//! Questions to the venue, each in a task of its own and within a deadline: what a coordinator asks, asked through the ports.
+//! Requests to the venue, each in its own task with a deadline.
 
 use crate::adoption;
 use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
@@ -17,42 +17,37 @@ use tokio::sync::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// A question's last deadline, in real time: above every deadline of an adapter itself, so that an adapter that forgets
-/// its own cannot stop a run.
+/// Last-resort deadline of a request, in real time.
+///
+/// It exceeds every deadline of an adapter, so that an adapter without one cannot block a run.
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
-/// The same for the list of all trades, which takes many requests on a long account.
+/// Like `LAST_DEADLINE`, for the trade list: a long account takes many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
-/// The same for this process's own settings: shorter than whoever ordered it waits.
+/// Deadline for reading the settings.
+///
+/// Shorter than the wait of the caller who ordered it.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
-/// The ways to the venue.
 #[derive(Clone)]
 struct Ports {
     market: Arc<dyn MarketData>,
     broker: Arc<dyn Broker>,
     clock: Arc<dyn Clock>,
-    /// Reads this process's own settings again.
     settings: Option<SettingsReader>,
-    /// Held while they are being read: a reading that is late goes on.
+    /// Locked during a read. A late read keeps running.
     reading: Arc<Mutex<()>>,
 }
 
-/// The questions that are being asked. There are never more of them than the coordinator has subjects to ask about: it asks
-/// each at most once at a time.
 pub(crate) struct Requests {
     ports: Ports,
     running: JoinSet<Came>,
-    /// What each running task asks, and since when.
     asked: HashMap<Id, (RequestId, Instant)>,
 }
 
-/// What came of a question.
 pub(crate) struct Came {
     pub(crate) answer: Answer,
-    /// The prices that come by themselves from now on.
     pub(crate) feed: Option<(SymbolId, PriceFeed)>,
-    /// Which kind of question it was, and how long it took.
     pub(crate) took: Option<(Question, Duration)>,
 }
 
@@ -88,7 +83,6 @@ impl Requests {
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
-    /// The next answer; none while nothing is asked.
     pub(crate) async fn next(&mut self) -> Option<Came> {
         loop {
             let done = self.running.join_next_with_id().await?;
@@ -98,7 +92,6 @@ impl Requests {
         }
     }
 
-    /// The next answer that is there already.
     pub(crate) fn try_next(&mut self) -> Option<Came> {
         loop {
             let done = self.running.try_join_next_with_id()?;
@@ -108,7 +101,6 @@ impl Requests {
         }
     }
 
-    /// One whose code broke counts as unanswered.
     fn take(&mut self, done: Result<(Id, Came), JoinError>) -> Option<Came> {
         let task = done.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
         let (id, since) = self.asked.remove(&task)?;
@@ -179,7 +171,9 @@ async fn ask(ports: Ports, question: Ask) -> Came {
     }
 }
 
-/// Reads files, which may lie on a disk that does not answer: in a thread of its own, and within a deadline.
+/// Reads the settings in a separate thread with a deadline.
+///
+/// The disk may not respond.
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
@@ -204,7 +198,9 @@ async fn read_settings(
     }
 }
 
-/// Sends an open: once, and by a moment or not at all. Without an answer in time nobody knows what became of it.
+/// Sends an open exactly once, by its deadline or never.
+///
+/// Without a timely answer its status is unknown.
 async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
@@ -213,7 +209,6 @@ async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
     Answer::Open(intent, outcome.unwrap_or_else(unknown)).into()
 }
 
-/// An answer, or the news that there is none within the last deadline.
 pub(crate) async fn within_deadline<T>(
     question: impl Future<Output = Result<Reply<T>, BrokerError>>,
 ) -> Result<Reply<T>, BrokerError> {

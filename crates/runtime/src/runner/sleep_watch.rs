@@ -1,13 +1,14 @@
-//! Notices that the process did not run for a while: the machine slept, or somebody stopped the process.
+//! Detects that the process was suspended, with the machine or by a signal.
 
 use candlewick_broker::clock::AwakeClock;
 use std::time::Duration;
 
-/// A run looks up at least as often as it renews its journal, every five seconds: whoever was away for longer than this was
-/// stopped. It is well below the time after which others may take the journal.
+/// Longest gap between two checks that does not count as a suspension.
+///
+/// A run checks at least every five seconds, when it renews its journal. The limit is well below
+/// the time after which another process may take the journal.
 const MAX_ABSENCE: Duration = Duration::from_secs(12);
 
-/// When the process was last seen to run.
 pub(crate) struct SleepWatch {
     clock: AwakeClock,
     seen: Duration,
@@ -19,12 +20,10 @@ impl SleepWatch {
         Self { clock, seen: clock.elapsed() }
     }
 
-    /// What has passed until now was no absence.
     pub(crate) fn look_up(&mut self) {
         self.seen = self.clock.elapsed();
     }
 
-    /// Returns for how long the process has stood still since the last call, `None` if it has not.
     pub(crate) fn absence(&mut self) -> Option<Duration> {
         self.absence_until(self.clock.elapsed())
     }

@@ -1,4 +1,4 @@
-//! What whoever watches is told, and when it is told how the run stands as a whole.
+//! Notifies watchers and observers, and schedules the overviews.
 
 use super::journal_writer::Returned;
 use super::requests::Came;
@@ -9,19 +9,15 @@ use candlewick_engine::IntentRow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An overview is at most so old, in real time, while anything at all happens.
 const OLDEST: Duration = Duration::from_secs(1);
-/// More may happen in a second than anybody can read, and each overview looks through all trades: they are at least so far apart.
+/// Minimum time between overviews: each scans all trades.
 const APART: Duration = Duration::from_millis(100);
 
-/// Whoever watches.
 pub(super) struct Watchers {
     all: Vec<Watcher>,
     observers: Vec<Arc<dyn Observer>>,
     clock: AwakeClock,
-    /// When the last overview was shown.
     shown: Option<Duration>,
-    /// Something of note has happened since.
     has_news: bool,
 }
 
@@ -30,7 +26,6 @@ impl Watchers {
         Self { all, observers: Vec::new(), clock: AwakeClock::start(), shown: None, has_news: true }
     }
 
-    /// The run begins, with these orders of earlier runs in doubt.
     pub(super) fn begin(&mut self, funds: Funds, in_doubt: Vec<IntentRow>) {
         self.notify(&Notice::Begins(funds));
         for row in in_doubt {
@@ -38,7 +33,6 @@ impl Watchers {
         }
     }
 
-    /// Tells everyone, and logs what must be seen where nobody watches.
     pub(super) fn notify(&mut self, notice: &Notice) {
         match notice {
             Notice::Note { text, .. } => tracing::info!("{text}"),
@@ -55,7 +49,6 @@ impl Watchers {
         }
     }
 
-    /// Shows how the run stands to those who ask for that, where it is due.
     pub(super) fn show(&mut self, overview: impl FnOnce() -> Overview) {
         if !self.all.iter().any(Watcher::wants_overview) {
             return;
@@ -69,31 +62,26 @@ impl Watchers {
         }
     }
 
-    /// Lets another measure the run.
     pub(super) fn add(&mut self, observer: Arc<dyn Observer>) {
         self.observers.push(observer);
     }
 
-    /// The loop goes round.
     pub(super) fn on_turn(&self) {
         self.observers.iter().for_each(|observer| observer.on_turn());
     }
 
-    /// A question is over.
     pub(super) fn on_answer(&self, came: &Came) {
         if let Some((question, took)) = came.took {
             self.observers.iter().for_each(|observer| observer.on_answer(question, took));
         }
     }
 
-    /// The journal was written, or could not be.
     pub(super) fn on_written(&self, returned: Returned) -> Returned {
         let (took, is_durable) = (returned.took, returned.durable.is_ok());
         self.observers.iter().for_each(|observer| observer.on_written(took, is_durable));
         returned
     }
 
-    /// How many notices were dropped.
     pub(super) fn dropped(&self) -> u64 {
         self.all.iter().map(Watcher::dropped).sum()
     }

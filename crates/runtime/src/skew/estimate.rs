@@ -1,39 +1,34 @@
-//! The difference that most samples agree on.
+//! Clock difference on which most samples agree.
 
 use candlewick_broker::Skew;
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 
-/// How far the venue's clock is ahead of ours, in ms; negative: behind.
+/// Lead of the venue's clock over ours, in ms; negative if it is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockEstimate {
-    /// At least this much.
     #[serde(rename = "low_ms")]
     pub low: Millis,
-    /// At most this much; none while nobody bounds it.
     #[serde(rename = "high_ms")]
     pub high: Option<Millis>,
-    /// How many recent samples say so.
     pub agreeing: usize,
-    /// How many samples of the run were outvoted when they came.
     pub outvoted: u64,
 }
 
 impl ClockEstimate {
-    /// Whether a sample does not contradict it.
     pub(crate) fn allows(&self, bounds: Skew) -> bool {
         bounds.low <= self.high.unwrap_or(Millis::MAX) && self.low <= bounds.high
     }
 
-    /// The middle of the bounds.
     pub(crate) fn middle(&self) -> Millis {
         self.high.map_or(self.low, |high| Millis::new(i64::midpoint(self.low.get(), high.get())))
     }
 }
 
-/// The bounds on which the most agree. Where several are equally good, all between them is possible.
+/// Returns the bounds on which most samples agree.
 ///
-/// The algorithm is Marzullo's ("Maintaining the Time in a Distributed System", 1984), as in the network time protocol.
+/// If several are equally good, returns their hull. Marzullo's algorithm ("Maintaining the Time in
+/// a Distributed System", 1984), as in NTP.
 pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {

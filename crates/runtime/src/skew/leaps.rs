@@ -1,11 +1,9 @@
-//! Leaps of the venue's clock, condensed: a clock that leaps all the time is reported now and then.
+//! Rate limit for reports of clock leaps.
 
 use candlewick_sdk::Millis;
 
-/// Leaps within so long after a reported one are only counted.
 const QUIET: Millis = Millis::from_seconds(600);
 
-/// The leaps that were not reported.
 #[derive(Debug, Default)]
 pub(super) struct LeapLog {
     reported: Option<Millis>,

@@ -1,8 +1,9 @@
-//! How far our clock and the venue's differ, as far as the venue's answers can prove it.
+//! Difference between our clock and the venue's, as far as the venue's answers prove it.
 //!
-//! Every answer is a [`ClockSample`]: bounds of how far the venue's clock is ahead of ours, as wide as the request took.
-//! [`estimate`] finds the difference that most of the recent ones agree on; whoever contradicts it is outvoted and
-//! counted. When the newest contradict all earlier ones, a clock has leapt: what was said before is forgotten.
+//! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the
+//! request took. [`estimate`] finds the difference on which most recent samples agree, and counts
+//! the outvoted ones. When the newest samples contradict all earlier ones, a clock has leapt and
+//! the earlier ones are dropped.
 
 mod estimate;
 mod leaps;
@@ -19,21 +20,17 @@ use candlewick_broker::Skew;
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// A smaller change is not reported.
 const STEP: Millis = Millis::new(250);
-/// So many of each source's samples are kept.
 const KEPT: usize = 16;
-/// Older ones are forgotten.
 const FORGOTTEN_AFTER: Millis = Millis::from_seconds(600);
-/// Clocks drift apart: bounds grow by a millisecond in so many. Twice what cheap quartz does.
+/// Clock drift allowance: bounds widen by 1 ms per this many ms.
+///
+/// Twice the drift of cheap quartz.
 const DRIFT: i64 = 5_000;
-/// So many new samples in a row that contradict all others show a leap.
 const LEAP: usize = 2;
 
-/// Follows the difference between the clocks.
 #[derive(Debug, Default)]
 pub(crate) struct SkewWatch {
-    /// The newest last.
     samples: VecDeque<Dated>,
     reported: Millis,
     estimate: Option<ClockEstimate>,
@@ -41,9 +38,10 @@ pub(crate) struct SkewWatch {
     leaps: LeapLog,
 }
 
-/// Describes how far this machine's clock is from the venue's: `this machine is 1.0 s behind the venue; nothing opens above 2.0 s`.
+/// Describes how far this machine's clock is ahead of or behind the venue's.
 ///
-/// `offset` is ours minus theirs, `limit` is `risk.max_clock_skew_ms` if it is known and on.
+/// Example: `this machine is 1.0 s behind the venue; nothing opens above 2.0 s`. `offset` is our
+/// clock minus the venue's. `limit` is `risk.max_clock_skew_ms`, `None` if unknown or off.
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
@@ -56,24 +54,20 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     format!("this machine is {by} {side} the venue{limit}")
 }
 
-/// A sample and when it came, by our clock.
 #[derive(Clone, Copy, Debug)]
 struct Dated {
     at: Millis,
     sample: ClockSample,
 }
 
-/// What a sample changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The certain part of the difference, ours minus theirs, when it is worth reporting.
+    /// Certain part of the skew (ours minus the venue's), if worth reporting.
     pub(crate) offset: Option<Millis>,
-    /// By how much the venue's clock leapt against ours.
     pub(crate) leapt: Option<Millis>,
 }
 
 impl SkewWatch {
-    /// Takes what an answer says.
     pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> Change {
         if sample.bounds.low > sample.bounds.high {
             // Our own clock went back between the question and the answer: that proves nothing.
@@ -88,23 +82,20 @@ impl SkewWatch {
         Change { offset: self.offset_to_report(), leapt }
     }
 
-    /// The best that is known.
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
     }
 
-    /// Describes a leap of the venue's clock, `None` while another was described a short while ago.
     pub(crate) fn describe_leap(&mut self, by: Millis, now: Millis) -> Option<String> {
         self.leaps.describe(by, now)
     }
 
-    /// How far our clock may be wrong; none without a sample on either side.
+    /// Returns the maximum error of our clock, `None` unless bounded on both sides.
     pub(crate) fn uncertainty(&self) -> Option<Millis> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
     }
 
-    /// Our clock was moved forward by this much.
     pub(crate) fn our_clock_moved(&mut self, by: Millis, now: Millis) -> Change {
         for dated in &mut self.samples {
             let Skew { low, high } = dated.sample.bounds;
@@ -131,8 +122,9 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Those of the estimate; or, until it is outvoted, those of a newest header that says worse: a clock that has
-    /// just leapt is heeded at once, and believed when a second answer says so.
+    /// Returns the bounds of the estimate, or of the newest `Date` header if worse.
+    ///
+    /// A leap takes effect at once, and enters the estimate once a second answer confirms it.
     fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
@@ -146,7 +138,6 @@ impl SkewWatch {
         estimate::agree(self.samples.iter().map(|dated| dated.bounds_at(now)))
     }
 
-    /// The newest few agree with each other, and no estimate without them allows any of them: the rest is forgotten.
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
         let earlier = self.samples.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
         let bounds = |samples: std::ops::Range<usize>| {

@@ -1,25 +1,22 @@
-//! What an answer proves about the venue's clock.
+//! Bounds of the clock skew that follow from venue answers.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 
-/// By how much a record may have been written after our own time.
 const MAX_AHEAD: Millis = Millis::HOUR;
 
-/// By what the venue says its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSource {
-    /// The `Date` header of an answer: a whole second, written while the request was under way.
+    /// `Date` header of an answer: a whole second, written during the request.
     Date,
-    /// The moment at which the venue says that it took or created a trade, written while the open was under way.
+    /// Request or creation time of a trade, written during the open request.
     Open,
-    /// The moment of a price record, which cannot lie in the venue's future.
+    /// Time of a price record, which cannot be in the venue's future.
     PriceRecord,
 }
 
-/// What one of them proves: bounds of how far the venue's clock is ahead of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockSample {
     pub(crate) source: ClockSource,
@@ -27,20 +24,20 @@ pub(crate) struct ClockSample {
 }
 
 impl ClockSample {
-    /// That of an answer's header.
     pub(crate) fn of_date<T>(reply: &Reply<T>) -> Option<Self> {
         reply.skew().map(|bounds| Self { source: ClockSource::Date, bounds })
     }
 
-    /// That of an open's reply: its trade was taken between the sending and the answer.
     pub(crate) fn of_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
         let taken = reply.value.request_time?;
         let bounds = Skew { low: taken - reply.received, high: taken - reply.sent };
         Some(Self { source: ClockSource::Open, bounds })
     }
 
-    /// That of the price of a moment: the venue's time is its record's or later, by how much is not known. The record of a later
-    /// moment is not what was asked for, and a time that nobody's clock can show yet is none: they prove nothing.
+    /// Returns the sample of a price answer: the venue's time is the record's or later.
+    ///
+    /// `None` for a record later than requested, or with an implausible future time: these prove
+    /// nothing.
     pub(crate) fn of_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);

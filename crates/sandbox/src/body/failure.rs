@@ -1,4 +1,4 @@
-//! Bodies of errors (contract 5). Those of 400, 404 and 500 are not shown there: they take the shapes of the 401s.
+//! Error bodies (contract 5). Undocumented ones (400, 404, 500) use the shape of the 401s.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
-//! What the sandbox sends, field by field, exactly as the contract names it.
+//! Response bodies of the sandbox, field by field as the contract names them.
 //!
-//! The client's models are tolerant and full of absences; these are strict and complete, and are written apart
-//! from them on purpose: a misspelt field cannot be misspelt on both sides.
+//! Unlike the client's tolerant models, these are strict and complete. They are deliberately
+//! separate, so that a misspelt field cannot go unnoticed on both sides.
 
 mod account;
 mod failure;
@@ -21,7 +21,6 @@ pub(crate) use value::{AssetType, CandleInterval, Pair, Slot};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, SecondsFormat};
 
-/// A moment as the contract's `At` fields have it.
 pub(crate) fn iso8601(moment: Millis) -> String {
     let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)

@@ -1,4 +1,4 @@
-//! A trade in each of its projections, the page they come in, and the body that opens one (contract 2.2 to 2.5, 4.1).
+//! Trade projections, list pages and the body of an open (contract 2.2 to 2.5, 4.1).
 
 use super::value::{
     CloseType, Direction, ExpirationType, IsDemo, Pair, Stake, TradeResult, TradeStatus, WalletType,
@@ -222,7 +222,6 @@ pub(crate) struct AsyncTrade {
     pub(crate) open_price: f64,
 }
 
-/// Rows of the one or the other kind.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum TradeListing {

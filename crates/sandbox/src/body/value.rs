@@ -1,5 +1,7 @@
-//! Values that stand in several bodies and parameters, as the `OpenAPI` document names them. What is on offer in one
-//! sandbox (pairs, intervals, codes, amounts) `server/document.rs` adds.
+//! Shared values of bodies and parameters in the `OpenAPI` document.
+//!
+//! Values of a particular sandbox (pairs, intervals, codes, amounts) are added by
+//! `server/document.rs`.
 
 #![allow(dead_code)] // they only document
 

@@ -1,9 +1,7 @@
-//! Answers that a client must survive: values and fields that nobody has documented, and bodies that are no JSON.
+//! Malformed answers that a client must survive: undocumented values and fields, invalid JSON.
 
 use serde_json::{Value, json};
 
-/// Adds unknown fields to every object, replaces the state of every trade, wherever it stands, by values that no
-/// page documents, and adds a wallet of an unknown type to the list of wallets.
 pub(crate) fn disfigure(body: &mut Value) {
     match body {
         Value::Array(items) => {
@@ -25,7 +23,6 @@ pub(crate) fn disfigure(body: &mut Value) {
     }
 }
 
-/// A further wallet like the first one, if these are wallets.
 fn unknown_wallet(items: &[Value]) -> Option<Value> {
     let mut wallet = items.first()?.clone();
     let is_wallet = ["id", "userId", "type", "balance"].iter().all(|field| wallet.get(field).is_some());
@@ -37,7 +34,6 @@ fn unknown_wallet(items: &[Value]) -> Option<Value> {
     Some(wallet)
 }
 
-/// Bytes that are not the document that they are said to be; which ones, an index chooses.
 pub(crate) fn garbage(index: u64) -> &'static [u8] {
     const BODIES: [&[u8]; 5] = [
         b"",

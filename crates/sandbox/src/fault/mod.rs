@@ -1,4 +1,4 @@
-//! What can go wrong on purpose: the faults, the profiles that choose among them, the switchboard that counts.
+//! Injected faults, the profiles that select them, and the switchboard that counts them.
 
 mod disfigure;
 mod profile;
@@ -12,50 +12,37 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One thing that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// The answer starts late, in real time.
     Latency,
-    /// 500 or 503, and nothing was done.
     Errors,
-    /// 500 or 503 on an open, and the trade exists.
+    /// 500 or 503 on an open, but the trade exists.
     ErrorsAfter,
-    /// The connection is reset before anything was done.
     DropBefore,
     /// The connection is reset after an open was accepted: the trade exists.
     DropAfter,
-    /// The request is handled, and no answer ever comes (the connection is reset after the span).
+    /// The request is handled but never answered. The connection is reset later.
     Hang,
-    /// The request is handled, and the answer's body is not what it says it is.
     Garbage,
-    /// A new trade is missing from lists and by id for the span, in venue time.
+    /// A new trade is missing from lists and lookups for the span, in venue time.
     ListLag,
-    /// A settlement becomes known the span later than it should, in venue time.
+    /// A settlement becomes visible late by the span, in venue time.
     LateSettlement,
-    /// Lists come in no order, and rows repeat across pages.
     Shuffle,
-    /// A list holds a row twice.
     Duplicates,
-    /// Answers hold enum values and fields that nobody has documented.
     UnknownValues,
-    /// The token is not accepted for the span, in venue time.
+    /// The token is rejected for the span, in venue time.
     ExpiredToken,
-    /// The stream's connection is reset.
     StreamDrop,
-    /// The stream is open and brings nothing for the span, in real time.
+    /// The stream is open but silent for the span, in real time.
     StreamStall,
-    /// A streamed price comes twice.
     StreamDuplicate,
-    /// A streamed price comes after the next one.
     StreamReorder,
-    /// A streamed message is not what it should be.
     StreamGarbage,
 }
 
 impl Fault {
-    /// Every fault, in the order in which a request meets them.
     pub const ALL: [Self; 18] = [
         Self::Latency,
         Self::DropBefore,
@@ -77,7 +64,6 @@ impl Fault {
         Self::StreamGarbage,
     ];
 
-    /// As written in a profile.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Latency => "latency",
@@ -101,7 +87,6 @@ impl Fault {
         }
     }
 
-    /// How often it strikes when a profile names it alone.
     pub(crate) const fn usual_probability(self) -> f64 {
         match self {
             Self::Latency | Self::ListLag | Self::LateSettlement | Self::Shuffle => 1.0,
@@ -118,7 +103,9 @@ impl Fault {
         }
     }
 
-    /// How long it lasts when a profile does not say: real time for latency, hang and the stream, venue time for the rest.
+    /// Default duration of a fault.
+    ///
+    /// In real time for latency, hang and the stream, in venue time for the others.
     pub(crate) const fn usual_span(self) -> Millis {
         match self {
             Self::Latency => Millis::new(300),
@@ -140,12 +127,10 @@ impl Fault {
         }
     }
 
-    /// Whether it lasts; the others strike and are over.
     pub(crate) fn has_span(self) -> bool {
         self.usual_span() > Millis::ZERO
     }
 
-    /// How often it strikes within `mixed`: enough to be met in a short session, rare enough to trade on.
     pub(crate) const fn mixed_probability(self) -> f64 {
         match self {
             Self::Latency | Self::ListLag | Self::LateSettlement | Self::Shuffle => 0.2,

@@ -1,4 +1,4 @@
-//! Which faults strike, how often and for how long: one line of text.
+//! Fault profiles in one line of text: faults with probability and duration.
 
 use super::Fault;
 use candlewick_sdk::Millis;
@@ -19,52 +19,33 @@ pub struct FaultProfile {
     rates: BTreeMap<Fault, FaultRate>,
 }
 
-/// How often a fault strikes and how long it lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaultRate {
-    /// From 0 to 1, for each occasion.
+    /// Probability per occasion, 0 to 1.
     pub probability: f64,
-    /// How long; zero for a fault that is over at once.
+    /// Duration, zero for an instantaneous fault.
     pub span: Millis,
 }
 
-/// Why a text is not a [`FaultProfile`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
-    /// No fault has this name.
     #[error("\"{name}\" is not a fault: use none, mixed, all, or names from {known}")]
-    UnknownName {
-        /// What was written.
-        name: String,
-        /// Every name.
-        known: String,
-    },
-    /// A part after the name is neither a probability nor a span that the fault has.
+    UnknownName { name: String, known: String },
     #[error("\"{part}\" after {fault}: use a probability from 0 to 1{span}")]
-    BadPart {
-        /// What was written.
-        part: String,
-        /// The fault's name.
-        fault: Fault,
-        /// What else could stand there.
-        span: &'static str,
-    },
+    BadPart { part: String, fault: Fault, span: &'static str },
 }
 
 impl FaultProfile {
-    /// Nothing goes wrong.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The same profile with one more fault, or another rate of one that it has.
     #[must_use]
     pub fn with(mut self, fault: Fault, rate: FaultRate) -> Self {
         self.rates.insert(fault, rate);
         self
     }
 
-    /// The rate of a fault, when the profile has it.
     pub fn rate(&self, fault: Fault) -> Option<FaultRate> {
         self.rates.get(&fault).copied()
     }

@@ -1,4 +1,4 @@
-//! The faults that are on right now, and how often each has struck.
+//! Active faults and the number of strikes of each.
 
 use super::{Fault, FaultProfile};
 use crate::chance::{Chance, Subject};
@@ -7,7 +7,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Decides, from a seed, which request and which trade a fault strikes. Shared; changeable while it runs.
 #[derive(Debug)]
 pub struct Switchboard {
     chance: Chance,
@@ -17,12 +16,10 @@ pub struct Switchboard {
 #[derive(Debug, Default)]
 struct State {
     profile: FaultProfile,
-    /// Draws made so far, by fault: the next draw's index.
     draws: BTreeMap<Fault, u64>,
     counts: FaultCounts,
 }
 
-/// How often each fault has struck.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct FaultCounts {
@@ -30,39 +27,35 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// How often this one has.
     pub fn of(&self, fault: Fault) -> u64 {
         self.strikes.get(&fault).copied().unwrap_or_default()
     }
 
-    /// How often any has.
     pub fn total(&self) -> u64 {
         self.strikes.values().sum()
     }
 }
 
 impl Switchboard {
-    /// A switchboard with this profile on.
     pub fn new(profile: FaultProfile, seed: u64) -> Self {
         Self { chance: Chance::new(seed), state: Mutex::new(State { profile, ..State::default() }) }
     }
 
-    /// Turns another profile on; counts and draws go on.
     pub fn set(&self, profile: FaultProfile) {
         self.state().profile = profile;
     }
 
-    /// The profile that is on.
     pub fn profile(&self) -> FaultProfile {
         self.state().profile.clone()
     }
 
-    /// How often each fault has struck so far.
     pub fn counts(&self) -> FaultCounts {
         self.state().counts.clone()
     }
 
-    /// Draws for one occasion: the fault's span when it strikes (zero for one that is over at once).
+    /// Draws for one occasion and returns the span if the fault strikes.
+    ///
+    /// The span is zero for an instantaneous fault.
     pub(crate) fn strike(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;

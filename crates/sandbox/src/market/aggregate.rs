@@ -1,25 +1,21 @@
-//! Candles of any interval on offer, as of a moment: the closed ones and, if wanted, the one still forming.
+//! Candles of any offered interval as of a time: closed ones, optionally the forming one.
 
 use super::board::{Board, NotOffered};
 use super::second::Second;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv};
 
-/// Into how many samples the bridge's part of a forming candle is cut at most.
 const SAMPLES: i64 = 120;
 
-/// Which candles are asked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) interval: Interval,
-    /// Open times from here.
     pub(crate) start: Millis,
-    /// Open times up to and including this.
+    /// Last open time, inclusive.
     pub(crate) end: Millis,
     pub(crate) skip: usize,
     pub(crate) limit: usize,
 }
 
-/// Whether the forming candle is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forming {
     Included,
@@ -27,7 +23,6 @@ pub(crate) enum Forming {
 }
 
 impl Board {
-    /// The candles of a window as of `now`, ascending. A forming candle holds what is known of it by `now`.
     pub(crate) fn candles(
         &self,
         window: Window,
@@ -45,7 +40,6 @@ impl Board {
         Ok(closed.iter().copied().chain(forming).skip(skip).take(limit).collect())
     }
 
-    /// The candle that `now` lies strictly inside of, from the finest candles and seconds that are complete.
     fn forming_candle(&self, interval: Interval, now: Millis) -> Option<Candle> {
         let open_time = now.floor_to(interval.length());
         let mut parts = Parts::default();
@@ -68,7 +62,6 @@ impl Board {
     }
 }
 
-/// The candles that open within `start..=end` and are closed by `now`.
 fn closed_between(series: &CandleSeries, start: Millis, end: Millis, now: Millis) -> &[Candle] {
     let candles = series.candles();
     let from = candles.partition_point(|candle| candle.time() < start);
@@ -77,7 +70,6 @@ fn closed_between(series: &CandleSeries, start: Millis, end: Millis, now: Millis
     candles.get(from..to).unwrap_or_default()
 }
 
-/// A candle growing from consecutive parts.
 #[derive(Default)]
 struct Parts {
     numbers: Option<Ohlcv>,

@@ -1,4 +1,4 @@
-//! The pairs on offer, each with its stored candles.
+//! The offered pairs with their stored candles.
 
 use super::PricePaths;
 use crate::chance::{Chance, symbol_key};
@@ -10,21 +10,17 @@ use candlewick_simulator::{PricePath, SimulationSettings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// All pairs.
 pub(crate) struct Boards {
     boards: BTreeMap<Symbol, Board>,
 }
 
-/// One pair: its candles, and what its prices look like.
 pub(crate) struct Board {
     pub(crate) symbol: Symbol,
     pub(crate) asset_type: AssetType,
-    /// As given; the finest first, never empty.
+    /// Series as given, finest first; never empty.
     pub(super) stored: Vec<CandleSeries>,
-    /// Made from the stored ones when first asked for; `None` where no long candle is complete.
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     pub(super) tick: Option<f64>,
-    /// What prices the trades of this pair.
     pub(super) path: Option<PricePath>,
     pub(crate) chance: Chance,
     pub(crate) symbol_key: u64,
@@ -65,17 +61,14 @@ impl Boards {
         Ok(Self { boards })
     }
 
-    /// The pair of this name.
     pub(crate) fn of(&self, pair: &str) -> Option<&Board> {
         self.boards.get(&Symbol::new(pair).ok()?)
     }
 
-    /// The names of all pairs, in alphabetical order.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.boards.keys().map(Symbol::as_str).collect()
     }
 
-    /// The intervals that every pair has candles of, the shortest first.
     pub(crate) fn intervals(&self) -> Vec<Interval> {
         let usual = USUAL_INTERVALS.iter().filter_map(|text| text.parse().ok());
         let stored = self.boards.values().flat_map(|board| board.stored.iter().map(CandleSeries::interval));
@@ -84,12 +77,10 @@ impl Boards {
         known.into_iter().filter(everywhere).collect()
     }
 
-    /// The length of the finest candles of the pair whose finest are the longest.
     pub(crate) fn coarsest(&self) -> Millis {
         self.boards.values().map(Board::finest).max().unwrap_or(Millis::SECOND)
     }
 
-    /// Whether all these symbols, and no others, are on offer.
     pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
         let with_market: std::collections::BTreeSet<Symbol> = symbols.collect();
         let with_candles = self.boards.keys().copied().collect();
@@ -115,9 +106,9 @@ fn tick_of(simulation: &SimulationSettings, symbol: Symbol) -> Option<f64> {
 }
 
 impl Board {
-    /// The candles of an interval: those stored, or made of the coarsest stored ones that divide it.
+    /// Returns the candles of an interval, stored or resampled.
     ///
-    /// `Err` when the interval is not on offer, `Ok(None)` when no candle of it is complete.
+    /// `Ok(None)` if no candle is complete.
     pub(super) fn series_of(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
@@ -131,19 +122,16 @@ impl Board {
         self.stored.iter().any(|one| one.interval() == interval) || self.source_of(interval).is_some()
     }
 
-    /// The coarsest stored series that makes a usual interval; the intervals that are stored come on top.
     fn source_of(&self, interval: Interval) -> Option<&CandleSeries> {
         let usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
         let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
         self.stored.iter().rev().find(divides).filter(|_| usual)
     }
 
-    /// The length of its finest candles.
     pub(super) fn finest(&self) -> Millis {
         self.stored.first().map_or(Millis::SECOND, |series| series.interval().length())
     }
 }
 
-/// The interval is neither stored nor made of stored candles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotOffered;

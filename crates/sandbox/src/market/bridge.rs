@@ -1,13 +1,14 @@
-//! One-second prices inside a candle: a seeded random bridge from its open to its close.
+//! One-second prices inside a candle: a seeded random bridge from open to close.
 
 use crate::chance::{Chance, Subject};
 use candlewick_sdk::Candle;
 
-/// The bridge over one candle. It starts at the open, ends exactly at the close, stays within low and high, and
-/// keeps to the tick. The price of any second is found by halving, without walking through the others.
+/// The bridge over one candle.
+///
+/// It starts at the open, ends exactly at the close, stays between low and high, and keeps to the
+/// tick. Any second is found by bisection, without walking through the others.
 pub(crate) struct Bridge<'a> {
     pub(crate) candle: &'a Candle,
-    /// How many seconds the candle lasts.
     pub(crate) seconds: u64,
     pub(crate) tick: Option<f64>,
     pub(crate) chance: Chance,
@@ -15,7 +16,6 @@ pub(crate) struct Bridge<'a> {
 }
 
 impl Bridge<'_> {
-    /// The price after `elapsed` seconds, at most the candle's length.
     pub(crate) fn price_after(&self, elapsed: u64) -> f64 {
         let (mut from, mut to) = ((0, self.candle.open()), (self.seconds, self.candle.close()));
         if elapsed == 0 {
@@ -35,7 +35,9 @@ impl Bridge<'_> {
         }
     }
 
-    /// A Brownian bridge's midpoint: the mean of its neighbours, and noise of variance `left x right / both`.
+    /// Returns the midpoint of a Brownian bridge.
+    ///
+    /// The mean of the neighbours plus noise of variance `left x right / both`.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
@@ -48,8 +50,10 @@ impl Bridge<'_> {
         self.on_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// The nearest multiple of the tick: one division where a whole number of ticks makes 1, so that the price
-    /// is the number that its decimal text stands for.
+    /// Rounds to the nearest multiple of the tick.
+    ///
+    /// Uses a single division if a whole number of ticks makes 1, so that the price equals its
+    /// decimal text.
     fn on_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

@@ -1,4 +1,4 @@
-//! The price side: what the candles say at a moment of venue time.
+//! Market data as of a moment of venue time.
 
 mod aggregate;
 mod board;
@@ -13,10 +13,8 @@ use candlewick_sdk::{CandleSeries, Symbol};
 use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
 use std::collections::BTreeMap;
 
-/// What prices the trades of each symbol.
 pub(crate) type PricePaths = BTreeMap<Symbol, PricePath>;
 
-/// The price path of each market.
 pub(crate) fn paths_of(
     markets: &[Market],
     simulation: &SimulationSettings,
@@ -24,8 +22,10 @@ pub(crate) fn paths_of(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// The simulator's markets for a set of series: of each symbol the finest series is the detail and the next longer
-/// one the price series; a symbol with one series has no detail. Longer series are only served as candles.
+/// Builds the simulator's markets from the candle series.
+///
+/// The finest series of a symbol is the detail and the next longer one the price series. A symbol
+/// with one series has no detail. Longer series are only served as candles.
 pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {

@@ -1,25 +1,21 @@
-//! One-second prices of a pair: from one-second candles where there are any, else from the bridge.
+//! One-second prices of a pair, from one-second candles or else from the bridge.
 
 use super::board::Board;
 use super::bridge::Bridge;
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use candlewick_simulator::{PathPrice, PriceMoment};
 
-/// Prices of one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Second {
-    /// Its start.
     pub(crate) time: Millis,
     pub(crate) open: f64,
     pub(crate) high: f64,
     pub(crate) low: f64,
     pub(crate) close: f64,
-    /// An even share of its candle's.
     pub(crate) volume: f64,
 }
 
 impl Board {
-    /// The newest second that starts at `latest` or before and has a price.
     pub(crate) fn newest_second(&self, latest: Millis) -> Option<Second> {
         let latest = latest.floor_to(Millis::SECOND);
         // The finest series comes first: where two cover the same second, it speaks.
@@ -31,7 +27,6 @@ impl Board {
         self.second_at(newest)
     }
 
-    /// The second that starts at `time` (a whole second), when a candle covers it.
     pub(crate) fn second_at(&self, time: Millis) -> Option<Second> {
         self.stored.iter().find_map(|series| {
             let candle = last_candle(series, time)?;
@@ -54,8 +49,10 @@ impl Board {
         self.with_trades(Second { time, open, high, low, close, volume })
     }
 
-    /// The second with the prices at which trades open and close in it. They follow the price path, which goes straight
-    /// through a candle, so that a backtest gives the same; the record shows that they were traded.
+    /// Extends the range of a second by the prices at which trades open and close.
+    ///
+    /// Trades follow the price path, a straight line through the candle, so that a backtest gives
+    /// the same result.
     fn with_trades(&self, second: Second) -> Second {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
@@ -68,7 +65,6 @@ impl Board {
     }
 }
 
-/// The last candle that opens at `time` or before.
 fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     let candles = series.candles();
     let after = candles.partition_point(|candle| candle.time() <= time);

@@ -1,4 +1,4 @@
-//! How many connections are open at once, and which one ends where a new client comes and there is no place left.
+//! Connection limit, and eviction of idle connections.
 
 use super::connection::Connection;
 use std::collections::BTreeMap;
@@ -6,11 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// How long a connection whose place is wanted goes on, in real time: a request that was sent before it ended is read.
+/// Time a connection stays open after eviction, in real time.
+///
+/// A request already sent is still read.
 pub(super) const PARTING: Duration = Duration::from_millis(20);
 
-/// The places for connections. Where all are taken, a new client gets that of the connection that has been idle the
-/// longest; only requests that are under way can make him wait.
+/// Connection slots.
+///
+/// If all are in use, a new client gets that of the longest idle connection. It waits only if every
+/// connection has a request in flight.
 #[derive(Clone)]
 pub(super) struct Admission {
     free: Arc<Semaphore>,
@@ -18,16 +22,13 @@ pub(super) struct Admission {
     became_idle: Arc<Notify>,
 }
 
-/// An open connection, and how it is asked to end once it is idle. The map's key grows with each admission.
 struct Open {
     connection: Connection,
     end: Option<oneshot::Sender<()>>,
 }
 
-/// A place, given back when it is dropped.
 pub(super) struct Place {
     pub(super) connection: Connection,
-    /// Ready once another client needs the place.
     pub(super) wanted: oneshot::Receiver<()>,
     number: u64,
     admission: Admission,
@@ -43,7 +44,6 @@ impl Admission {
         }
     }
 
-    /// A place for a connection that has been accepted.
     pub(super) async fn admit(&self) -> Place {
         let permit = loop {
             let idle = self.became_idle.notified();
@@ -65,7 +65,6 @@ impl Admission {
         Place { connection, wanted, number, admission: self.clone(), _permit: permit }
     }
 
-    /// Asks the connection that has been idle the longest to end; false where each has a request under way.
     fn ask_longest_idle(&self) -> bool {
         let mut open = self.open();
         let idle = open.values_mut().filter(|one| one.end.is_some());

@@ -1,4 +1,4 @@
-//! The handle on a connection: whether a request is under way, and the way to reset it from within one.
+//! Connection handle: tracks requests in flight, and can reset the connection from within one.
 
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// A handle on the connection that a request came by.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
@@ -17,25 +16,21 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 struct Shared {
     severed: AtomicBool,
-    /// How many requests have come by it.
     requests: AtomicU64,
-    /// Since when none is under way.
     idle_since: Mutex<Option<Instant>>,
     became_idle: Arc<Notify>,
 }
 
-/// A request that is under way until this is dropped.
 pub(super) struct UnderWay(Connection);
 
 impl Connection {
-    /// An idle connection that notifies when it has become idle again.
     pub(super) fn new(became_idle: Arc<Notify>) -> Self {
         let idle_since = Mutex::new(Some(Instant::now()));
         let (severed, requests) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { shared: Arc::new(Shared { severed, requests, idle_since, became_idle }) }
     }
 
-    /// From now on nothing is read or written: the server's next attempt ends the connection by a reset.
+    /// Stops all reads and writes. The server's next attempt resets the connection.
     pub(crate) fn sever(&self) {
         self.shared.severed.store(true, Ordering::Release);
     }
@@ -44,7 +39,7 @@ impl Connection {
         self.shared.severed.load(Ordering::Acquire)
     }
 
-    /// Since when no request is under way; `None` while one is.
+    /// Start of the idle time, `None` while a request is in flight.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +66,6 @@ impl Drop for UnderWay {
     }
 }
 
-/// Marks the connection of a request as one in use until the request is answered.
 pub(crate) async fn mark_under_way(request: Request, next: Next) -> Response {
     let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
     let _under_way = connection.map(Connection::begin_request);

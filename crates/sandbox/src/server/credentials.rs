@@ -1,6 +1,7 @@
-//! Who may ask: the `api-token` and `api-key` headers, and `x-timestamp` where it is required (contract 5).
+//! Checks `api-token`, `api-key` and, where required, `x-timestamp` (contract 5).
 //!
-//! A handler names one of these first, so that nobody learns of a fault in his request before he has a credential.
+//! Handlers take the credential as their first extractor, so that a client without one learns
+//! nothing about errors in its request.
 
 use super::failure::{Failure, Shape};
 use super::state::ServerState;
@@ -12,13 +13,11 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::Response;
 use std::sync::Arc;
 
-/// The request has the token of the trading token API.
 pub(crate) struct Token;
 
-/// The request has the token, and the `x-timestamp` that every description of the endpoint requires (contract 4.1).
+/// The token, plus the `x-timestamp` required on this endpoint (contract 4.1).
 pub(crate) struct TokenAndTimestamp;
 
-/// The request has the key of the symbol price API.
 pub(crate) struct Key;
 
 impl FromRequestParts<Arc<ServerState>> for Token {
@@ -45,7 +44,6 @@ impl FromRequestParts<Arc<ServerState>> for Key {
     }
 }
 
-/// Whether `x-timestamp` must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timestamp {
     Required,

@@ -1,4 +1,4 @@
-//! The `Date` header of every answer: venue time, so that clients can measure their skew.
+//! `Date` header of every answer: venue time, so that clients can measure their skew.
 
 use super::state::ServerState;
 use axum::extract::{Request, State};
@@ -10,7 +10,6 @@ use candlewick_sdk::Millis;
 use chrono::DateTime;
 use std::sync::Arc;
 
-/// Dates an answer when it leaves.
 pub(crate) async fn date(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {
@@ -19,7 +18,6 @@ pub(crate) async fn date(State(state): State<Arc<ServerState>>, request: Request
     response
 }
 
-/// As HTTP writes dates.
 fn http_date(moment: Millis) -> String {
     let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
     moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()

@@ -1,5 +1,6 @@
-//! What one sandbox has on offer, written into its `OpenAPI` document: the names, codes and limits that only its candles
-//! and its settings know, so that a client that keeps to the document is never refused for what it could have read.
+//! Adds the names, codes and limits of one sandbox to its `OpenAPI` document.
+//!
+//! A client that follows the document is then never refused for something it could have read there.
 
 use super::state::ServerState;
 use crate::TradedWallet;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 
-/// The credentials that operations name (contract 5).
 pub(crate) struct Credentials;
 
 impl utoipa::Modify for Credentials {
@@ -23,7 +23,6 @@ impl utoipa::Modify for Credentials {
     }
 }
 
-/// The document with what is on offer.
 pub(crate) fn with_offer(document: &OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
@@ -53,7 +52,6 @@ pub(crate) fn with_offer(document: &OpenApi, state: &ServerState) -> Value {
     document
 }
 
-/// A pattern of the duration codes that are not shorter than `shortest`, and shorter than a day.
 fn codes_from(shortest: Millis) -> String {
     let seconds = shortest.get() / 1_000;
     let two_digits = |from: i64| (from..60).map(|value| format!("{value:02}")).collect::<Vec<_>>().join("|");

@@ -1,4 +1,4 @@
-//! Where the switchboard's faults meet a request.
+//! Middleware that applies the switchboard's faults to requests.
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -19,10 +19,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// The longest answer that is held in memory to be disfigured.
 const LONGEST_BODY: usize = 16 << 20;
 
-/// Runs a request through the faults that strike it, in the order of [`Fault::ALL`].
 pub(crate) async fn meet_faults(
     State(state): State<Arc<ServerState>>,
     request: Request,
@@ -65,7 +63,6 @@ pub(crate) async fn meet_faults(
     response
 }
 
-/// Waits in real time, but not beyond the end of the sandbox.
 async fn wait(state: &ServerState, span: Millis) {
     let span = Duration::from_millis(u64::try_from(span.get()).unwrap_or(0));
     tokio::select! {
@@ -74,8 +71,9 @@ async fn wait(state: &ServerState, span: Millis) {
     }
 }
 
-/// Ends the connection without an answer. Where there is no connection (a router that is called in process), the
-/// body of the answer fails instead.
+/// Resets the connection without an answer.
+///
+/// Without a connection (in-process) the body fails instead.
 fn sever(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();
@@ -83,7 +81,6 @@ fn sever(connection: Option<&Connection>) -> Response {
     Response::new(Body::new(Broken))
 }
 
-/// 500 and 503 in turns; 503 says when to come back.
 fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     let even = state.switchboard.counts().of(fault).is_multiple_of(2);
     let (status, message) = if even {
@@ -114,7 +111,6 @@ async fn disfigured(response: Response) -> Result<Response, axum::Error> {
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
-/// A body that fails at once.
 struct Broken;
 
 impl HttpBody for Broken {

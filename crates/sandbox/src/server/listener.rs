@@ -1,4 +1,4 @@
-//! The listener: connections that can be reset from within a request, that end where no request comes, and that make room.
+//! TCP listener with resettable connections, read deadlines and eviction of idle connections.
 
 use super::admission::{Admission, PARTING, Place};
 use super::connection::Connection;
@@ -11,29 +11,24 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-/// How many connections may be open at once.
 const MAX_CONNECTIONS: usize = 1_024;
-/// How long the head of a request may take, in real time: from the connection's begin for its first one, from its first
-/// byte for each later one. Between requests a connection may rest.
+/// Deadline for the head of a request, in real time.
+///
+/// It starts with the connection for the first request, and with the first byte for later ones. A
+/// connection may idle between requests.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A TCP listener whose connections can be severed, have deadlines, and have a limited number of places.
 pub(crate) struct ConnectionListener {
     listener: TcpListener,
     admission: Admission,
 }
 
-/// One accepted TCP connection.
 pub(crate) struct SeverableStream {
     stream: TcpStream,
     place: Place,
-    /// Whether bytes of an answer may still wait to be written.
     unflushed: bool,
-    /// Whether another client needs the place.
     is_wanted: bool,
-    /// When the head that is being read must be complete.
     head_deadline: Pin<Box<Sleep>>,
-    /// Which request that head is of: it is complete once as many requests have come.
     head_of: u64,
 }
 
@@ -77,7 +72,6 @@ impl axum::extract::connect_info::Connected<axum::serve::IncomingStream<'_, Conn
 }
 
 impl SeverableStream {
-    /// The stream while the connection lives.
     fn live(self: Pin<&mut Self>) -> io::Result<&mut Self> {
         let this = self.get_mut();
         if this.place.connection.is_severed() {
@@ -86,12 +80,10 @@ impl SeverableStream {
         Ok(this)
     }
 
-    /// Whether nothing is read, done or written for a request whose head is complete.
     fn is_idle(&self) -> bool {
         !self.unflushed && self.place.connection.idle_since().is_some()
     }
 
-    /// Whether a head is being read: its deadline runs.
     fn is_head_begun(&self) -> bool {
         self.place.connection.requests() < self.head_of
     }
@@ -101,7 +93,6 @@ impl SeverableStream {
         self.head_deadline.as_mut().reset(Instant::now() + span);
     }
 
-    /// Whether an idle connection, of which nothing can be read now, is to end.
     fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.is_wanted && Pin::new(&mut self.place.wanted).poll(context).is_ready() {
             self.is_wanted = true;
@@ -113,7 +104,7 @@ impl SeverableStream {
     }
 }
 
-/// A severed connection closes by a reset instead of a farewell.
+/// A severed connection closes with a reset instead of a regular shutdown.
 impl Drop for SeverableStream {
     fn drop(&mut self) {
         if self.place.connection.is_severed()

@@ -1,4 +1,4 @@
-//! The HTTP side: routes, credentials, the shape of every answer.
+//! HTTP side: routes, credentials and the shape of every answer.
 
 mod admission;
 mod connection;

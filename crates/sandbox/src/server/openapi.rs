@@ -1,4 +1,4 @@
-//! The routes, and the `OpenAPI` document that is made of them.
+//! The routes and the `OpenAPI` document built from them.
 
 use super::connection::mark_under_way;
 use super::date::date;
@@ -28,7 +28,6 @@ use utoipa_axum::routes;
 )]
 struct Document;
 
-/// Every route over one state.
 pub(crate) fn router(state: Arc<ServerState>) -> Router {
     let (endpoints, document) = OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(trading::wallets))

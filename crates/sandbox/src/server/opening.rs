@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// Opens a trade. The full body is answered by the full projection, the short one by an acknowledgement.
+/// Opens a trade: the full body returns a full trade, the short an acknowledgement.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
     security(("token" = [])),
@@ -114,7 +114,6 @@ pub(crate) async fn open_async(
     }
 }
 
-/// Checks everything that can be checked before the simulator is asked.
 fn accept(
     state: &ServerState,
     headers: &HeaderMap,

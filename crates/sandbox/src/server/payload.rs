@@ -1,4 +1,4 @@
-//! The parts of a request that may be unreadable, each answered in the shape of its endpoint (contract 5 and 7).
+//! Extractors of path and body, with errors in the shape of the endpoint (contract 5 and 7).
 
 use super::failure::Failure;
 use super::state::ServerState;
@@ -13,14 +13,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The largest request body.
 pub(crate) const LARGEST_BODY: usize = 64 << 10;
-/// How much of a larger body is read and dropped, so that a client that sends all of it before it reads finds the answer.
+/// Bytes of a larger body that are read and dropped.
+///
+/// A client that sends everything before it reads then still receives the answer.
 const LARGEST_DROPPED: usize = 8 << 20;
-/// How long a body may take, in real time.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The variable segment of a path, decoded.
 pub(crate) struct Segment(pub(crate) String);
 
 impl FromRequestParts<Arc<ServerState>> for Segment {
@@ -41,7 +40,6 @@ impl FromRequestParts<Arc<ServerState>> for Segment {
     }
 }
 
-/// The whole body of a request.
 pub(crate) struct Payload(pub(crate) Bytes);
 
 impl FromRequest<Arc<ServerState>> for Payload {
@@ -67,7 +65,6 @@ impl FromRequest<Arc<ServerState>> for Payload {
     }
 }
 
-/// Why a body is not there.
 enum Unreadable {
     Cut,
     TooLarge,

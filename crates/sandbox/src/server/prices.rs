@@ -17,18 +17,16 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
-/// The only slot that has prices.
 pub(super) const SLOT: &str = "default";
-/// The most candles in one answer; a larger `limit` counts as this (contract 8: not shown).
+/// Maximum number of candles; a larger `limit` is capped (contract 8: not shown).
 const LARGEST_LIMIT: usize = 1_000;
 
-/// What there is to say against a price request.
 pub(super) enum Objection {
     BadRequest(String),
     NotFound,
 }
 
-/// The newest price record, or the newest at or before a time.
+/// Returns the newest price record, or the newest at or before a time.
 #[utoipa::path(
     get, path = "/symbol-price/last", tag = "symbol price API",
     security(("key" = [])),
@@ -66,7 +64,7 @@ pub(crate) async fn last_price(
     answer().unwrap_or_else(|objection: Objection| objection.answer(now, &uri))
 }
 
-/// The newest price record of a pair in the default slot.
+/// Returns the newest price record of a pair in the default slot.
 #[utoipa::path(
     get, path = "/symbol-price/default/{pair}", tag = "symbol price API",
     security(("key" = [])),
@@ -95,7 +93,7 @@ pub(crate) async fn default_price(
     }
 }
 
-/// Candles of an interval whose open times lie in a window, ascending.
+/// Returns candles of an interval by open time, ascending.
 #[utoipa::path(
     get, path = "/aggregated-prices/prices", tag = "symbol price API",
     security(("key" = [])),
@@ -166,14 +164,12 @@ fn window_of(parameters: &Parameters) -> Result<Window, String> {
     Ok(Window { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
 }
 
-/// The pair of a request, when it has prices in the slot.
 fn board_of<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, Objection> {
     let pair: String = read(parameters, "pair").map_err(Objection::BadRequest)?;
     let slot = parameters.get("slot").map_or(SLOT, String::as_str);
     state.boards.of(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
 }
 
-/// The newest record at or before `limit` that is complete by `now`.
 pub(super) fn record_of(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
     let complete = now - Millis::SECOND;
     let second = board.newest_second(limit.min(complete)).ok_or(Objection::NotFound)?;

@@ -1,12 +1,10 @@
-//! Query parameters, each with its message when it is missing or unreadable.
+//! Query parameters, with messages for missing and invalid ones.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// The decoded parameters of one request.
 pub(crate) type Parameters = BTreeMap<String, String>;
 
-/// A parameter that has a default.
 pub(crate) fn read_or<T: FromStr>(parameters: &Parameters, name: &str, default: T) -> Result<T, String> {
     match parameters.get(name) {
         None => Ok(default),
@@ -14,7 +12,6 @@ pub(crate) fn read_or<T: FromStr>(parameters: &Parameters, name: &str, default: 
     }
 }
 
-/// A parameter that has none.
 pub(crate) fn read<T: FromStr>(parameters: &Parameters, name: &str) -> Result<T, String> {
     let text = parameters.get(name).filter(|text| !text.is_empty());
     parse(name, text.ok_or_else(|| format!("{name} is required"))?)

@@ -1,4 +1,4 @@
-//! What every request works with.
+//! Shared state of all requests.
 
 use crate::fault::Switchboard;
 use crate::market::Boards;
@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// The venue, the prices, the clock and the switchboard, shared by all requests.
 pub(crate) struct ServerState {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) boards: Boards,
@@ -23,13 +22,10 @@ pub(crate) struct ServerState {
     pub(crate) short_form: ShortForm,
     pub(crate) include_forming: bool,
     pub(crate) allow_coarse: bool,
-    /// True once the sandbox is to stop: nothing waits any longer.
     pub(crate) stopping: watch::Receiver<bool>,
     venue: Mutex<Venue>,
-    /// Venue time until which the token is refused.
     expired_until: AtomicI64,
     lists: AtomicU64,
-    /// Venue time of the last push of prices.
     #[cfg(feature = "stream")]
     pub(crate) pushed: watch::Sender<Millis>,
 }
@@ -82,12 +78,10 @@ impl ServerState {
         now.get() < self.expired_until.load(Ordering::Relaxed)
     }
 
-    /// Counts a list request.
     pub(crate) fn next_list(&self) -> u64 {
         self.lists.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Ends when the sandbox is to stop; never, where only its routes are left.
     pub(crate) async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
         if stopping.wait_for(|stopping| *stopping).await.is_err() {

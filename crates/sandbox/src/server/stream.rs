@@ -1,4 +1,6 @@
-//! Prices that are pushed: Socket.IO 4 over WebSocket, the namespace `/symbol-prices` alone (`observed: prices and candles`).
+//! Price stream: Socket.IO 4 over WebSocket (`observed: prices and candles`).
+//!
+//! Only the namespace `/symbol-prices` is served.
 
 use super::connection::Connection;
 use super::credentials::Key;
@@ -20,33 +22,24 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 const NAMESPACE: &str = "/symbol-prices";
-/// Frames that are longer end the connection, in bytes.
 const LONGEST_FRAME: usize = 4_096;
-/// How often it is asked whether the client is there, and how long it may take to say so, in real time.
 const PING_EVERY: Duration = Duration::from_secs(10);
 const PONG_WITHIN: Duration = Duration::from_secs(10);
-/// How long a client may not take what is sent, in real time.
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// The end of a connection.
 struct Ended;
 
-/// One client.
 struct Client {
     state: Arc<ServerState>,
     connection: Option<Connection>,
     socket: WebSocket,
     has_joined: bool,
-    /// The pairs it asked for, and the last record that each was sent.
     pairs: BTreeMap<String, Millis>,
-    /// Until when nothing is sent, where it stalls.
     stalls_until: Option<Instant>,
-    /// What is sent after the next message.
     held_back: Option<String>,
     heard: Instant,
 }
 
-/// The stream. A client shows its key when it connects.
 pub(crate) async fn stream(
     State(state): State<Arc<ServerState>>,
     _: Key,
@@ -117,7 +110,6 @@ impl Client {
         }
     }
 
-    /// Takes a packet of the client.
     async fn take(&mut self, text: &str) -> Result<(), Ended> {
         self.heard = Instant::now();
         if text == "3" {
@@ -152,7 +144,6 @@ impl Client {
         Ok(())
     }
 
-    /// Sends each pair's newest record, once.
     async fn push(&mut self, now: Millis) -> Result<(), Ended> {
         let mut messages = VecDeque::new();
         for (pair, sent) in &mut self.pairs {
@@ -171,7 +162,6 @@ impl Client {
         Ok(())
     }
 
-    /// Sends a message, unless a fault strikes it.
     async fn push_one(&mut self, message: String) -> Result<(), Ended> {
         let state = Arc::clone(&self.state);
         let strike = |fault| state.switchboard.strike(fault);

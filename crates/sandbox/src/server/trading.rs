@@ -14,10 +14,10 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// The largest page; a larger `pageSize` counts as this (contract 8: not shown).
+/// Maximum page size; a larger `pageSize` is capped (contract 8: not shown).
 const LARGEST_PAGE: u64 = 1_000;
 
-/// All wallets of the authenticated user.
+/// Returns all wallets of the authenticated user.
 #[utoipa::path(
     get, path = "/token/wallets", tag = "trading token API",
     security(("token" = [])),
@@ -35,7 +35,7 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTi
     Json(wallets).into_response()
 }
 
-/// A page of trades: list items, or with `userId` full ones.
+/// Returns a page of trades: list items, or full trades with `userId`.
 #[utoipa::path(
     get, path = "/token/trades", tag = "trading token API",
     security(("token" = [])),
@@ -87,7 +87,7 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     Ok(PageRequest { page, page_size: page_size.min(LARGEST_PAGE), user_id })
 }
 
-/// One trade in the short projection.
+/// Returns one trade in the short projection.
 #[utoipa::path(
     get, path = "/token/trades/{id}", tag = "trading token API",
     security(("token" = [])),
@@ -124,7 +124,7 @@ pub(crate) async fn trade(
     }
 }
 
-/// The profile of the authenticated user.
+/// Returns the profile of the authenticated user.
 #[utoipa::path(
     get, path = "/token/users/me", tag = "trading token API",
     security(("token" = [])),

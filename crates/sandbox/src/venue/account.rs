@@ -1,4 +1,4 @@
-//! The one user of the sandbox and the two wallets.
+//! The sandbox's only user and its two wallets.
 
 use crate::TradedWallet;
 use crate::body::{CopyTradeParams, User, UserParams, Wallet, iso8601};
@@ -6,11 +6,9 @@ use crate::chance::Chance;
 use crate::identifier::{Named, identify};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
-/// Who trades.
 pub(super) struct Account {
     pub(super) user_id: String,
     pub(super) tenant_id: String,
-    /// Which wallet takes trades.
     pub(super) wallet: TradedWallet,
     demo_wallet_id: String,
     real_wallet_id: String,
@@ -34,7 +32,6 @@ impl Account {
         }
     }
 
-    /// The wallet that takes trades: its identifier and type.
     pub(super) fn traded(&self) -> (&str, &'static str) {
         match self.wallet {
             TradedWallet::Demo => (&self.demo_wallet_id, "DEMO"),
@@ -42,7 +39,7 @@ impl Account {
         }
     }
 
-    /// Both wallets, one of them empty, so that a client has to choose.
+    /// Returns both wallets, one of them empty, so that a client must choose.
     pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
         let wallet = |id: &String, wallet_type, balance| Wallet {
             id: id.clone(),
@@ -58,7 +55,6 @@ impl Account {
         vec![wallet(&self.real_wallet_id, "REAL", real), wallet(&self.demo_wallet_id, "DEMO", demo)]
     }
 
-    /// Nobody in particular.
     pub(super) fn user(&self, now: Millis) -> User {
         User {
             id: self.user_id.clone(),

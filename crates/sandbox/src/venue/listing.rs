@@ -6,32 +6,28 @@ use crate::body::{TradeListing, TradePage};
 use crate::chance::{Chance, Subject};
 use candlewick_sdk::Millis;
 
-/// One page of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageRequest {
-    /// From 1.
+    /// 1-based.
     pub(crate) page: u64,
-    /// At least 1.
     pub(crate) page_size: u64,
-    /// Restricts the list to one trader, and makes its rows full.
     pub(crate) user_id: Option<String>,
 }
 
-/// The order of rows (contract 4.1: not shown).
+/// Order of rows (contract 4.1: not shown).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// By request time, the latest first.
     NewestFirst,
-    /// In no order, which differs from request to request within a page; each page repeats the last row of the
-    /// page before. Reading all pages still shows every row, unless a new trade shifts them meanwhile.
+    /// Unordered, different per request within a page.
+    ///
+    /// Each page repeats the last row of the previous one. Reading all pages still shows every row,
+    /// unless a new trade shifts them meanwhile.
     Shuffled {
-        /// Counts requests.
         draw: u64,
     },
 }
 
 impl Venue {
-    /// A page as of `now`.
     pub(crate) fn page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
         self.pass_until(now);
         let of_trader = request.user_id.as_ref().is_none_or(|user| *user == self.account.user_id);
@@ -72,7 +68,6 @@ impl Venue {
 }
 
 impl TradePage {
-    /// Repeats a row of the page, if it has any.
     pub(crate) fn duplicate_row(&mut self) {
         self.count += match &mut self.data {
             TradeListing::Items(rows) => repeat_first(rows),

@@ -1,4 +1,4 @@
-//! The trading side: the simulator, and the table of trades that the API shows of it.
+//! Trading side: the simulator and the trades that the API exposes.
 
 mod account;
 mod listing;
@@ -28,15 +28,16 @@ use std::sync::Arc;
 use table::TradeTable;
 use trade::{Ending, Trade};
 
-/// How many trades of one sandbox may be open at once; an open beyond it is rejected.
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// The venue as the API sees it. Every method first lets venue time pass up to `now`.
+/// The venue as seen by the API. Every method first advances venue time to `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// For the entry of a `NEXT_CANDLE`, which the simulator says only with the settlement.
+    /// Prices for the entry of a `NEXT_CANDLE`.
+    ///
+    /// The simulator reports that entry only on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -45,48 +46,35 @@ pub(crate) struct Venue {
     switchboard: Arc<Switchboard>,
 }
 
-/// When an accepted trade can be seen in lists and by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visible {
     AtOnce,
     OnArrival,
 }
 
-/// What became of an order.
 pub(crate) enum Opened {
-    /// The trade has this number; the answer is due at the time.
-    Accepted {
-        number: u64,
-        arrival: Millis,
-    },
-    Rejected {
-        reason: Reason,
-        arrival: Millis,
-    },
+    Accepted { number: u64, arrival: Millis },
+    Rejected { reason: Reason, arrival: Millis },
 }
 
-/// Why an order is rejected: in words, and as a program reads it. The contract shows neither (contract 5); both are the
-/// sandbox's.
+/// Reason of a rejection. Message and code are not in the contract (contract 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
     pub(crate) message: Cow<'static, str>,
-    /// What stands in `error`; without one it is the name of the status.
+    /// Value of `error`, `None` for the name of the status.
     pub(crate) code: Option<&'static str>,
 }
 
 impl Reason {
-    /// A reason in words alone.
     pub(crate) fn words(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), code: None }
     }
 
-    /// A reason that a program can tell from others.
     const fn coded(message: &'static str, code: &'static str) -> Self {
         Self { message: Cow::Borrowed(message), code: Some(code) }
     }
 }
 
-/// The order is for a pair that is not on offer.
 pub(crate) const NOT_ACTIVE: Reason = Reason::coded("Symbol not active", "SYMBOL_NOT_ACTIVE");
 
 impl Venue {
@@ -112,7 +100,6 @@ impl Venue {
         })
     }
 
-    /// Whether the candles can price this order's expiry; a pair that is not on offer can price none.
     pub(crate) fn prices(&self, request: &OrderRequest) -> Priced {
         match self.markets.iter().find(|market| market.symbol() == request.symbol) {
             None => Priced::NoSuchSymbol,
@@ -121,7 +108,6 @@ impl Venue {
         }
     }
 
-    /// Takes an order at `now`; it arrives one latency later.
     pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
         self.pass_until(now);
         if self.trades.open() >= MAX_OPEN_TRADES {
@@ -166,7 +152,6 @@ impl Venue {
         Opened::Accepted { number: order.number, arrival }
     }
 
-    /// Lets everything happen that is due at `now`.
     fn pass_until(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
             match event {
@@ -181,18 +166,17 @@ impl Venue {
         self.trades.pass_until(now);
     }
 
-    /// Stakes of accepted orders that have not arrived yet: still in the balance.
+    /// Total stake of accepted orders that have not arrived yet; still in the balance.
     fn promised(&self, now: Millis) -> Money {
         let on_the_way = self.trades.newest_first().take_while(|trade| trade.request_time > now);
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Whether a settlement may be shown, and paid, later than the simulator pays it.
     fn may_settle_late(&self) -> bool {
         self.switchboard.profile().rate(Fault::LateSettlement).is_some()
     }
 
-    /// What the demo wallet shows: a settlement that is shown late pays late.
+    /// Returns the visible demo balance. A settlement shown late also pays late.
     pub(crate) fn balance(&mut self, now: Millis) -> Money {
         self.pass_until(now);
         self.simulator.balance() - self.trades.hidden_return(now)
@@ -207,8 +191,9 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// The entry of a trade as far as it is known at `now`: never before the trade opens. (Under `stress` the
-    /// settlement replaces that of a `NEXT_CANDLE` by the shifted price.)
+    /// Returns the entry price as far as known at `now`, never before the trade opens.
+    ///
+    /// Under `stress` the settlement replaces the entry of a `NEXT_CANDLE` by the shifted price.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;
@@ -226,7 +211,6 @@ impl Venue {
     }
 }
 
-/// Whether an expiry can be priced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priced {
     Finely,

@@ -1,4 +1,4 @@
-//! Reads the body of an open, and names the reason when it is not one (contract 4.1, endpoint 4).
+//! Parsing and validation of the body of an open (contract 4.1, endpoint 4).
 
 use crate::TradedWallet;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyScale, Symbol};
@@ -6,7 +6,6 @@ use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// An order as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OrderRequest {
     pub(crate) symbol: Symbol,
@@ -15,30 +14,27 @@ pub(crate) struct OrderRequest {
     pub(crate) expiry: Expiry,
 }
 
-/// Which of the contract's two bodies it came in, and so which answer it gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyShape {
-    /// Shape A: answered by the full projection.
+    /// Shape A, answered with the full projection.
     Full,
-    /// Shape B: answered by an acknowledgement.
+    /// Shape B, answered with an acknowledgement.
     Short,
 }
 
-/// What bodies are held to.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderRules {
     pub(crate) scale: MoneyScale,
     pub(crate) wallet: TradedWallet,
     pub(crate) short_close_type: CloseType,
-    /// Empty: all.
+    /// Allowed close types, empty for all.
     pub(crate) close_types: Vec<CloseType>,
-    /// Zero: no limit.
+    /// Zero for no limit.
     pub(crate) min_amount: Decimal,
-    /// Zero: no limit.
+    /// Zero for no limit.
     pub(crate) max_amount: Decimal,
 }
 
-/// The order in a body, or the reason why there is none.
 pub(crate) fn read_body(
     body: &[u8],
     rules: &OrderRules,
@@ -69,7 +65,6 @@ pub(crate) fn read_body(
     Ok((shape, request))
 }
 
-/// Whether `isDemo` names the wallet that takes trades.
 fn check_wallet(fields: &Map<String, Value>, wallet: TradedWallet) -> Result<(), &'static str> {
     match (fields.get("isDemo"), wallet) {
         (Some(Value::Bool(true)), TradedWallet::Demo) | (Some(Value::Bool(false)), TradedWallet::Real) => {
@@ -104,7 +99,9 @@ fn expiration_type_of(fields: &Map<String, Value>) -> Result<ExpirationType, &'s
     }
 }
 
-/// The stake in a JSON number, exactly as its digits say; or what is to be said of the field after its name.
+/// Parses the stake exactly as written.
+///
+/// The error completes a sentence that starts with the field name.
 fn stake_of(amount: Option<&Value>, rules: &OrderRules) -> Result<Money, &'static str> {
     let Some(Value::Number(number)) = amount else { return Err("must be a number") };
     let text = number.to_string();

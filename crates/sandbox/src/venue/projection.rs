@@ -1,4 +1,4 @@
-//! A trade in the contract's projections, as of a moment.
+//! Projections of a trade as of a point in time.
 
 use super::Venue;
 use super::trade::Trade;
@@ -6,17 +6,15 @@ use crate::TradedWallet;
 use crate::body::{Acknowledgement, AsyncTrade, FullTrade, ListItem, ShortTrade, WalletEntry, iso8601};
 use candlewick_sdk::{Millis, Money};
 
-/// What a trade's row has beyond the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShortForm {
     /// The contract's seven fields.
     Plain,
-    /// And what came of it (`observed: results`).
+    /// Also includes the result (`observed: results`).
     Rich,
 }
 
 impl Venue {
-    /// The trade with this id, once it is seen.
     pub(crate) fn short_trade(&mut self, id: &str, form: ShortForm, now: Millis) -> Option<ShortTrade> {
         self.pass_until(now);
         let trade = self.trades.find(id)?;
@@ -39,7 +37,9 @@ impl Venue {
         })
     }
 
-    /// The answer to an open: full, without what only list rows have, and as of its beginning (contract 2.3).
+    /// Returns the full projection as of the opening (contract 2.3).
+    ///
+    /// It lacks the list-only fields.
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.pass_until(now);
         let trade = self.trades.get(number)?;
@@ -58,13 +58,13 @@ impl Venue {
         })
     }
 
-    /// The answer to an open with the short body (contract 2.4).
+    /// Returns the answer to an open with the short body (contract 2.4).
     pub(crate) fn acknowledgement(&self, number: u64) -> Option<Acknowledgement> {
         let trade = self.trades.get(number)?;
         Some(Acknowledgement { trade_id: trade.id.clone(), status: "OPEN" })
     }
 
-    /// The answer of `open-async`: nothing but the times is known (`observed: opening a trade`).
+    /// Returns the answer of `open-async`: times only (`observed: opening a trade`).
     pub(crate) fn async_trade(&self, number: u64) -> Option<AsyncTrade> {
         let trade = self.trades.get(number)?;
         Some(AsyncTrade {
@@ -152,7 +152,7 @@ impl Venue {
     }
 }
 
-/// Net (`observed: money`); 0 until it is known.
+/// Net profit (`observed: money`); 0 until known.
 fn profit_at(trade: &Trade, now: Millis) -> Money {
     trade.settled_at(now).map_or(Money::ZERO, |settled| settled.profit)
 }

@@ -1,21 +1,18 @@
-//! The table of trades: all that are not over for whoever asks, and the last of those that are.
+//! Table of trades: all that still appear open, and the most recently ended ones.
 
 use super::trade::{Ending, Trade};
 use candlewick_sdk::{Millis, Money};
 use candlewick_simulator::SettledTrade;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// What the venue remembers. A trade is forgotten once so many others were seen to be over after it: then it is nowhere, as
-/// one that never was.
+/// Trade store.
+///
+/// A trade is forgotten once `keep` later trades have visibly ended, as if it never existed.
 pub(super) struct TradeTable {
-    /// By the number of the order.
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
-    /// Settled, and not yet seen to be, with the moment from which they are.
     unseen: BTreeSet<(Millis, u64)>,
-    /// Seen to be over, the first one in front.
     over: VecDeque<u64>,
-    /// How many of those are kept.
     keep: usize,
 }
 
@@ -25,22 +22,18 @@ impl TradeTable {
         Self { trades, by_id: HashMap::new(), unseen, over: VecDeque::new(), keep }
     }
 
-    /// How many are not over, or not yet seen to be.
     pub(super) fn open(&self) -> usize {
         self.trades.len() - self.over.len()
     }
 
-    /// The trade of this order.
     pub(super) fn get(&self, number: u64) -> Option<&Trade> {
         self.trades.get(&number)
     }
 
-    /// The trade with this identifier.
     pub(super) fn find(&self, id: &str) -> Option<&Trade> {
         self.get(*self.by_id.get(id)?)
     }
 
-    /// From the last order back.
     pub(super) fn newest_first(&self) -> impl Iterator<Item = &Trade> {
         self.trades.values().rev()
     }
@@ -51,14 +44,12 @@ impl TradeTable {
         self.trades.insert(number, trade);
     }
 
-    /// What the wallet held when the order arrived.
     pub(super) fn arrive(&mut self, number: u64, wallet_after: Money) {
         if let Some(trade) = self.trades.get_mut(&number) {
             trade.balance_before = wallet_after + trade.order.stake;
         }
     }
 
-    /// The trade is over at the venue; so much later this is shown.
     pub(super) fn settle(&mut self, settled: SettledTrade, lateness: Millis) {
         let Some(trade) = self.trades.get_mut(&settled.number) else { return };
         let shown_from = settled.known_at + lateness;
@@ -67,7 +58,6 @@ impl TradeTable {
         self.unseen.insert((shown_from.max(trade.listed_from), settled.number));
     }
 
-    /// What can be seen by `now` is; and what is too old by that is forgotten.
     pub(super) fn pass_until(&mut self, now: Millis) {
         while let Some((_, number)) = self.unseen.first().copied().filter(|(from, _)| *from <= now) {
             self.unseen.pop_first();
@@ -79,7 +69,6 @@ impl TradeTable {
         }
     }
 
-    /// What settlements that are not shown yet have already brought to the wallet.
     pub(super) fn hidden_return(&self, now: Millis) -> Money {
         let unseen = self.unseen.iter().filter_map(|(_, number)| self.get(*number));
         unseen.filter_map(|trade| trade.hidden_return(now)).sum()

@@ -1,4 +1,4 @@
-//! Average directional index, as Wilder defined it.
+//! Average directional index, as defined by Wilder.
 
 use super::atr::true_range;
 use super::error::checked_period;
@@ -6,12 +6,13 @@ use super::smoothing::Smoothing;
 use super::{IndicatorError, is_usable};
 use crate::Candle;
 
-/// The sum of the two directional indicators below which neither direction is shown (TA-Lib's own bound).
+/// Minimum sum of the directional indicators for a direction (as in TA-Lib).
 const NO_DIRECTION: f64 = 1e-14;
 
-/// How strong a trend is, 0 to 100, with its upward and downward parts (TA-Lib `ADX`, `PLUS_DI`, `MINUS_DI`).
+/// Trend strength from 0 to 100 with its directional parts.
 ///
-/// A candle at which neither direction shows leaves the index as it was, as in TA-Lib.
+/// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. As in TA-Lib, a candle without a direction
+/// leaves the index unchanged.
 #[derive(Clone, Debug)]
 pub struct Adx {
     previous: Option<Candle>,
@@ -25,15 +26,17 @@ pub struct Adx {
 /// The three lines of an [`Adx`], 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdxLines {
-    /// The strength of the trend, whatever its direction.
+    /// Trend strength, regardless of its direction.
     pub adx: f64,
-    /// The share of upward movement in the true range.
+    /// Upward movement as a share of the true range.
     pub plus_di: f64,
-    /// The share of downward movement in the true range.
+    /// Downward movement as a share of the true range.
     pub minus_di: f64,
 }
 
-/// Wilder's running sum: `period - 1` values are added up, then each new one displaces 1 / period of the sum.
+/// Wilder's running sum.
+///
+/// The first `period - 1` values are added up. Each later one replaces 1 / period of the sum.
 #[derive(Clone, Debug)]
 struct WilderSum {
     period: usize,
@@ -59,7 +62,7 @@ impl WilderSum {
 }
 
 impl Adx {
-    /// An index over `period` candles, from 2; the usual period is 14.
+    /// Creates an index over `period` candles, at least 2; usually 14.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -69,7 +72,7 @@ impl Adx {
         Ok(Self { previous: None, plus: sum.clone(), minus: sum.clone(), ranges: sum, index, last: None })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the lines, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<AdxLines> {
         if !is_usable(candle.high()) {
@@ -93,12 +96,14 @@ impl Adx {
         self.last.map(|adx| AdxLines { adx, plus_di, minus_di })
     }
 
-    /// Candles until the first value: 2 x `period`.
+    /// Returns the number of candles until the first value: 2 x `period`.
     pub fn warmup(&self) -> usize {
         2 * self.index.warmup()
     }
 
-    /// Candles until the value no longer depends on where the series began: about 43.4 x period (588 for 14).
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// About 43.4 x period (588 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + 2 * self.index.memory()
     }

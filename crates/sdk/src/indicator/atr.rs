@@ -1,26 +1,27 @@
-//! Average true range, as Wilder defined it.
+//! Average true range, as defined by Wilder.
 
 use super::error::checked_period;
 use super::smoothing::Smoothing;
 use super::{IndicatorError, is_usable};
 use crate::Candle;
 
-/// How far prices travel in a candle, gaps included, smoothed as Wilder did (TA-Lib `ATR`), in the unit of the
-/// price.
+/// Smoothed average of the true range, in price units.
+///
+/// The true range is the price movement during a candle, including the gap before it. Matches
+/// TA-Lib `ATR` with Wilder's smoothing.
 #[derive(Clone, Debug)]
 pub struct Atr {
     previous_close: Option<f64>,
     ranges: Smoothing,
 }
 
-/// The distance that the price travelled from the close before to the end of the candle.
 #[inline]
 pub(super) fn true_range(candle: &Candle, previous_close: f64) -> f64 {
     candle.high().max(previous_close) - candle.low().min(previous_close)
 }
 
 impl Atr {
-    /// An average over `period` true ranges, from 1; the usual period is 14.
+    /// Creates an average over `period` true ranges, at least 1; usually 14.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -29,7 +30,7 @@ impl Atr {
         Ok(Self { previous_close: None, ranges })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the average, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {
@@ -39,12 +40,16 @@ impl Atr {
         self.ranges.update(true_range(candle, previous_close))
     }
 
-    /// Candles until the first value: `period` + 1, as the first candle has no close before it.
+    /// Returns the number of candles until the first value: `period` + 1.
+    ///
+    /// The first candle has no previous close.
     pub fn warmup(&self) -> usize {
         self.ranges.warmup() + 1
     }
 
-    /// Candles until the value no longer depends on where the series began: about 21.7 x period (295 for 14).
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// About 21.7 x period (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.ranges.memory()
     }

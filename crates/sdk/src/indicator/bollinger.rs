@@ -1,33 +1,38 @@
-//! Bollinger bands.
+//! Bollinger Bands.
 
 use super::deviation::{Deviation, Moments};
 use super::error::checked_period;
 use super::{IndicatorError, is_usable};
 
-/// The mean of the last `period` values with a band at some standard deviations on either side (TA-Lib `BBANDS`
-/// with a simple average; the deviation is the population's, divided by `period`).
+/// Moving average with bands at a number of standard deviations on both sides.
+///
+/// Matches TA-Lib `BBANDS` with a simple average. The deviation is that of the population, divided
+/// by `period`.
 #[derive(Clone, Debug)]
 pub struct Bollinger {
     deviations: f64,
     window: Deviation,
 }
 
-/// The three lines of a [`Bollinger`], in the unit of the price.
+/// The three lines of a [`Bollinger`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BollingerBands {
-    /// The mean plus the deviations.
+    /// Mean plus the deviations.
     pub upper: f64,
-    /// The mean.
+    /// Mean.
     pub middle: f64,
-    /// The mean minus the deviations.
+    /// Mean minus the deviations.
     pub lower: f64,
 }
 
 impl Bollinger {
-    /// Bands over `period` values, from 2, at `deviations` on either side; usually 20 and 2.
+    /// Creates bands over `period` values at `deviations` on both sides.
+    ///
+    /// Usually 20 and 2.
     ///
     /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeDeviations`] unless above 0 and up to 1000.
+    /// [`IndicatorError::ChangePeriod`] below 2; [`IndicatorError::ChangeDeviations`] outside (0,
+    /// 1000].
     pub fn new(period: usize, deviations: f64) -> Result<Self, IndicatorError> {
         let period = checked_period("bollinger", period, 2)?;
         if !(deviations > 0.0 && deviations <= 1_000.0) {
@@ -36,7 +41,7 @@ impl Bollinger {
         Ok(Self { deviations, window: Deviation::new(period) })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<BollingerBands> {
         if !is_usable(value) {
@@ -47,7 +52,9 @@ impl Bollinger {
         Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

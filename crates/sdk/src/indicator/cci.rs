@@ -4,29 +4,28 @@ use super::error::checked_period;
 use super::{IndicatorError, is_usable};
 use crate::Candle;
 
-/// Lambert's constant: most values then lie between -100 and 100.
+/// Lambert's constant, which puts most values between -100 and 100.
 const SCALE: f64 = 0.015;
-/// Distances from the mean below this share of it are rounding, and count as none (TA-Lib's own bound).
+/// Share of the mean below which a distance is rounding error (as in TA-Lib).
 const ROUNDING: f64 = 1e-14;
 
-/// How far the typical price, (high + low + close) / 3, lies from its mean, in mean absolute deviations
-/// (TA-Lib `CCI`).
+/// Distance of the typical price from its mean, in mean absolute deviations.
 ///
-/// Without any deviation the value is 0, as in TA-Lib.
+/// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no
+/// deviation.
 ///
-/// Our own: the wrapped crate's takes the deviation of closes instead of typical prices, and its running sums
-/// leave a rounding error that a stretch without movement would blow up to +-67. An update looks through the
-/// window, as the mean deviation has no running form.
+/// The wrapped crate's CCI is not used: it takes the deviation of closes, and the rounding errors
+/// of its running sums grow to +-67 during a period without movement. An update scans the window,
+/// because the mean deviation has no incremental form.
 #[derive(Clone, Debug)]
 pub struct Cci {
     window: Box<[f64]>,
-    /// Where the next typical price goes.
     next: usize,
     missing: usize,
 }
 
 impl Cci {
-    /// An index over `period` candles, from 2; the usual period is 20.
+    /// Creates an index over `period` candles, at least 2; usually 20.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -35,7 +34,7 @@ impl Cci {
         Ok(Self { window: vec![0.0; period].into_boxed_slice(), next: 0, missing: period })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the value, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {
@@ -56,7 +55,9 @@ impl Cci {
         if distance.abs() <= rounding || deviation <= rounding || unit <= 0.0 { 0.0 } else { distance / unit }
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.len()
     }

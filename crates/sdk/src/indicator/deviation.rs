@@ -1,29 +1,25 @@
-//! The running mean and standard deviation of the last values: the piece that Bollinger's bands and the z-score share.
+//! Running mean and standard deviation, shared by Bollinger Bands and z-score.
 
-/// Windows after which the running sums are made afresh, so that rounding errors do not pile up.
+/// Number of windows between recomputations, which limit rounding errors.
 const REFRESH_WINDOWS: usize = 32;
-/// Squares that have shrunk to this share of their peak hold little but its rounding errors.
+/// Share of their peak below which the squares consist mostly of rounding errors.
 const SHRUNK: f64 = 1e-6;
 
-/// The mean and the population's deviation (divided by `period`) of the last `period` values.
+/// Mean and population deviation (divided by `period`) of the last `period` values.
 ///
-/// Our own: the wrapped crate's deviation never loses a rounding error again, and after a jump, or a million
-/// candles, that is more than 1e-9 of the price.
+/// The wrapped crate's deviation is not used: it accumulates rounding errors, which exceed 1e-9 of
+/// the price after a jump or a million candles.
 #[derive(Clone, Debug)]
 pub(super) struct Deviation {
     window: Box<[f64]>,
-    /// Where the next value goes.
     next: usize,
     missing: usize,
     mean: f64,
-    /// Sum of the squared distances from the mean, and its largest value since they were made afresh.
     squares: f64,
     peak: f64,
-    /// Values until the sums are made afresh.
     fresh_for: usize,
 }
 
-/// What a [`Deviation`] answers, in the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Moments {
     pub(super) mean: f64,
@@ -31,13 +27,11 @@ pub(super) struct Moments {
 }
 
 impl Deviation {
-    /// Of `period` values, which is not 0.
     pub(super) fn new(period: usize) -> Self {
         let window = vec![0.0; period].into_boxed_slice();
         Self { window, next: 0, missing: period, mean: 0.0, squares: 0.0, peak: 0.0, fresh_for: 0 }
     }
 
-    /// Takes a usable value; answers from the `period`th on.
     #[inline]
     pub(super) fn update(&mut self, value: f64) -> Option<Moments> {
         let oldest = std::mem::replace(&mut self.window[self.next], value);
@@ -54,7 +48,7 @@ impl Deviation {
         Some(Moments { mean: self.mean, deviation: (self.squares / self.window.len() as f64).sqrt() })
     }
 
-    /// Moves the sums from one window to the next (Welford's update, applied to an exchange).
+    /// Moves the sums to the next window (Welford's update for a replaced value).
     #[inline]
     fn replace(&mut self, oldest: f64, newest: f64) {
         let (change, mean) = (newest - oldest, self.mean);
@@ -67,8 +61,10 @@ impl Deviation {
         }
     }
 
-    /// Makes the sums afresh: two passes over the window, around a value of it, so that equal values have no
-    /// deviation at all.
+    /// Recomputes the sums in two passes.
+    ///
+    /// Distances are taken from a value of the window, so that equal values have a deviation of
+    /// exactly 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
@@ -77,7 +73,6 @@ impl Deviation {
         self.fresh_for = REFRESH_WINDOWS * period;
     }
 
-    /// Values until the first answer: `period`.
     pub(super) fn period(&self) -> usize {
         self.window.len()
     }

@@ -1,31 +1,33 @@
-//! Donchian's channel.
+//! Donchian channel.
 
 use super::error::checked_period;
 use super::extremes::{Extremes, RecentExtremes};
 use super::{IndicatorError, is_usable};
 use crate::Candle;
 
-/// The highest high and the lowest low of the last candles, the present one counted (Donchian's rule of 1960, as in Kaufman, *Trading
-/// Systems and Methods*; TA-Lib `MAX` of highs, `MIN` of lows). A breakout is a close beyond the channel of the candle before: the present one's
-/// holds its own close.
+/// Highest high and lowest low of the last candles, including the current one.
+///
+/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and
+/// `MIN` of lows. A breakout is a close beyond the channel of the previous candle: the current one
+/// contains its own close.
 #[derive(Clone, Debug)]
 pub struct Donchian {
     window: RecentExtremes,
 }
 
-/// The three lines of a [`Donchian`], in the unit of the price.
+/// The three lines of a [`Donchian`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DonchianChannel {
-    /// The highest high.
+    /// Highest high.
     pub upper: f64,
-    /// Half-way between the other two.
+    /// Midpoint of the other two lines.
     pub middle: f64,
-    /// The lowest low.
+    /// Lowest low.
     pub lower: f64,
 }
 
 impl Donchian {
-    /// A channel of `period` candles, from 1; usually 20.
+    /// Creates a channel over `period` candles, at least 1; usually 20.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -33,7 +35,7 @@ impl Donchian {
         Ok(Self { window: RecentExtremes::new(checked_period("donchian", period, 1)?) })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the channel, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<DonchianChannel> {
         if !is_usable(candle.high()) {
@@ -43,7 +45,9 @@ impl Donchian {
         Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -5,15 +5,17 @@ use super::smoothing::Smoothing;
 use super::{IndicatorError, are_usable, is_usable};
 use std::array;
 
-/// An average that forgets: each new value has the weight 2 / (period + 1), and the first answer is the simple
-/// mean of the first `period` values (TA-Lib `EMA`).
+/// Moving average with exponentially decaying weights.
+///
+/// Each new value has the weight 2 / (period + 1). The first result is the simple mean of the first
+/// `period` values (TA-Lib `EMA`).
 #[derive(Clone, Debug)]
 pub struct Ema {
     smoothing: Smoothing,
 }
 
 impl Ema {
-    /// An average over `period` values, from 1.
+    /// Creates an average over `period` values, at least 1.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -21,14 +23,15 @@ impl Ema {
         Ok(Self { smoothing: Smoothing::exponential(checked_period("ema", period, 1)?) })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if is_usable(value) { self.smoothing.update(value) } else { None }
     }
 
-    /// Shows averages the same values, one after the other: the answers of [`update`](Self::update), NaN where it has none. There are as
-    /// many answers as values.
+    /// Updates several averages with the same values at once.
+    ///
+    /// Returns the results of [`update`](Self::update), one per value, with NaN for `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_together<const COUNT: usize>(
@@ -60,12 +63,14 @@ impl Ema {
         averages.into_iter().zip(means).for_each(|(average, mean)| average.smoothing.set_mean(mean));
     }
 
-    /// Candles until the first value: `period`.
+    /// Returns the number of candles until the first value: `period`.
     pub fn warmup(&self) -> usize {
         self.smoothing.warmup()
     }
 
-    /// Candles until the value no longer depends on where the series began: `period` + about 10.4 x (period + 1).
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// `period` + about 10.4 x (period + 1).
     pub fn stable_after(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.memory()
     }

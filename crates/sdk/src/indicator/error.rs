@@ -1,68 +1,67 @@
-//! Why an indicator cannot be made.
+//! Errors in the settings of an indicator.
 
 use crate::Millis;
 
-/// The longest period, as in TA-Lib.
+/// Maximum period, as in TA-Lib.
 const LONGEST_PERIOD: usize = 100_000;
 
-/// The settings of an indicator are not usable.
+/// Invalid settings of an indicator.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IndicatorError {
     /// A period is too short or too long.
     #[error("{indicator}: period {period} is outside {least} to {LONGEST_PERIOD}")]
     ChangePeriod {
-        /// Which indicator.
+        /// Name of the indicator.
         indicator: &'static str,
-        /// What was asked for.
+        /// Requested period.
         period: usize,
-        /// The shortest that has a meaning.
+        /// Minimum period.
         least: usize,
     },
-    /// The fast period is not below the slow one.
+    /// The fast period is not shorter than the slow one.
     #[error("{indicator}: fast period {fast} is not below slow period {slow}")]
     OrderPeriods {
-        /// Which indicator.
+        /// Name of the indicator.
         indicator: &'static str,
-        /// The fast period.
+        /// Fast period.
         fast: usize,
-        /// The slow period.
+        /// Slow period.
         slow: usize,
     },
-    /// The bands' distance is not a finite number above zero.
+    /// The distance of the bands is out of range.
     #[error("bollinger: {deviations} deviations is not a number above 0 and up to 1000")]
     ChangeDeviations {
-        /// What was asked for.
+        /// Requested distance in standard deviations.
         deviations: f64,
     },
-    /// The distance of a channel's lines is not a finite number above zero.
+    /// The distance of the channel lines is out of range.
     #[error("{indicator}: multiple {multiple} is not a number above 0 and up to 1000")]
     ChangeMultiple {
-        /// Which indicator.
+        /// Name of the indicator.
         indicator: &'static str,
-        /// What was asked for.
+        /// Requested multiple of the average range.
         multiple: f64,
     },
-    /// A stop would not move, or beyond the trend's extreme.
+    /// The acceleration of a stop is out of range.
     #[error("parabolic sar: step {step} and limit {limit} are not above 0, in this order and up to 1")]
     ChangeAcceleration {
-        /// The step.
+        /// Requested step.
         step: f64,
-        /// The limit.
+        /// Requested limit.
         limit: f64,
     },
-    /// A session does not begin within a day, or lasts longer than one.
+    /// A session starts outside a day, or lasts longer than one.
     #[error(
         "session range: start {start} ms is not from 0 to a day, or length {length} ms not above 0 and up to a day"
     )]
     ChangeSession {
-        /// Its start, from midnight UTC.
+        /// Start of the session, from midnight UTC.
         start: Millis,
-        /// Its length.
+        /// Length of the session.
         length: Millis,
     },
 }
 
-/// `period`, when it lies in `least` to the longest.
 pub(super) fn checked_period(
     indicator: &'static str,
     period: usize,
@@ -75,7 +74,6 @@ pub(super) fn checked_period(
     }
 }
 
-/// `multiple`, when it is above 0 and up to 1000.
 pub(super) fn checked_multiple(indicator: &'static str, multiple: f64) -> Result<f64, IndicatorError> {
     if multiple > 0.0 && multiple <= 1_000.0 {
         Ok(multiple)

@@ -3,23 +3,28 @@
 use super::is_usable;
 use crate::{Candle, Interval, Ohlcv};
 
-/// Candles that show the trend and leave out what goes to and fro (Valcu, *Using the Heikin-Ashi Technique*, 2004).
+/// Smoothed candles that show the trend.
 ///
-/// The close is the mean of the candle's open, high, low and close; the open is half-way between open and close of the Heikin-Ashi candle
-/// before, at first of the candle itself; high and low enclose both and the candle's own. Time and volume are the candle's. These are
-/// no prices at which anything was traded.
+/// Source: Valcu, *Using the Heikin-Ashi Technique*, 2004.
+///
+/// - Close: mean of the candle's open, high, low and close.
+/// - Open: midpoint of open and close of the previous Heikin-Ashi candle, at first of the candle itself.
+/// - High and low: extremes of the candle's own and of the new open and close.
+/// - Time and volume: those of the candle.
+///
+/// Nothing was traded at these prices.
 #[derive(Clone, Debug, Default)]
 pub struct HeikinAshi {
     previous: Option<Candle>,
 }
 
 impl HeikinAshi {
-    /// It has no settings.
+    /// Creates the indicator, which has no settings.
     pub const fn new() -> Self {
         Self { previous: None }
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns its Heikin-Ashi candle.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Candle> {
         if !is_usable(candle.high()) {
@@ -35,12 +40,14 @@ impl HeikinAshi {
         Some(smooth)
     }
 
-    /// Candles until the first value: 1.
+    /// Returns the number of candles until the first value: 1.
     pub const fn warmup(&self) -> usize {
         1
     }
 
-    /// Candles until the value no longer depends on where the series began: 31, as each open holds half of the one before.
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// 31, as each open contains half of the previous one.
     pub const fn stable_after(&self) -> usize {
         31
     }

@@ -1,10 +1,12 @@
-//! Hull's moving average.
+//! Hull moving average.
 
 use super::error::checked_period;
 use super::{IndicatorError, Wma};
 
-/// An average with little lag: twice the weighted average over half the period less the one over all of it, smoothed by a weighted
-/// average over the period's square root, both rounded down (Hull 2005), in the unit of the values.
+/// Moving average with little lag, in the unit of the values (Hull 2005).
+///
+/// Twice the weighted average over half the period minus the one over the full period, smoothed by
+/// a weighted average over the square root of the period. Both are rounded down.
 #[derive(Clone, Debug)]
 pub struct Hull {
     half: Wma,
@@ -13,7 +15,7 @@ pub struct Hull {
 }
 
 impl Hull {
-    /// An average over `period` values, from 2; usually 16.
+    /// Creates an average over `period` values, at least 2; usually 16.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -22,7 +24,7 @@ impl Hull {
         Ok(Self { half: Wma::new(period / 2)?, full: Wma::new(period)?, smooth: Wma::new(period.isqrt())? })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         // Both are updated before either may end the function.
@@ -30,7 +32,9 @@ impl Hull {
         self.smooth.update(2.0 * half? - full?)
     }
 
-    /// Candles until the first value: `period` and its square root, less 1 (19 for 16). Values depend on nothing older.
+    /// Returns the number of candles until the first value.
+    ///
+    /// `period` plus its square root minus 1 (19 for 16). Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.full.warmup() + self.smooth.warmup() - 1
     }

@@ -1,13 +1,16 @@
-//! Keltner's channel.
+//! Keltner channel.
 
 use super::error::{checked_multiple, checked_period};
 use super::{Atr, Ema, IndicatorError};
 use crate::Candle;
 
-/// An exponential average of closes with a line at some average true ranges on either side: Keltner's channel of 1960 in the form
-/// that is usual today, with Wilder's range (TA-Lib `EMA` and `ATR`).
+/// Average of closes with lines at a multiple of the average true range.
 ///
-/// The wrapped crate's is another: one period for both, typical prices, and both begin at the first candle instead of a mean.
+/// Keltner's channel of 1960 in today's usual form: exponential average and Wilder's range (TA-Lib
+/// `EMA` and `ATR`).
+///
+/// The wrapped crate's channel differs: it has one period for both, uses typical prices, and starts
+/// at the first candle instead of a mean.
 #[derive(Clone, Debug)]
 pub struct Keltner {
     multiple: f64,
@@ -15,22 +18,24 @@ pub struct Keltner {
     range: Atr,
 }
 
-/// The three lines of a [`Keltner`], in the unit of the price.
+/// The three lines of a [`Keltner`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeltnerChannel {
-    /// The average plus the ranges.
+    /// Average plus the ranges.
     pub upper: f64,
-    /// The average.
+    /// Average.
     pub middle: f64,
-    /// The average minus the ranges.
+    /// Average minus the ranges.
     pub lower: f64,
 }
 
 impl Keltner {
-    /// An average over `period` closes, from 1, with lines at `multiple` ranges over `range_period` candles, from 1; usually 20, 10 and 2.
+    /// Creates a channel from the periods of average and range and a multiple.
+    ///
+    /// `period` closes and `range_period` candles are at least 1; usually 20, 10 and 2.
     ///
     /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] unless above 0 and up to 1000.
+    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] outside (0, 1000].
     pub fn new(period: usize, range_period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         for period in [period, range_period] {
             checked_period("keltner", period, 1)?;
@@ -39,7 +44,7 @@ impl Keltner {
         Ok(Self { multiple, middle: Ema::new(period)?, range: Atr::new(range_period)? })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the channel, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<KeltnerChannel> {
         if !super::is_usable(candle.high()) {
@@ -51,12 +56,16 @@ impl Keltner {
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Candles until the first value: `period`, or `range_period` + 1 where that is more.
+    /// Returns the number of candles until the first value.
+    ///
+    /// The larger of `period` and `range_period` + 1.
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }
 
-    /// Candles until the value no longer depends on where the series began (228 for 20 and 10).
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// 228 for 20 and 10.
     pub fn stable_after(&self) -> usize {
         self.middle.stable_after().max(self.range.stable_after())
     }

@@ -1,38 +1,38 @@
-//! Moving average convergence and divergence.
+//! Moving average convergence/divergence.
 
 use super::error::checked_period;
 use super::smoothing::Smoothing;
 use super::{IndicatorError, are_usable, is_usable};
 
-/// The distance of a fast from a slow exponential average, and that distance smoothed (TA-Lib `MACD`).
+/// Difference of a fast and a slow exponential average, and its smoothed line.
 ///
-/// As in TA-Lib, both averages answer first at the slow one's first candle: the fast average starts
-/// `slow - fast` candles late.
+/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, so the fast
+/// average starts `slow - fast` candles late.
 #[derive(Clone, Debug)]
 pub struct Macd {
-    /// Candles that the fast average still leaves out.
     skipped: usize,
     fast: Smoothing,
     slow: Smoothing,
     signal: Smoothing,
 }
 
-/// The three lines of a [`Macd`], in the unit of the price.
+/// The three lines of a [`Macd`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MacdLines {
     /// Fast average minus slow average.
     pub macd: f64,
-    /// The exponential average of `macd`.
+    /// Exponential average of `macd`.
     pub signal: f64,
     /// `macd` minus `signal`.
     pub histogram: f64,
 }
 
 impl Macd {
-    /// Averages over `fast` and `slow` values, their distance smoothed over `signal`; usually 12, 26 and 9.
+    /// Creates averages over `fast`, `slow` and `signal` values; usually 12, 26 and 9.
     ///
     /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::OrderPeriods`] unless `fast` is below `slow`.
+    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::OrderPeriods`] unless `fast` is below
+    /// `slow`.
     pub fn new(fast: usize, slow: usize, signal: usize) -> Result<Self, IndicatorError> {
         for period in [fast, slow, signal] {
             checked_period("macd", period, 1)?;
@@ -44,7 +44,7 @@ impl Macd {
         Ok(Self { skipped: slow.warmup() - fast.warmup(), fast, slow, signal })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<MacdLines> {
         if !is_usable(value) {
@@ -60,8 +60,10 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
-    /// Shows it values one after the other: the answers of [`update`](Self::update), its lines in their order, NaN where it has none.
-    /// There are as many answers as values.
+    /// Updates with several values at once.
+    ///
+    /// Writes the lines of [`update`](Self::update) in their order, one result per value, with NaN
+    /// for `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_together(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
@@ -89,12 +91,14 @@ impl Macd {
         signal.set_mean(by_signal);
     }
 
-    /// Candles until the first value: `slow` + `signal` - 1.
+    /// Returns the number of candles until the first value: `slow` + `signal` - 1.
     pub fn warmup(&self) -> usize {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Candles until the value no longer depends on where the series began (397 for 12, 26 and 9).
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// 397 for 12, 26 and 9.
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.slow.memory() + self.signal.memory()
     }

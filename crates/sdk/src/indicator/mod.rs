@@ -106,16 +106,16 @@ pub use williams_r::WilliamsR;
 pub use wma::Wma;
 pub use z_score::ZScore;
 
-/// Beyond this a sum or a square could overflow, and a running state would never recover.
+/// Largest accepted value.
+///
+/// Beyond it a sum or square could overflow, and running state would never recover.
 const LARGEST: f64 = 1e100;
 
-/// Whether an indicator can take a value: neither NaN nor infinite nor absurd.
 #[inline]
 fn is_usable(value: f64) -> bool {
     value.abs() <= LARGEST
 }
 
-/// Whether it can take all of them. Without a branch for each.
 #[inline]
 fn are_usable(values: &[f64]) -> bool {
     values.iter().fold(true, |are, value| are & is_usable(*value))

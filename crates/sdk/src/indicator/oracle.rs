@@ -1,5 +1,4 @@
-//! Holds the indicators to the Rust port of TA-Lib over random periods, price levels and flat stretches, and to
-//! finite answers on whatever a candle can hold.
+//! Property tests of the indicators against the Rust port of TA-Lib, and for finite results.
 
 use super::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, Keltner, Macd, ParabolicSar, Pivots, Rsi,
@@ -10,14 +9,10 @@ use crate::{Candle, Interval, Millis, Ohlcv};
 use proptest::prelude::*;
 use ta_lib::{Core, MAType};
 
-/// Candles in a [`series`].
 pub(super) const COUNT: usize = 400;
-/// The place of its last.
 pub(super) const END: usize = COUNT - 1;
-/// The largest difference, as a share of the price or of the oscillator's range.
 const TOLERANCE: f64 = 1e-9;
 
-/// A random walk at `level` times 100 that stands still from candle `flat` on, for 60 candles.
 pub(super) fn series(seed: u64, level: f64, flat: usize) -> Vec<Candle> {
     let mut candles = random_walk(seed, COUNT);
     let still = candles[flat].close();
@@ -34,7 +29,6 @@ pub(super) fn series(seed: u64, level: f64, flat: usize) -> Vec<Candle> {
     candles
 }
 
-/// Every answer of ours against TA-Lib's lines, which begin at the `warmup`th candle.
 pub(super) fn check<const N: usize>(
     candles: &[Candle],
     (warmup, scale): (usize, f64),
@@ -146,7 +140,6 @@ proptest! {
     }
 }
 
-/// One of each, of one period.
 struct Indicators {
     sma: Sma,
     wma: Wma,

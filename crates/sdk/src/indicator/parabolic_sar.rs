@@ -3,10 +3,14 @@
 use super::{IndicatorError, is_usable};
 use crate::{Candle, Direction};
 
-/// A stop that follows a trend ever faster and changes sides when the price reaches it (Wilder 1978, TA-Lib `SAR`).
+/// Trailing stop that accelerates, and reverses when the price reaches it.
 ///
-/// It moves by a share of its distance from the trend's extreme, `step` more with each new extreme up to `limit`, and never into the
-/// range of the last two candles. The first trend falls where the second candle reaches further down than up beyond the first, else it rises.
+/// Wilder 1978, TA-Lib `SAR`. The stop moves by a share of its distance from the trend's extreme.
+/// The share grows by `step` with each new extreme, up to `limit`. The stop never enters the range
+/// of the last two candles.
+///
+/// The first trend falls if the second candle extends further below the first than above it,
+/// otherwise it rises.
 #[derive(Clone, Debug)]
 pub struct ParabolicSar {
     step: f64,
@@ -15,30 +19,29 @@ pub struct ParabolicSar {
     run: Option<Run>,
 }
 
-/// A trend that is under way.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     trend: Direction,
-    /// The highest high of a rising trend, the lowest low of a falling one.
     extreme: f64,
-    /// The share of the distance that the stop moves by.
     share: f64,
-    /// The stop of the next candle.
     stop: f64,
 }
 
-/// What a [`ParabolicSar`] answers.
+/// Result of a [`ParabolicSar`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
-    /// The stop at this candle: below the price in a rising trend, above it in a falling one; in the unit of the price. At the
-    /// candle that reached it, it is that of the new trend.
+    /// Stop at this candle, in price units: below a rising trend, above a falling one.
+    ///
+    /// At the candle that reached the stop, it is the stop of the new trend.
     pub stop: f64,
-    /// [`Direction::Buy`] where the trend rises, [`Direction::Sell`] where it falls.
+    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
     pub trend: Direction,
 }
 
 impl ParabolicSar {
-    /// A stop that moves by `step` of its distance at first and by `limit` at most; usually 0.02 and 0.2.
+    /// Creates a stop that moves by `step` at first, up to `limit`.
+    ///
+    /// Usually 0.02 and 0.2.
     ///
     /// # Errors
     /// [`IndicatorError::ChangeAcceleration`] unless 0 < `step` <= `limit` <= 1.
@@ -50,7 +53,7 @@ impl ParabolicSar {
         }
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the stop, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<SarLine> {
         if !is_usable(candle.high()) {
@@ -87,7 +90,6 @@ impl ParabolicSar {
         Some(answer)
     }
 
-    /// The trend of the first two candles.
     fn first(&self, first: &Candle, second: &Candle) -> Run {
         let (up, down) = (second.high() - first.high(), first.low() - second.low());
         if down > 0.0 && down > up {
@@ -97,10 +99,11 @@ impl ParabolicSar {
         }
     }
 
-    /// Candles until the first value: 2.
+    /// Returns the number of candles until the first value: 2.
     ///
-    /// How long it remembers where the series began has no bound: two that began at different candles agree once both have turned at
-    /// one candle. A strategy that must decide the same live as in a backtest asks for several times as many candles as a trend lasts.
+    /// The influence of the series' start has no bound: two series with different starts agree once
+    /// both have reversed at the same candle. To decide the same live as in a backtest, a strategy
+    /// should request several times as many candles as a trend lasts.
     pub const fn warmup(&self) -> usize {
         2
     }

@@ -1,13 +1,14 @@
-//! Pivot levels of the day before.
+//! Pivot levels of the previous day.
 
 use super::session_range::candles_of_days;
 use super::{IndicatorError, Session, SessionRange};
 use crate::{Candle, Interval, Millis};
 
-/// The floor traders' levels, of high, low and close of the last day that has candles (Person, *A Complete Guide to Technical Trading
-/// Tactics*, 2004): the pivot, and three resistances and supports.
+/// Floor traders' pivot levels of the last day with candles.
 ///
-/// A day that was seen from its middle on is left out. Times are UTC.
+/// The pivot with three resistances and supports, from high, low and close (Person, *A Complete
+/// Guide to Technical Trading Tactics*, 2004). A day whose start was not seen is skipped. Times are
+/// UTC.
 #[derive(Clone, Debug)]
 pub struct Pivots {
     day: SessionRange,
@@ -15,19 +16,21 @@ pub struct Pivots {
     levels: Option<PivotLevels>,
 }
 
-/// What [`Pivots`] answer, in the unit of the price.
+/// Levels of [`Pivots`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PivotLevels {
     /// (high + low + close) / 3.
     pub pivot: f64,
     /// 2 x pivot - low, pivot + (high - low), high + 2 x (pivot - low).
     pub resistances: [f64; 3],
-    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). The further ones may be below 0.
+    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot).
+    ///
+    /// The outer ones may be negative.
     pub supports: [f64; 3],
 }
 
 impl PivotLevels {
-    /// Those of a high, a low and a close.
+    /// Computes the levels from a high, a low and a close.
     pub fn of(high: f64, low: f64, close: f64) -> Self {
         let pivot = (high + low + close) / 3.0;
         let range = high - low;
@@ -40,7 +43,7 @@ impl PivotLevels {
 }
 
 impl Pivots {
-    /// Levels of days that begin at `start` from midnight UTC, less than a day.
+    /// Creates levels of days that start at `start` from midnight UTC, less than a day.
     ///
     /// # Errors
     /// [`IndicatorError::ChangeSession`].
@@ -48,7 +51,9 @@ impl Pivots {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }
 
-    /// Takes the next candle; answers with the levels of the last day before its own.
+    /// Processes the next candle and returns the levels of the last day before it.
+    ///
+    /// `None` until a complete day has ended.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<PivotLevels> {
         // A candle that is not usable has no day, and leaves all as it was.
@@ -61,7 +66,9 @@ impl Pivots {
         self.levels
     }
 
-    /// Candles until the first value of a series without gaps: those of two days, and one.
+    /// Returns the number of candles until the first value of a series without gaps.
+    ///
+    /// Those of two days, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_of_days(2, interval) + 1
     }

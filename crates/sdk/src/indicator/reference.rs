@@ -1,14 +1,12 @@
-//! Holds the indicators to the figures of TA-Lib in `reference/`, and to what they say of their warm-up.
+//! Tests of the indicators against TA-Lib figures in `reference/`, and of their warm-up.
 
 use crate::testkit::random_walk;
 use crate::{Candle, Interval, Millis, Ohlcv};
 
 const FX: &str = include_str!("reference/fx.csv");
 const CRYPTO: &str = include_str!("reference/crypto.csv");
-/// The largest difference, as a share of the figure, or of its column's mean size where the figure is near zero.
 const TOLERANCE: f64 = 1e-9;
 
-/// The candles of a file, and some of its columns beside them.
 fn read<const N: usize>(file: &str, columns: [&str; N]) -> Vec<(Candle, Option<[f64; N]>)> {
     let mut lines = file.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -26,8 +24,6 @@ fn read<const N: usize>(file: &str, columns: [&str; N]) -> Vec<(Candle, Option<[
     lines.map(row).collect()
 }
 
-/// Checks an indicator against the named columns of both files: it answers exactly where TA-Lib does, from its
-/// `warmup()`th candle on, and with TA-Lib's figures.
 pub(super) fn check<I, const N: usize>(
     columns: [&str; N],
     make: impl Fn() -> I,
@@ -53,8 +49,6 @@ pub(super) fn check<I, const N: usize>(
     }
 }
 
-/// Checks that an indicator started 500 candles late agrees, to a share of `scale`, once it is stable, and no
-/// sooner than half-way.
 pub(super) fn check_stability<I>(
     make: impl Fn() -> I,
     stable_after: impl Fn(&I) -> usize,

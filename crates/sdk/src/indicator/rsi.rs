@@ -1,28 +1,30 @@
-//! Relative strength index, as Wilder defined it.
+//! Relative strength index, as defined by Wilder.
 
 use super::error::checked_period;
 use super::smoothing::Smoothing;
 use super::{IndicatorError, LARGEST, is_usable};
 
-/// The share of gains in all movement, 0 to 100, gains and losses smoothed as Wilder did (TA-Lib `RSI`).
+/// Share of gains in all price changes, 0 to 100.
 ///
-/// Without any movement so far there is neither gain nor loss: the value is then 50. (TA-Lib answered 0 up to
-/// 0.8.1 and answers 50 since.)
+/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so
+/// far, as in TA-Lib after 0.8.1 (before, it was 0).
 ///
-/// The RSI of the wrapped crate is not used, although over 2 x period - 1 it tends to Wilder's: it starts from a
-/// gain and a loss of 0.1, which at prices near 1 drowns the first hundred candles.
+/// The wrapped crate's RSI is not used, although over 2 x period - 1 it converges to Wilder's: it
+/// starts with a gain and a loss of 0.1, which dominates the first hundred candles at prices near
+/// 1.
 #[derive(Clone, Debug)]
 pub struct Rsi {
-    /// Zero before the first value, whose change is left out.
+    /// Zero before the first value, whose change is skipped.
     previous: f64,
-    /// The largest value that only has to be smoothed: none until the index is warm. One question tells both.
+    /// Largest value that needs smoothing only, negative until warm.
+    ///
+    /// One comparison checks both.
     largest: f64,
-    /// Gains and losses.
     movements: Smoothing<2>,
 }
 
 impl Rsi {
-    /// An index over `period` changes, from 2; the usual period is 14.
+    /// Creates an index over `period` changes, at least 2; usually 14.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -31,7 +33,7 @@ impl Rsi {
         Ok(Self { previous: 0.0, largest: -1.0, movements })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         let change = value - self.previous;
@@ -53,18 +55,25 @@ impl Rsi {
         Some(if movement > 0.0 { 100.0 * (gain / movement) } else { still() })
     }
 
-    /// Candles until the first value: `period` + 1, as the first candle has no change.
+    /// Returns the number of candles until the first value: `period` + 1.
+    ///
+    /// The first candle has no change.
     pub fn warmup(&self) -> usize {
         self.movements.warmup() + 1
     }
 
-    /// Candles until the value no longer depends on where the series began: about 21.7 x period (295 for 14).
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// About 21.7 x period (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.memory()
     }
 }
 
-/// The value without any movement. Apart, so that it is jumped to: chosen afterwards, it makes every other value wait.
+/// Value without any movement.
+///
+/// A separate function, so that it compiles to a jump: a conditional select would delay every other
+/// value.
 #[cold]
 fn still() -> f64 {
     50.0

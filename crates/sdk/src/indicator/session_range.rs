@@ -1,41 +1,46 @@
-//! The range of a daily session.
+//! Price range of a daily session.
 
 use super::{IndicatorError, is_usable};
 use crate::{Candle, Interval, Millis};
 
-/// The prices of a session that repeats every day: that of an exchange, or its first half-hour (the opening range of Crabel,
-/// *Day Trading with Short Term Price Patterns and Opening Range Breakout*, 1990).
+/// Price range of a session that repeats every day.
 ///
-/// A candle belongs to the session in which it opens. Until the next begins, the last session stays and is over. One that was seen
-/// from its middle on is left out, so that the answer does not depend on where the series began. Times are UTC: a session that goes by a
-/// clock with summer time moves by an hour twice a year.
+/// For example the hours of an exchange, or its first half-hour (the opening range of Crabel, *Day
+/// Trading with Short Term Price Patterns and Opening Range Breakout*, 1990).
+///
+/// A candle belongs to the session in which it opens. The last session remains, marked as over,
+/// until the next one starts. A session whose start was not seen is skipped, so that the result
+/// does not depend on where the series starts. Times are UTC: a session bound to a clock with
+/// daylight saving time shifts by an hour twice a year.
 #[derive(Clone, Debug)]
 pub struct SessionRange {
     start: Millis,
     length: Millis,
-    /// The day on which the series began, where that was not with the session's start.
+    /// Session day in which the series started, `None` if it started with the session.
     cut_off: Option<Millis>,
     has_begun: bool,
     last: Option<Session>,
 }
 
-/// What a [`SessionRange`] answers, in the unit of the price.
+/// State of a [`SessionRange`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Session {
-    /// When it began.
+    /// Start time.
     pub start: Millis,
-    /// Its highest price, so far.
+    /// Highest price so far.
     pub high: f64,
-    /// Its lowest price, so far.
+    /// Lowest price so far.
     pub low: f64,
-    /// Its last close, so far.
+    /// Last close so far.
     pub close: f64,
-    /// Whether a candle has come that opened after it.
+    /// Whether a candle after the end of the session has been seen.
     pub is_over: bool,
 }
 
 impl SessionRange {
-    /// A session that begins every day at `start` from midnight UTC, less than a day, and lasts for `length`, at most a day.
+    /// Creates a session that starts daily at `start` and lasts for `length`.
+    ///
+    /// `start` is relative to midnight UTC and less than a day, `length` is at most a day.
     ///
     /// # Errors
     /// [`IndicatorError::ChangeSession`].
@@ -48,7 +53,9 @@ impl SessionRange {
         }
     }
 
-    /// Takes the next candle; answers with the session that it is in, or else with the last one.
+    /// Processes the next candle and returns its session, or else the last one.
+    ///
+    /// `None` before the first complete start of a session.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Session> {
         if !is_usable(candle.high()) {
@@ -74,13 +81,14 @@ impl SessionRange {
         self.last
     }
 
-    /// Candles until the first value of a series without gaps: those of a day, and one.
+    /// Returns the number of candles until the first value of a series without gaps.
+    ///
+    /// Those of one day, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_of_days(1, interval) + 1
     }
 }
 
-/// How many candles it takes to be sure of so many days.
 pub(super) const fn candles_of_days(days: i64, interval: Interval) -> usize {
     let (all, one) = (days * Millis::DAY.get(), interval.length().get());
     ((all + one - 1) / one) as usize

@@ -5,7 +5,7 @@ use super::{IndicatorError, is_usable};
 use ta::Next;
 use ta::indicators::SimpleMovingAverage;
 
-/// The mean of the last `period` values (TA-Lib `SMA`).
+/// Mean of the last `period` values (TA-Lib `SMA`).
 #[derive(Clone, Debug)]
 pub struct Sma {
     period: usize,
@@ -14,7 +14,7 @@ pub struct Sma {
 }
 
 impl Sma {
-    /// An average over `period` values, from 1.
+    /// Creates an average over `period` values, at least 1.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -24,7 +24,7 @@ impl Sma {
         Ok(Self { period, missing: period, mean })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
@@ -36,7 +36,9 @@ impl Sma {
         (self.missing == 0).then_some(mean)
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.period
     }

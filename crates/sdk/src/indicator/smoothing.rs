@@ -1,35 +1,36 @@
-//! Exponential smoothing that starts from a simple mean: the piece that EMA, RSI, MACD, ATR and ADX share.
+//! Exponential smoothing seeded with a simple mean, shared by EMA, RSI, MACD, ATR and ADX.
 
 use std::array;
 
-/// How small the weight of the past must be to be forgotten.
 const FORGOTTEN: f64 = 1e-9;
 
-/// Answers first with the simple mean of its first `period` values, then smooths on from there; several lines at once,
-/// which begin together.
+/// Exponential smoothing of several lines that start together.
 ///
-/// The arithmetic is that of the wrapped crate's exponential average, which is not used because of the layout of its fields
+/// The first result is the simple mean of the first `period` values. The arithmetic is that of the
+/// wrapped crate's exponential average, which is not used because of its field layout
 /// (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
-    /// While the seed lacks values, their sums.
+    /// Sums instead of means until the seed is complete.
     means: [f64; LINES],
-    /// Values until the first answer. More than the period: the next one is left out.
+    /// Number of values until the first result.
+    ///
+    /// If greater than the period, the next value is skipped.
     missing: usize,
-    /// Of a new value, once for each line: as wide as the means, they are multiplied as they lie in memory.
+    /// Weight of a new value, repeated per line to multiply lines as vectors.
     weights: [f64; LINES],
-    /// Of the mean before it, likewise.
     kept: [f64; LINES],
     period: usize,
 }
 
 impl<const LINES: usize> Smoothing<LINES> {
-    /// The usual weight of an average over `period` values, 2 / (period + 1).
     pub(super) fn exponential(period: usize) -> Self {
         Self::new(period, period)
     }
 
-    /// Wilder's weight, 1 / period: that of an exponential average over 2 x period - 1 values.
+    /// Uses Wilder's weight, 1 / period.
+    ///
+    /// It equals that of an exponential average over 2 x period - 1 values.
     pub(super) fn wilder(period: usize) -> Self {
         Self::new(period, 2 * period - 1)
     }
@@ -40,15 +41,15 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self { means: [0.0; LINES], missing: period, weights, kept, period }
     }
 
-    /// The same, but its first value counts for nothing: a change from a price that was not there.
     pub(super) fn leaving_out_first(mut self) -> Self {
         self.missing = self.period + 1;
         self
     }
 
-    /// Takes a finite value for each line; answers from the `period`th on.
+    /// Processes a finite value per line, `None` before the `period`th.
     ///
-    /// The seed is no function of its own, so that the means stay in registers from candle to candle (docs/performance.md).
+    /// The seed is not a separate function, so that the means stay in registers between candles
+    /// (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {
@@ -66,7 +67,6 @@ impl<const LINES: usize> Smoothing<LINES> {
         Some(self.smooth(values))
     }
 
-    /// Takes a finite value for each line, once it has answered.
     #[inline]
     pub(super) fn smooth(&mut self, values: [f64; LINES]) -> [f64; LINES] {
         let Self { weights, kept, means, .. } = *self;
@@ -75,17 +75,14 @@ impl<const LINES: usize> Smoothing<LINES> {
         self.means
     }
 
-    /// Whether it has answered: from then on a value is only smoothed.
     pub(super) const fn has_answered(&self) -> bool {
         self.missing == 0
     }
 
-    /// Values until the first answer.
     pub(super) fn warmup(&self) -> usize {
         self.period
     }
 
-    /// Further values until the seed's weight is below 1e-9.
     pub(super) fn memory(&self) -> usize {
         let weight = self.weights.first().copied().unwrap_or(1.0);
         (FORGOTTEN.ln() / (1.0 - weight).ln()).ceil() as usize
@@ -93,20 +90,20 @@ impl<const LINES: usize> Smoothing<LINES> {
 }
 
 impl Smoothing {
-    /// Takes a finite value; answers from the `period`th on.
     #[inline]
     pub(super) fn update(&mut self, value: f64) -> Option<f64> {
         let [mean] = self.update_all([value])?;
         Some(mean)
     }
 
-    /// The share of a new value in the next mean.
     #[inline]
     pub(super) const fn share(&self, value: f64) -> f64 {
         self.weights[0] * value
     }
 
-    /// The mean that follows with such a share: a loop over values has it in a register, and puts it back with [`Self::set_mean`].
+    /// Returns the mean after adding this share.
+    ///
+    /// A loop keeps the mean in a register and stores it with [`Self::set_mean`].
     #[inline]
     pub(super) const fn next_mean(&self, share: f64, mean: f64) -> f64 {
         share + self.kept[0] * mean

@@ -1,4 +1,4 @@
-//! The slow stochastic oscillator.
+//! Slow stochastic oscillator.
 
 use super::error::checked_period;
 use super::{IndicatorError, Sma, is_usable};
@@ -6,15 +6,16 @@ use crate::Candle;
 use ta::Next;
 use ta::indicators::{Maximum, Minimum};
 
-/// Where the close lies in the range of the last candles, 0 to 100, smoothed once and once more by simple
-/// averages (TA-Lib `STOCH`).
+/// Position of the close in the range of the last candles, 0 to 100.
 ///
-/// A range without any width, a market that stands still, counts as 0, as in TA-Lib; pandas-ta comes to 0 as well. Other
-/// libraries take 50 or keep the value before. So a market without moves reads as oversold: a strategy that buys then should ask
-/// for a range as well, for instance an [`Atr`](super::Atr) above 0.
+/// Smoothed twice with simple averages (TA-Lib `STOCH`).
 ///
-/// An update looks through the window when its highest or lowest candle has just left it, else it takes constant
-/// time.
+/// A range of zero width counts as 0, as in TA-Lib and pandas-ta. Other libraries use 50 or keep
+/// the previous value. A flat market therefore reads as oversold: a strategy that buys then should
+/// also require a range, for instance an [`Atr`](super::Atr) above 0.
+///
+/// An update scans the window if its highest or lowest candle has just left it, otherwise it takes
+/// constant time.
 #[derive(Clone, Debug)]
 pub struct Stochastic {
     period: usize,
@@ -28,14 +29,16 @@ pub struct Stochastic {
 /// The two lines of a [`Stochastic`], 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StochasticLines {
-    /// The close's place in the range, smoothed.
+    /// Smoothed position of the close in the range.
     pub k: f64,
-    /// `k`, smoothed.
+    /// Smoothed `k`.
     pub d: f64,
 }
 
 impl Stochastic {
-    /// The range of `period` candles, smoothed over `k` and then `d`; usually 14, 3 and 3.
+    /// Creates an oscillator over `period` candles, smoothed over `k` and then `d`.
+    ///
+    /// Usually 14, 3 and 3.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -48,7 +51,7 @@ impl Stochastic {
         Ok(Self { period, missing: period, highest, lowest, k: Sma::new(k)?, d: Sma::new(d)? })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the lines, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<StochasticLines> {
         if !is_usable(candle.high()) {
@@ -68,7 +71,9 @@ impl Stochastic {
         Some(StochasticLines { k, d })
     }
 
-    /// Candles until the first value: `period` + `k` + `d` - 2. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period` + `k` + `d` - 2.
+    ///
+    /// Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.period + self.k.warmup() + self.d.warmup() - 2
     }

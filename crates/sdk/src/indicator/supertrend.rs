@@ -4,11 +4,13 @@ use super::error::{checked_multiple, checked_period};
 use super::{Atr, IndicatorError, is_usable};
 use crate::{Candle, Direction};
 
-/// A line that follows a trend at some average true ranges from the middle of the candles and changes sides when a close passes it
-/// (Seban 2008, in the usual form: (high + low) / 2, Wilder's range).
+/// Line that follows a trend at a multiple of the average true range.
 ///
-/// The line below moves up alone while closes stay above it, the one above moves down alone while closes stay below. The first trend
-/// falls, until a close passes the line above.
+/// It changes sides when a close crosses it (Seban 2008, in the usual form: (high + low) / 2,
+/// Wilder's range).
+///
+/// The lower line only rises while closes stay above it, and the upper line only falls while closes
+/// stay below it. The first trend falls until a close is above the upper line.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
     multiple: f64,
@@ -16,7 +18,6 @@ pub struct Supertrend {
     last: Option<Lines>,
 }
 
-/// The two lines, and the close that they were made with.
 #[derive(Clone, Copy, Debug)]
 struct Lines {
     upper: f64,
@@ -25,26 +26,28 @@ struct Lines {
     trend: Direction,
 }
 
-/// What a [`Supertrend`] answers.
+/// Result of a [`Supertrend`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SupertrendLine {
-    /// The line: below the price in a rising trend, above it in a falling one; in the unit of the price.
+    /// Line in price units: below a rising trend, above a falling one.
     pub line: f64,
-    /// [`Direction::Buy`] where the trend rises, [`Direction::Sell`] where it falls.
+    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
     pub trend: Direction,
 }
 
 impl Supertrend {
-    /// A line at `multiple` ranges over `period` candles, from 1; usually 10 and 3.
+    /// Creates a line at `multiple` ranges over `period` candles, at least 1.
+    ///
+    /// Usually period 10 and multiple 3.
     ///
     /// # Errors
-    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] unless above 0 and up to 1000.
+    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] outside (0, 1000].
     pub fn new(period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         let range = Atr::new(checked_period("supertrend", period, 1)?)?;
         Ok(Self { multiple: checked_multiple("supertrend", multiple)?, range, last: None })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the line, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<SupertrendLine> {
         if !is_usable(candle.high()) {
@@ -74,10 +77,11 @@ impl Supertrend {
         Some(SupertrendLine { line, trend })
     }
 
-    /// Candles until the first value: `period` + 1.
+    /// Returns the number of candles until the first value: `period` + 1.
     ///
-    /// How long it remembers where the series began has no bound: two that began at different candles agree once both have
-    /// turned. A strategy that must decide the same live as in a backtest asks for several times as many candles as a trend lasts.
+    /// The influence of the series' start has no bound: two series with different starts agree once
+    /// both have reversed. To decide the same live as in a backtest, a strategy should request
+    /// several times as many candles as a trend lasts.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }

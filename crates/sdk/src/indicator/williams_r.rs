@@ -1,21 +1,21 @@
-//! Williams' percent range.
+//! Williams %R.
 
 use super::error::checked_period;
 use super::extremes::{Extremes, RecentExtremes};
 use super::{IndicatorError, is_usable};
 use crate::Candle;
 
-/// How far the close lies below the highest high of the last candles, as a share of their range, 0 (at the high) to -100 (at the
-/// low) (Williams 1973, TA-Lib `WILLR`).
+/// Distance of the close below the highest high, relative to the range, 0 to -100.
 ///
-/// A range without any width counts as 0, as in TA-Lib.
+/// 0 is at the high of the last candles, -100 at their low (Williams 1973, TA-Lib `WILLR`). A range
+/// of zero width counts as 0, as in TA-Lib.
 #[derive(Clone, Debug)]
 pub struct WilliamsR {
     window: RecentExtremes,
 }
 
 impl WilliamsR {
-    /// The range of `period` candles, from 1; usually 14.
+    /// Creates an oscillator over `period` candles, at least 1; usually 14.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -23,7 +23,7 @@ impl WilliamsR {
         Ok(Self { window: RecentExtremes::new(checked_period("williams %r", period, 1)?) })
     }
 
-    /// Takes the next candle.
+    /// Processes the next candle and returns the value, `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {
@@ -34,7 +34,9 @@ impl WilliamsR {
         Some(if range > 0.0 { 100.0 * ((candle.close() - highest) / range) } else { 0.0 })
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -1,34 +1,29 @@
-//! What the last values come to, in constant time and without a value ever being taken out again.
+//! Sliding-window folds in amortized constant time, without subtraction.
 
-/// What a stretch of values comes to, so that two stretches make one.
 pub(super) trait Fold: Copy + Default {
-    /// This stretch and the one right after it.
     fn then(self, later: Self) -> Self;
 }
 
-/// The fold of the last `period` values.
+/// Fold of the last `period` values.
 ///
-/// Values come in blocks of `period`. Of the block before, a slot holds its value folded with all after it; the block that is being
-/// filled overwrites those that no window needs any more (van Herk 1992, Gil and Werman 1993: three folds for each value, whatever
-/// the period). Nothing is subtracted, so no rounding error stays behind.
+/// Values come in blocks of `period`. A slot of the previous block contains its value folded with
+/// all later ones. The current block overwrites the slots that no window needs any more (van Herk
+/// 1992, Gil and Werman 1993: three folds per value for any period). Nothing is subtracted, so no
+/// rounding error accumulates.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
     slots: Box<[F]>,
-    /// Where the next value goes.
     next: usize,
-    /// The block that is being filled, so far.
     begun: F,
     is_full: bool,
 }
 
 impl<F: Fold> Window<F> {
-    /// A window of `period` values, which is not 0.
     pub(super) fn new(period: usize) -> Self {
         let slots = vec![F::default(); period].into_boxed_slice();
         Self { slots, next: 0, begun: F::default(), is_full: false }
     }
 
-    /// Takes the next value; answers from the `period`th on.
     #[inline]
     pub(super) fn update(&mut self, value: F) -> Option<F> {
         self.slots[self.next] = value;
@@ -41,7 +36,6 @@ impl<F: Fold> Window<F> {
         self.is_full.then(|| self.slots[self.next].then(self.begun))
     }
 
-    /// Folds each value of the block with all after it.
     fn end_block(&mut self) {
         for earlier in (0..self.slots.len() - 1).rev() {
             self.slots[earlier] = self.slots[earlier].then(self.slots[earlier + 1]);
@@ -49,7 +43,6 @@ impl<F: Fold> Window<F> {
         (self.next, self.is_full) = (0, true);
     }
 
-    /// Values until the first answer: `period`.
     pub(super) fn period(&self) -> usize {
         self.slots.len()
     }

@@ -4,16 +4,17 @@ use super::error::checked_period;
 use super::window::{Fold, Window};
 use super::{IndicatorError, is_usable};
 
-/// The mean of the last `period` values in which the newest weighs `period`, the one before it one less, and the oldest 1 (TA-Lib
-/// `WMA`), in the unit of the values.
+/// Mean of the last `period` values with linear weights.
+///
+/// The newest value has the weight `period`, the one before it one less, and the oldest 1 (TA-Lib
+/// `WMA`). In the unit of the values.
 #[derive(Clone, Debug)]
 pub struct Wma {
     window: Window<Sums>,
-    /// The sum of all weights.
     weights: f64,
 }
 
-/// Sums over a stretch of values, the oldest of which weighs 1.
+/// Sums over a run of values. The oldest one has weight 1.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: f64,
@@ -34,7 +35,7 @@ impl Fold for Sums {
 }
 
 impl Wma {
-    /// An average over `period` values, from 1.
+    /// Creates an average over `period` values, at least 1.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -43,7 +44,7 @@ impl Wma {
         Ok(Self { window: Window::new(period), weights: (period * (period + 1) / 2) as f64 })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
@@ -53,7 +54,9 @@ impl Wma {
         Some(window.weighted / self.weights)
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -1,20 +1,23 @@
-//! The z-score.
+//! Z-score.
 
 use super::deviation::{Deviation, Moments};
 use super::error::checked_period;
 use super::{IndicatorError, is_usable};
 
-/// How many standard deviations the value lies above the mean of the last `period` values, itself counted (the standard score, with
-/// the population's deviation, TA-Lib `SMA` and `STDDEV`). It never leaves the square root of `period - 1` on either side.
+/// Distance of the value from the mean of the last values, in standard deviations.
 ///
-/// Without any deviation it is 0. A value beyond a Bollinger band at so many deviations is one whose z-score is beyond so many.
+/// The mean covers the last `period` values including the current one. The deviation is that of the
+/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of `period
+/// - 1`, and 0 if there is no deviation.
+///
+/// A value is outside a Bollinger band at `n` deviations if its z-score is beyond `n`.
 #[derive(Clone, Debug)]
 pub struct ZScore {
     window: Deviation,
 }
 
 impl ZScore {
-    /// A score among `period` values, from 2; usually 20.
+    /// Creates a score over `period` values, at least 2; usually 20.
     ///
     /// # Errors
     /// [`IndicatorError::ChangePeriod`].
@@ -22,7 +25,7 @@ impl ZScore {
         Ok(Self { window: Deviation::new(checked_period("z-score", period, 2)?) })
     }
 
-    /// Takes the next value, usually a close.
+    /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
@@ -34,7 +37,9 @@ impl ZScore {
         Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
     }
 
-    /// Candles until the first value: `period`. Values depend on nothing older.
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -1,4 +1,4 @@
-//! An allocator that counts, so that a check can say whether a strategy's memory grows.
+//! A counting allocator, to check whether a strategy's memory grows.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,12 +7,12 @@ thread_local! {
     static COUNTS: Cell<Allocations> = const { Cell::new(Allocations { bytes: 0, calls: 0 }) };
 }
 
-/// What a thread has asked the allocator for.
+/// Allocation counters of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
-    /// Bytes that it took and did not give back; below zero when it gave back what others took.
+    /// Bytes allocated minus bytes freed; negative if it freed memory of other threads.
     pub bytes: i64,
-    /// How often it took some.
+    /// Number of allocations.
     pub calls: u64,
 }
 
@@ -27,12 +27,12 @@ pub struct Allocations {
 pub struct CountingAllocator;
 
 impl Allocations {
-    /// Those of this thread until now; nothing at all where the allocator is not installed.
+    /// Returns the counters of this thread, zero if the allocator is not installed.
     pub fn of_this_thread() -> Self {
         COUNTS.try_with(Cell::get).unwrap_or_default()
     }
 
-    /// Whether the program has installed the allocator.
+    /// Returns whether the program has installed the allocator.
     pub fn are_counted() -> bool {
         let before = Self::of_this_thread();
         // Kept from being left out as having no use.

@@ -1,4 +1,4 @@
-//! Candles for tests: by hand, at random in several regimes, and as no market should make them.
+//! Candles for tests: hand-written, random in several regimes, and extreme.
 
 use super::chance::Chance;
 use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv, Symbol};
@@ -6,10 +6,10 @@ use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv,
 /// Open time of the first candle: 2025-01-01 00:00 UTC.
 pub(super) const START: Millis = Millis::new(1_735_689_600_000);
 
-/// A bot on one-minute candles of `symbol`, whose trades last a minute.
+/// Returns a bot on one-minute candles of `symbol` with an expiry of one minute.
 ///
 /// # Panics
-/// When `symbol` is not one.
+/// If `symbol` is invalid.
 pub fn bot(symbol: &str) -> BotContext {
     BotContext {
         bot: "test".to_owned(),
@@ -23,40 +23,44 @@ pub fn bot(symbol: &str) -> BotContext {
     }
 }
 
-/// One-minute candles with these closes, without gaps: each opens at the close before it. The first opens at its
-/// own close, at 2025-01-01 00:00 UTC.
+/// Builds gapless one-minute candles with these closes.
+///
+/// Each opens at the previous close, the first at its own close. The first opens at 2025-01-01
+/// 00:00 UTC.
 ///
 /// # Panics
-/// When a close is not a finite number above zero.
+/// If a close is not a finite number above zero.
 pub fn from_closes(closes: &[f64]) -> Vec<Candle> {
     let opens = closes.iter().take(1).chain(closes);
     opens.zip(closes).enumerate().map(|(minute, (open, close))| candle(minute, *open, *close, 0.0)).collect()
 }
 
-/// `count` one-minute candles of a random walk near 100, the same for the same seed, with wicks and volume.
+/// Generates one-minute candles of a random walk near 100, with wicks and volume.
+///
+/// The same seed gives the same candles.
 pub fn random_walk(seed: u64, count: usize) -> Vec<Candle> {
     // Squared with its sign: many small moves, few large ones, as in markets.
     walk(seed, count, |_, _, step| 4e-3 * step * step.abs())
 }
 
-/// A walk in spells of 90 candles, every other of which leans upwards, the rest downwards.
+/// Generates a random walk with alternating up and down trends of 90 candles.
 pub fn trending(seed: u64, count: usize) -> Vec<Candle> {
     let lean = |minute: usize| if (minute / 90).is_multiple_of(2) { 6e-4 } else { -6e-4 };
     walk(seed, count, |minute, _, step| 4e-3 * step * step.abs() + lean(minute))
 }
 
-/// A mean-reverting walk, and whose calm and busy spells follow each other.
+/// Generates a mean-reverting walk with alternating calm and volatile periods.
 pub fn reverting(seed: u64, count: usize) -> Vec<Candle> {
     let reach = |minute: usize| if (minute / 130).is_multiple_of(3) { 1e-2 } else { 2e-3 };
     walk(seed, count, |minute, price, step| reach(minute) * step * step.abs() + 0.05 * (100.0 / price - 1.0))
 }
 
-/// `count` one-minute candles that never move.
+/// Generates one-minute candles with a constant price.
 pub fn flat(count: usize) -> Vec<Candle> {
     (0..count).map(|minute| candle(minute, 1.1, 1.1, 0.0)).collect()
 }
 
-/// A random walk with holes of one candle to several days.
+/// Generates a random walk with gaps of one candle to several days.
 pub fn gappy(seed: u64, count: usize) -> Vec<Candle> {
     let mut gap = 0;
     let mut later = |(index, walked): (usize, Candle)| {
@@ -71,21 +75,20 @@ pub fn gappy(seed: u64, count: usize) -> Vec<Candle> {
     random_walk(seed, count).into_iter().enumerate().map(&mut later).collect()
 }
 
-/// Candles that are sound and nothing more: between the smallest and the largest prices that a number can hold.
+/// Generates valid but extreme candles, from the smallest to the largest prices.
 pub fn wild(count: usize) -> Vec<Candle> {
     const PRICES: [f64; 7] = [1.0, f64::MAX, 1e-9, 1e15, f64::MIN_POSITIVE, 60_000.0, 1e150];
     let price = |index: usize| PRICES[index % PRICES.len()];
     (0..count).map(|index| candle(index, price(index), price(index / 3 + 1), 0.0)).collect()
 }
 
-/// The candles of a test at another interval: as many, in the same distances.
+/// Moves test candles to another interval: same number, same relative distances.
 pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
     let start = START.floor_to(interval.length());
     let place = |candle: &Candle| (candle.time() - START).get() / Millis::MINUTE.get();
     candles.iter().map(|candle| moved(candle, start + interval.length() * place(candle), 1.0)).collect()
 }
 
-/// The candle at another time, its prices times a factor. A factor that leaves the range of numbers is left out.
 pub(super) fn moved(candle: &Candle, time: Millis, factor: f64) -> Candle {
     let numbers = Ohlcv {
         open: candle.open() * factor,
@@ -97,7 +100,6 @@ pub(super) fn moved(candle: &Candle, time: Millis, factor: f64) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }
 
-/// A walk whose moves, as a share of the open, `change` makes of the minute, the open and a chance from -1 to 1.
 fn walk(seed: u64, count: usize, change: impl Fn(usize, f64, f64) -> f64) -> Vec<Candle> {
     let (mut chance, mut close) = (Chance::new(seed), 100.0_f64);
     let mut next = |minute| {

@@ -1,4 +1,4 @@
-//! Chance that is the same for the same seed.
+//! Seeded random numbers.
 
 /// `SplitMix64` (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
@@ -16,17 +16,14 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from -1 to 1.
     pub(super) fn step(&mut self) -> f64 {
         self.next() as f64 / u64::MAX as f64 * 2.0 - 1.0
     }
 
-    /// From 0 to one below `count`, which is above 0.
     pub(super) fn below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 
-    /// Puts items into another order.
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

@@ -5,21 +5,24 @@ use super::validation::{Finding, FirstRun, Subject, Unseen, check_clock, synthet
 use crate::{Millis, Registry, StrategyFactory};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The same each time: what a test finds today it finds tomorrow.
+/// Fixed seed, so that test results are reproducible.
 pub(super) const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 
-/// Makes every check of `strategy check` that one process can make, on the same synthetic candles, as a bot of one-minute
-/// candles: that it can be registered, and all of [`Check`](super::Check) but what takes other processes or the
-/// system ([`Check::Files`](super::Check::Files), [`Check::Processes`](super::Check::Processes), [`Check::Outside`](super::Check::Outside), [`Check::Speed`](super::Check::Speed)). Memory is checked where the
-/// test has installed the [`CountingAllocator`](super::CountingAllocator).
+/// Runs the checks of `strategy check` that need only one process.
 ///
-/// The checks run in the process of the test: a strategy that exits ends the test, and one that never returns blocks it.
-/// `strategy check` runs them in a child process with a time limit.
+/// Uses the same synthetic candles, for a bot on one-minute candles. Checks that the strategy can
+/// be registered, and all of [`Check`](super::Check) except those that need other processes or the
+/// system ([`Check::Files`](super::Check::Files), [`Check::Processes`](super::Check::Processes),
+/// [`Check::Outside`](super::Check::Outside), [`Check::Speed`](super::Check::Speed)). Memory is
+/// checked if the test has installed the [`CountingAllocator`](super::CountingAllocator).
 ///
-/// For candles of your own there is [`conformance`](super::conformance).
+/// The checks run in the test's process: a strategy that exits ends the test, and one that never
+/// returns blocks it. `strategy check` runs them in a child process with a timeout.
+///
+/// For your own candles use [`conformance`](super::conformance).
 ///
 /// # Panics
-/// With all checks that failed.
+/// If a check fails, with all failed checks.
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {
@@ -27,11 +30,13 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     }
 }
 
-/// Checks that cargo runs the tests of this very folder: `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. Of two packages with one name and
-/// one target folder it may run those of the other.
+/// Checks that cargo runs the tests of this folder.
+///
+/// Call it as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. Of two packages with the same name and
+/// target folder, cargo may run the tests of the other.
 ///
 /// # Panics
-/// With both folders, and the way out.
+/// If the folders differ, with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in(folder: &str) {
     if let Some(problem) = crate::wrong_folder(folder) {
@@ -55,7 +60,9 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// The machine's clock, which a strategy may not read: [`Check::Clock`](super::Check::Clock) shows candles that are newer.
+/// Returns the system time, which strategies must not read.
+///
+/// [`Check::Clock`](super::Check::Clock) feeds candles newer than this.
 #[allow(
     clippy::disallowed_methods,
     reason = "a strategy that reads the clock is found only by comparing with it"

@@ -1,10 +1,10 @@
-//! Every check of a strategy as one call.
+//! All checks of a strategy in one call.
 
 use super::checks::UNSEEN;
 use super::validation::{Check, Finding, FirstRun, Market, Subject, ValidationError, validate};
 use crate::{BotContext, Candle, StrategyFactory};
 
-/// What a strategy does that none may. Candles are counted from 0.
+/// Violation of the rules for strategies. Candle numbers are 0-based.
 #[derive(Debug, thiserror::Error)]
 pub enum Nonconformity {
     /// The strategy was not built, or there are too few candles for its warm-up.
@@ -13,18 +13,20 @@ pub enum Nonconformity {
     /// A check failed.
     #[error("{check}: {words}")]
     Failed {
-        /// Which check.
+        /// The failed check.
         check: Check,
-        /// What it found.
+        /// Finding of the check.
         words: String,
     },
 }
 
-/// Checks a strategy on candles of its bot's interval and answers how many signals it gave there.
+/// Runs every check of [`validate`] and returns the number of signals.
 ///
-/// It makes every check of [`validate`]; for the findings one by one, call that. Needs twice the warm-up + 100 candles.
+/// The candles have the bot's interval. Needs twice the warm-up + 100 candles. For the individual
+/// findings call [`validate`].
+///
 /// # Errors
-/// [`Nonconformity`] names the first check that failed, and where.
+/// [`Nonconformity`] names the first failed check, and where it failed.
 pub fn conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,

@@ -1,4 +1,4 @@
-//! Golden runs: every signal of a strategy on some candles, in a file beside its test.
+//! Golden runs: all signals of a strategy on some candles, in a file next to its test.
 
 use super::signals::signals;
 use crate::{BotContext, Candle, StrategyFactory};
@@ -6,18 +6,21 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-/// The variable that has golden files written.
 const UPDATE: &str = "UPDATE_GOLDEN";
 
-/// Holds every signal on these candles to a file of text, by its path from the folder of the package: a line of the strategy's name,
-/// version and parameters, one of the candles, and one for each signal with the open time of its candle in milliseconds.
+/// Compares all signals on these candles with a golden file.
 ///
-/// Run the test with `UPDATE_GOLDEN=1` to write the file, look at what changed, and keep it under version control: a change of
-/// the rules that nobody meant is seen there. A change that is meant raises the strategy's version.
+/// The path is relative to the package. The file has a line with the strategy's name, version and
+/// parameters, one about the candles, and one per signal with the open time of its candle in
+/// milliseconds.
+///
+/// Run the test with `UPDATE_GOLDEN=1` to write the file, review the changes, and keep it under
+/// version control. It reveals unintended changes of the rules. An intended change raises the
+/// strategy's version.
 ///
 /// # Panics
-/// When the file is not there, or the signals are others; the message names the first line that differs. As [`signals`]
-/// does, too.
+/// If the file is missing or the signals differ, with the first line that differs. Also panics like
+/// [`signals`].
 #[track_caller]
 pub fn assert_golden<S: StrategyFactory>(
     params: &S::Params,
@@ -31,7 +34,6 @@ pub fn assert_golden<S: StrategyFactory>(
     }
 }
 
-/// The run as it stands in the file.
 #[track_caller]
 fn run_of<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> String {
     let params_text = serde_json::to_string(params).unwrap_or_default();

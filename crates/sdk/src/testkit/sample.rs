@@ -1,4 +1,4 @@
-//! Strategies that the kit's own tests are made with.
+//! Sample strategies for the kit's own tests.
 
 use crate::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,6 @@ crate::parameters! {
     }
 }
 
-/// Buys after a rise and sells after a far one; where only five is far it panics.
 pub(super) struct Follows {
     far: f64,
 }
@@ -54,7 +53,6 @@ impl StrategyFactory for Follows {
     }
 }
 
-/// Trades only candles that have not been yet.
 pub(super) struct ReadsTheClock;
 
 impl Strategy for ReadsTheClock {
@@ -81,7 +79,6 @@ impl StrategyFactory for ReadsTheClock {
     }
 }
 
-/// Buys at every 97th candle, whichever instance saw it.
 pub(super) struct Shares;
 
 static SEEN: AtomicUsize = AtomicUsize::new(0);
@@ -107,7 +104,6 @@ impl StrategyFactory for Shares {
     }
 }
 
-/// What a check says that does not pass.
 pub(super) fn message_of(check: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(check)).expect_err("it passes");
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());

@@ -1,16 +1,18 @@
-//! What a strategy answers to candles, as text.
+//! A strategy's signals as text.
 
 use super::validation::{Manner, Subject, too_many_numbers};
 use crate::{BotContext, Candle, StrategyFactory};
 use std::fmt::Write as _;
 
-/// What a strategy answers to each of these candles: its direction, an expiry of its own and its reason, such as
-/// `BUY oversold rsi=28.5` or `SELL 05:00 fell`; empty where it does not signal. Several answers within one candle, of a strategy
-/// that wants prices, stand behind each other with a semicolon. Answers during warm-up are among them, though they are
-/// never traded, and it is shown the ends of its trades as a backtest without risk rules would.
+/// Returns a strategy's signal at each of these candles as text.
+///
+/// Direction, own expiry and reason: `BUY oversold rsi=28.5` or `SELL 05:00 fell`, empty without a
+/// signal. Several signals within a candle, of a strategy that wants prices, are separated by
+/// semicolons. Signals during warm-up are included, although they are never traded. The strategy
+/// receives the settlements of a backtest without risk rules.
 ///
 /// # Panics
-/// When it cannot be built, panics itself, or gives a signal more numbers than are kept.
+/// If the strategy cannot be built, panics, or gives a signal too many numbers.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
     let subject = Subject::of::<S>(params, bot);

@@ -1,16 +1,13 @@
-//! Candles and the signals that they call for, as one table of text.
+//! Text tables of candles with the expected signals.
 
 use super::candles::{START, bot};
 use super::validation::Subject;
 use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, Strategy, StrategyFactory};
 use std::fmt::Write as _;
 
-/// The columns of numbers that a table can have.
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
-/// The most candles that one line can stand for.
 const MOST_ALIKE: usize = 10_000;
 
-/// A row: a candle, and the signal that is expected at it. Empty for none.
 struct Row {
     line: String,
     candle: Candle,
@@ -74,7 +71,6 @@ pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
     );
 }
 
-/// The lines whose signal is another than the expected one, each with both. Empty when there are none.
 fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
     let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
     let mut strategy = subject.build().map_err(|error| error.to_string())?;
@@ -110,7 +106,6 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     Ok(text)
 }
 
-/// What it went by at its last candle, a line for its values and one for each condition; empty of a strategy that says neither.
 fn reasons(strategy: &dyn Strategy) -> String {
     let mut text = String::new();
     let numbers = |pairs: &mut dyn Iterator<Item = (&str, f64)>| {
@@ -179,15 +174,12 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// What is wrong with the number of candles that a line stands for.
 const TIMES: &str = "before the x stands how many candles the line stands for, 1 to 10000";
 
-/// Of `30x`.
 fn repetitions(word: &str) -> Option<usize> {
     word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MOST_ALIKE).contains(count))
 }
 
-/// The candle after `last` with the numbers that a line has.
 fn candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> Result<Candle, CandleError> {
     let close = value("close").unwrap_or_default();
     let open = value("open").or(last.map(Candle::close)).unwrap_or(close);

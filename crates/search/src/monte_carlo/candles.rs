@@ -1,45 +1,27 @@
-//! Candles of another history: blocks of observed moves, each with the shape of its candle, chained from the first open.
+//! Resampled candles: blocks of observed moves, chained from the first open.
 
 use candlewick_sdk::{Candle, CandleSeries, Ohlcv};
 use candlewick_simulator::Market;
 
-/// Why candles cannot be resampled together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnalikeCandles {
-    /// Longer candles, or finer ones that price trades, would have to be made of the resampled ones.
     #[error("{one} and {other} are of different lengths: all bots and prices need candles of one interval")]
-    Intervals {
-        /// A series.
-        one: String,
-        /// Another.
-        other: String,
-    },
-    /// A block is the same moments of all symbols, so that they stay together.
+    Intervals { one: String, other: String },
+    /// A block covers the same times in all series, to preserve their correlation.
     #[error(
         "{one} and {other} do not have candles at the same times: resample them apart, or cut them with --from and --to"
     )]
-    Times {
-        /// A series.
-        one: String,
-        /// Another.
-        other: String,
-    },
-    /// There is nothing to draw from.
+    Times { one: String, other: String },
     #[error("there are fewer than two candles")]
     TooFew,
 }
 
-/// The moves of all series, as parts of the close before each.
 pub struct ResampledCandles<'a> {
     candles: &'a [CandleSeries],
     markets: &'a [Market],
 }
 
 impl<'a> ResampledCandles<'a> {
-    /// Of what a run listens to and is priced by.
-    ///
-    /// # Errors
-    /// Series that cannot be resampled together.
     pub fn new(candles: &'a [CandleSeries], markets: &'a [Market]) -> Result<Self, UnalikeCandles> {
         let prices = markets.iter().map(|market| &market.prices);
         let detail = markets.iter().flat_map(|market| &market.detail);
@@ -60,18 +42,16 @@ impl<'a> ResampledCandles<'a> {
         Ok(Self { candles, markets })
     }
 
-    /// How many moves there are to draw from: the first candle has none before it.
     pub fn moves(&self) -> usize {
         self.candles.first().map_or(0, |series| series.candles().len() - 1)
     }
 
-    /// The sizes of the first series' moves: absolute logarithmic returns from close to close.
     pub fn sizes(&self) -> Vec<f64> {
         let Some(series) = self.candles.first() else { return Vec::new() };
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// The candles and markets of a path: the first candle as it was, then the moves at these places, which count from 0.
+    /// Builds a path from the first candle and the moves with these 0-based indices.
     pub fn path(&self, places: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
         let candles = self.candles.iter().map(|series| resampled(series, places)).collect();
         let market = |market: &Market| Market {

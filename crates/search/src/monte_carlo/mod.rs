@@ -1,7 +1,8 @@
-//! Histories that could have been: trades or candles of one run in another order, block by block, and what each comes to.
+//! Monte Carlo paths: trades or candles of a run, resampled in blocks.
 //!
-//! [`MonteCarlo::trades`] draws the trades of the run and keeps their stakes and profits. [`MonteCarlo::candles`] draws the candles, and the
-//! strategies decide anew on each path. A path is a pure function of seed and number, so that any part of them can run anywhere.
+//! [`MonteCarlo::trades`] resamples the trades of the run, with their stakes and profits.
+//! [`MonteCarlo::candles`] resamples the candles, and the strategies decide again on each path. A
+//! path is a pure function of seed and number, so that any part of them can run anywhere.
 
 mod candles;
 mod path;

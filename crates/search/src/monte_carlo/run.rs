@@ -1,4 +1,4 @@
-//! Paths side by side.
+//! Parallel execution of paths.
 
 use super::trades::play;
 use super::{ObservedTrade, PathRow, ResampledCandles};
@@ -11,31 +11,21 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// Is told of each path that has run, and says whether to go on.
 pub type PathWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// What paths are drawn from.
 pub struct MonteCarlo {
-    /// How blocks are drawn.
     pub bootstrap: BlockBootstrap,
-    /// The balance at the start of each path.
     pub balance: Money,
-    /// The smallest stake that the run placed: below it a path is ruined.
+    /// Smallest stake of the run. A path with a lower balance is ruined.
     pub least_stake: Money,
-    /// Of the money.
     pub scale: MoneyScale,
-    /// How many paths run side by side; the result does not depend on it.
+    /// Number of parallel threads. The result does not depend on it.
     pub threads: NonZeroUsize,
 }
 
-/// What a strategy is built by, for each path anew.
 type Build<'a> = dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync + 'a;
 
 impl MonteCarlo {
-    /// Plays paths of resampled trades; fewer where the watcher stopped it.
-    ///
-    /// # Errors
-    /// There can be no threads.
     pub fn trades(
         &self,
         (trades, paths): (&[ObservedTrade], Range<u64>),
@@ -48,10 +38,6 @@ impl MonteCarlo {
         })
     }
 
-    /// Runs the bots over paths of resampled candles; fewer where the watcher stopped it.
-    ///
-    /// # Errors
-    /// What a backtest of them does not allow.
     pub fn candles(
         &self,
         (candles, paths): (&ResampledCandles<'_>, Range<u64>),

@@ -1,26 +1,21 @@
-//! The trades of a run in another order: money that they would have made of the same balance.
+//! Resampled trades of a run, applied to the same balance.
 
 use super::PathRow;
 use candlewick_engine::{IntentState, TradeBook};
 use candlewick_sdk::{Money, MoneyScale};
 
-/// A settled trade: what it risked and what it brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObservedTrade {
-    /// The stake.
     pub stake: Money,
-    /// The profit, below 0 where it lost.
     pub profit: Money,
 }
 
-/// The settled trades of a run, in the order in which they settled.
 pub fn observed_trades(book: &TradeBook) -> Vec<ObservedTrade> {
     let mut settled: Vec<_> = book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
     settled.sort_by_key(|row| (row.settled_at, row.close_time));
     settled.iter().map(|row| ObservedTrade { stake: row.approved.stake(), profit: row.profit }).collect()
 }
 
-/// Plays trades from a balance, one after the other, until there are no more or the balance does not cover the next stake.
 pub(super) fn play(
     path: u64,
     trades: impl Iterator<Item = ObservedTrade>,

@@ -1,8 +1,7 @@
-//! The values that a search may give to one parameter.
+//! Search axes: the possible values of one parameter.
 
 use super::Setting;
 
-/// One parameter and what it may be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     name: String,
@@ -11,38 +10,28 @@ pub struct Axis {
     scale: Scale,
 }
 
-/// What of a bot an axis changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A parameter of its strategy.
     Parameter,
-    /// The duration code of its trades.
     CloseType,
-    /// What that duration counts from.
     ExpirationType,
 }
 
-/// The values themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
-    /// These and no others; never empty.
     Listed(Vec<Setting>),
-    /// Every number from the first to the second.
     Between(f64, f64),
 }
 
-/// How a search without a grid spreads over numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Equal differences are equally likely.
     Linear,
-    /// Equal ratios are.
     Log,
 }
 
-/// How far the neighbours of a value lie in a range without a list.
+/// Distance between neighbours in a continuous range, as a fraction of the range.
 const STEP: f64 = 0.05;
-/// How many digits behind the first one of a range are told of its numbers.
+/// Precision of the numbers in a continuous range, in digits after the leading one.
 const DIGITS: f64 = 3.0;
 
 impl Axis {
@@ -50,17 +39,15 @@ impl Axis {
         Self { name, target, values, scale }
     }
 
-    /// The parameter's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it changes.
     pub const fn target(&self) -> Target {
         self.target
     }
 
-    /// How many values there are; `None` when there is no end of them.
+    /// Returns the number of values, `None` for a continuous range.
     pub fn count(&self) -> Option<u64> {
         match &self.values {
             Values::Listed(list) => Some(list.len() as u64),
@@ -68,7 +55,6 @@ impl Axis {
         }
     }
 
-    /// The values, where they can be listed.
     pub fn listed(&self) -> Option<&[Setting]> {
         match &self.values {
             Values::Listed(list) => Some(list),
@@ -76,7 +62,6 @@ impl Axis {
         }
     }
 
-    /// Whether its values are numbers.
     pub fn is_number(&self) -> bool {
         match &self.values {
             Values::Listed(list) => list.iter().all(|setting| setting.to_number().is_some()),
@@ -84,8 +69,9 @@ impl Axis {
         }
     }
 
-    /// The value at a fraction, `0 <= fraction < 1`, of the way through: fractions that are spread evenly give values
-    /// that are spread evenly on the axis's scale.
+    /// Returns the value at a fraction of the axis, `0 <= fraction < 1`.
+    ///
+    /// Evenly spread fractions give values evenly spread on the axis's scale.
     pub(crate) fn at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
             (Values::Listed(list), Scale::Linear) => {
@@ -105,8 +91,9 @@ impl Axis {
         }
     }
 
-    /// What lies one step beside a value of this axis: its neighbours in a list, or a twentieth of the range away. Flags and
-    /// names have no order, so none.
+    /// Returns the neighbours of a value, in its list or a twentieth of the range away.
+    ///
+    /// Flags and names are unordered and have none.
     pub(crate) fn beside(&self, setting: &Setting) -> Vec<Setting> {
         let Values::Listed(list) = &self.values else {
             let fraction = self.fraction_of(setting);
@@ -120,7 +107,6 @@ impl Axis {
         near.filter_map(|near| list.get(near).cloned()).collect()
     }
 
-    /// The fraction that [`Axis::at`] gives this value for: the middle of them where it is one of a list.
     pub(crate) fn fraction_of(&self, setting: &Setting) -> f64 {
         let number = setting.to_number().unwrap_or_default();
         match (&self.values, self.scale) {
@@ -138,7 +124,7 @@ impl Axis {
     }
 }
 
-/// A number with as many digits as matter: so many that a thousandth of `size` is told, 37.41 of 10 to 45.
+/// Rounds to a thousandth of `size`: 37.41 in a range from 10 to 45.
 fn rounded(number: f64, size: f64) -> f64 {
     let digits = DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
@@ -152,7 +138,9 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Half a step beyond both ends of rising numbers, so that the outermost are as likely as their neighbours.
+/// Returns the range extended by half a step at both ends.
+///
+/// The outermost numbers are then as likely as their neighbours.
 fn log_ends(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));

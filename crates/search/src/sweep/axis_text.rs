@@ -1,4 +1,4 @@
-//! How people write the values of a parameter: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
+//! Parsing of axis values: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
 
 use super::axis::{Scale, Values};
 use super::{Axis, Setting, Target};
@@ -10,10 +10,8 @@ use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{CloseType, ExpirationType, StrategyEntry};
 use std::sync::Arc;
 
-/// More values than this are no list; a search that needs one asks for a step.
 const MAX_VALUES: usize = 1_000_000;
 
-/// What numbers a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NumberKind {
     Whole,
@@ -21,12 +19,10 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Reads `NAME=VALUES`, or `NAME` alone for the whole range that the strategy declares. A name is a parameter of
-    /// the strategy, else `close_type` or `expiration_type` of the bot.
+    /// Parses `NAME=VALUES`, or `NAME` for the full range declared by the strategy.
     ///
-    /// # Errors
-    /// [`SearchError::UnknownParameter`] for a name that is neither, [`SearchError::InvalidValues`] for values that
-    /// are not of its kind or not in its range.
+    /// `NAME` is a parameter of the strategy, or otherwise `close_type` or `expiration_type` of the
+    /// bot.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());
@@ -110,7 +106,9 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     }
 }
 
-/// The two sides of `LOW..HIGH`, or of `LOW..=HIGH` as Rust writes it; nothing at all is the range of the schema.
+/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust.
+///
+/// An empty text is the range of the schema.
 fn range_of(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -129,7 +127,9 @@ fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Res
     bound.ok_or_else(|| format!("the strategy declares no {which} end of its range: give it, LOW..HIGH"))
 }
 
-/// Decimals add up exactly, so a step of 0.1 gives 0.3 and not the double beside it.
+/// Returns the values of a stepped range.
+///
+/// Decimals are exact: a step of 0.1 gives exactly 0.3.
 fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
@@ -137,7 +137,9 @@ fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Resu
     Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
 }
 
-/// So many numbers with equal ratios from the first to the last; whole ones that round to the same come once.
+/// Returns `count` numbers with equal ratios.
+///
+/// Integers that round to the same value appear once.
 fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
@@ -171,7 +173,9 @@ fn setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// The double that its text is read as: what a configuration with this number holds.
+/// Converts by way of the text.
+///
+/// This gives the same double as a configuration with this number.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }

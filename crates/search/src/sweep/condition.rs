@@ -1,8 +1,7 @@
-//! What must hold between parameters for a set of them to be tried: `oversold < overbought`, `slow >= 2 * fast`.
+//! Conditions between searched parameters: `oversold < overbought`, `slow >= 2 * fast`.
 
 use crate::SearchError;
 
-/// A comparison of two sums of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     text: String,
@@ -24,7 +23,6 @@ enum Comparison {
 #[derive(Clone, Debug, PartialEq)]
 enum Expression {
     Number(f64),
-    /// What is at this place among the names.
     Name(usize),
     Both(Box<Self>, Operation, Box<Self>),
 }
@@ -37,7 +35,6 @@ enum Operation {
     Over,
 }
 
-/// Reads from left to right; parentheses nest at most so deep.
 struct Reader<'a> {
     rest: &'a str,
     names: &'a [String],
@@ -47,10 +44,6 @@ struct Reader<'a> {
 const DEEPEST: u32 = 32;
 
 impl Condition {
-    /// Reads a condition over these names.
-    ///
-    /// # Errors
-    /// [`SearchError::InvalidCondition`] with what is wrong at which place.
     pub fn parse(text: &str, names: &[String]) -> Result<Self, SearchError> {
         let wrong = |problem| SearchError::InvalidCondition { text: text.to_owned(), problem };
         let mut reader = Reader { rest: text.trim_start(), names, depth: 0 };
@@ -66,7 +59,9 @@ impl Condition {
         read().map_err(wrong)
     }
 
-    /// Whether it holds for these values of the names. Nothing is true of a division by 0.
+    /// Returns whether the condition holds for these values.
+    ///
+    /// It never holds after a division by 0.
     pub fn holds(&self, values: &[f64]) -> bool {
         let (left, right) = (self.left.value(values), self.right.value(values));
         match self.comparison {
@@ -79,7 +74,6 @@ impl Condition {
         }
     }
 
-    /// As it was written.
     pub fn text(&self) -> &str {
         &self.text
     }

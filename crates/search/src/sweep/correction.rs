@@ -1,11 +1,13 @@
-//! P-values of many sets, corrected for their number.
+//! P-values of many sets, corrected for multiple testing.
 
 use super::TrialRow;
 use candlewick_statistics::benjamini_hochberg;
 
-/// Each row's p-value after Benjamini and Hochberg, over all rows that have one, whether they count or not: they all
-/// were looked at. Whoever takes the sets of at most `q` for edges errs in a share of at most `q` of them on average.
-/// That holds for sets that resemble each other; trades that overlap it does not mend.
+/// Returns the Benjamini-Hochberg p-value of each row, over all rows that have one.
+///
+/// All of them were tested, whether they qualify or not. If the sets with at most `q` are taken for
+/// edges, the average share of false ones is at most `q`. This holds for similar sets, but does not
+/// correct for overlapping trades.
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();

@@ -1,4 +1,4 @@
-//! What a trial came to.
+//! Metrics of a trial.
 
 use super::Timeline;
 use candlewick_backtest::metric::DailyProfits;
@@ -9,69 +9,60 @@ use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The confidence of the interval whose lower end counts: two-sided, so one in forty true rates lies below it.
+/// Confidence level of the two-sided interval.
+///
+/// One in forty true rates is below its lower end.
 const CONFIDENCE: f64 = 0.95;
 
-/// The figures of one trial. Rates are fractions; money is in the wallet's currency.
+/// Metrics of a trial. Rates are fractions, money is in the wallet's currency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Settled trades.
     pub trades: u64,
-    /// Trades that won.
     pub won: u64,
-    /// Trades that lost.
     pub lost: u64,
-    /// Trades that drew.
     pub draw: u64,
-    /// Trades that the venue called off.
     pub cancelled: u64,
-    /// Intents that are neither settled nor refused.
     pub unsettled: u64,
-    /// Signals and orders that were refused.
     pub refused: u64,
     /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
-    /// The win rate at which the decided trades would have earned nothing.
     pub break_even: Option<f64>,
-    /// The lower end of the edge, as a return per unit of stake: what a trade returns on average at the lower end of the win rate's
-    /// 95 % Wilson interval, `lower / break_even - 1`.
+    /// Lower bound of the edge, as a return per unit of stake.
+    ///
+    /// `lower / break_even - 1`, where `lower` is the lower end of the win rate's 95 % Wilson
+    /// interval.
     pub edge_lower: Option<f64>,
-    /// Probability of so many wins or more without an edge, if trades are independent.
+    /// Probability of at least as many wins without an edge, if trades are independent.
     pub p_value: Option<f64>,
-    /// Net profit of all settled trades.
     pub pnl: f64,
-    /// Expectancy: net profit as a part of what was staked.
+    /// Expectancy: net profit as a share of the total stake.
     pub expectancy: Option<f64>,
-    /// Mean over standard deviation of each day's profit, a year's worth.
+    /// Sharpe ratio of daily profits, annualized.
     pub sharpe: Option<f64>,
-    /// The max. drawdown, by amount.
     pub max_drawdown: f64,
-    /// The max. drawdown in percent of the peak, which may be another one.
+    /// Maximum drawdown in percent of the peak.
+    ///
+    /// The peak may differ from that of `max_drawdown`.
     pub max_drawdown_percent: f64,
-    /// The most losses in a row.
     pub longest_losing_streak: u64,
-    /// The rule by which the bot would open nothing more at the end: one that only a person lifts, or a balance that covers no stake.
-    /// What came after its last trade was not traded.
+    /// Rule that had stopped the bot at the end.
+    ///
+    /// One that only the operator can lift, or a balance below every stake. The data after the last
+    /// trade was not traded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
-    /// When it won and lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timeline: Timeline,
 }
 
-/// Intents and signals of a trial that are no settled trades.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenEnds {
-    /// Intents that are neither settled nor refused.
     pub(crate) unsettled: u64,
-    /// Signals and orders that were refused.
     pub(crate) refused: u64,
-    /// The rule by which its bot would open nothing more.
     pub(crate) stopped_by: Option<Rule>,
 }
 
 impl Figures {
-    /// Of a run that began with `balance`, over candles from the start to the end of `span`.
     pub fn of(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
         let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
         let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
@@ -89,7 +80,6 @@ impl Figures {
         )
     }
 
-    /// Of the totals of a trial's trades.
     pub(crate) fn of_totals(
         totals: &RunTotals,
         evidence: Evidence,
@@ -122,13 +112,11 @@ impl Figures {
         }
     }
 
-    /// The same without the timeline, for people.
     #[must_use]
     pub fn without_timeline(&self) -> Self {
         Self { timeline: Timeline::default(), ..self.clone() }
     }
 
-    /// Trades that won or lost.
     pub const fn decided(&self) -> u64 {
         self.won + self.lost
     }
@@ -138,8 +126,10 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// What of an edge is left at the lower end of the interval: at the break-even `b` a win pays `1 / b - 1` of the stake, so a win rate
-/// of `w` returns `w / b - 1` of it.
+/// Returns the edge at the lower end of the interval.
+///
+/// At the break-even rate `b` a win pays `1 / b - 1` of the stake, so a win rate `w` returns `w / b
+/// - 1` of the stake.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)

@@ -1,29 +1,25 @@
-//! Successive halving: every set runs on the first part of the candles, the best of them on more, the last on all.
+//! Successive halving: each rung runs the best sets on more candles, the last one on all.
 //!
-//! Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification and Hyperparameter Optimization*,
-//! AISTATS (2016); the resource is the length of the candles.
+//! Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification and Hyperparameter
+//! Optimization*, AISTATS (2016). The resource is the length of the candles.
 
 use crate::SearchError;
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
-/// How hard and how often a field is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// One of so many goes on; each rung has so many times the candles of the one before.
+    /// One in this many sets survives a rung, and the candles grow by the same factor.
     keep_one_in: u32,
-    /// Runs of the last ones standing.
     rungs: u32,
 }
 
 impl Halving {
-    /// Without any cut: one rung, of all candles.
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
-    /// Keeps one in so many on each of so many rungs, the last of which has all candles.
+    /// Keeps one in 2 to 10 sets on each of 2 to 8 rungs.
     ///
-    /// # Errors
-    /// [`SearchError::InvalidSearch`] unless one in 2 to 10 is kept, on 2 to 8 rungs.
+    /// The last rung has all candles.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
@@ -34,27 +30,22 @@ impl Halving {
         Err(SearchError::InvalidSearch { problem })
     }
 
-    /// How many rungs there are.
     pub const fn rungs(self) -> u32 {
         self.rungs
     }
 
-    /// One of so many goes on.
     pub const fn keep_one_in(self) -> u32 {
         self.keep_one_in
     }
 
-    /// How many of so many goes on from a rung: at least one.
     pub(crate) fn kept(self, of: usize) -> usize {
         of.div_ceil(self.keep_one_in as usize)
     }
 
-    /// What part of the candles a rung has.
     pub(crate) fn share(self, rung: u32) -> f64 {
         1.0 / f64::from(self.keep_one_in).powi((self.rungs - 1).saturating_sub(rung) as i32)
     }
 
-    /// Where the candles of a rung end.
     pub(crate) fn until(self, rung: u32, span: &Range<Millis>) -> Millis {
         if rung + 1 >= self.rungs {
             return Millis::MAX;
@@ -63,7 +54,6 @@ impl Halving {
         span.start + Millis::new((length * self.share(rung)) as i64)
     }
 
-    /// How many decided trades count as enough on a rung, when so many do in the end.
     pub(crate) fn min_trades(self, rung: u32, in_the_end: u64) -> u64 {
         (in_the_end as f64 * self.share(rung)).ceil() as u64
     }

@@ -1,4 +1,4 @@
-//! How much of the best set of a sweep is luck: what all of its sets came to, part by part of the time, shows.
+//! Estimates how much of a sweep's best set is luck, from the returns of all sets over time.
 
 use super::{TIMELINE_PARTS, Timeline, TrialRow, ranked};
 use candlewick_statistics::{
@@ -7,54 +7,63 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// The most blocks of the cross-validation: 924 ways to choose half of them.
+/// Maximum number of cross-validation blocks: 924 ways to choose half of them.
 const MAX_BLOCKS: usize = 12;
-/// With fewer, there are hardly any ways to choose.
+/// Minimum number of cross-validation blocks: fewer leave hardly any choices.
 const LEAST_BLOCKS: usize = 6;
-/// Parts that the bootstrap keeps together, unless a trade takes more: about the cube root of all of them.
+/// Minimum bootstrap block length in parts: about the cube root of their number.
+///
+/// Longer if a trade takes more parts.
 const KEPT_TOGETHER: usize = 5;
-/// With fewer blocks than this a bootstrap says nothing.
 const LEAST_DRAWN: usize = 10;
-/// How often the bootstrap draws: enough for two digits around 0.05.
+/// Number of bootstrap runs: enough for two digits around 0.05.
 const RUNS: u32 = 1_000;
 
-/// Figures about the choice of the best set, by returns per unit of stake of all sets that were tried, whether they count
-/// or not. What the candles are too short for is not known.
+/// Selection statistics of the best set, from the returns of all sets.
+///
+/// Returns are per unit of stake. All tried sets count, qualified or not. Values are `None` if
+/// there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Luck {
-    /// Sets that were looked at: all that the strategy took.
     pub sets: usize,
-    /// Equal parts of the time that their returns are counted by.
     pub parts: usize,
-    /// Parts that are left out before and after each half of the cross-validation, as many as the longest trade takes.
+    /// Parts purged around each half of the cross-validation.
+    ///
+    /// Their number is that of the longest trade.
     pub purged_parts: usize,
-    /// The probability of one as good as the best set if none earns anything: by the largest statistic (mean over standard
-    /// error) of all sets in a block bootstrap of the time.
+    /// Probability of a set as good as the best one if no set has an edge.
+    ///
+    /// From the largest statistic (mean over standard error) of all sets in a block bootstrap over
+    /// time.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the best set of one
-    /// half of the time is in the lower half of all in the rest. One half when choosing is worth nothing.
+    /// Probability of backtest overfitting.
+    ///
+    /// By combinatorially symmetric cross-validation: how often the best set of one half of the
+    /// time is in the lower half of all sets in the rest. One half if the selection is worthless.
     pub overfitting: Option<f64>,
-    /// How often it loses there.
     pub overfitting_loss: Option<f64>,
-    /// The probability that the best set's true Sharpe ratio is above 0, after so many sets were tried.
+    /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0.
+    ///
+    /// Accounts for the number of tried sets.
     pub deflated_sharpe: Option<f64>,
-    /// Each row's p-value by the same bootstrap as the best one's; empty when that is not known.
     #[serde(skip)]
     pub p_values: Vec<Option<f64>>,
 }
 
-/// The returns of sets, made of their timelines when they are asked for: all at once are as large as the candles.
+/// Returns of sets, computed on demand from their timelines.
+///
+/// All at once would be as large as the candles.
 struct Returns<'a> {
     timelines: Vec<&'a Timeline>,
     payout: f64,
 }
 
 impl Luck {
-    /// Of a sweep's rows, whose trades pay `payout` per unit of stake when they win. The same seed draws the same. Nothing
-    /// when no set ran.
+    /// Computes the statistics of a sweep's rows, `None` if no set ran.
     ///
-    /// A set that a halving cut short takes part with the candles that it ran over, except in the cross-validation, which
-    /// needs the same time of all.
+    /// A win pays `payout` per unit of stake. The same seed gives the same result. A set that
+    /// halving stopped early takes part with the candles it ran over, except in the
+    /// cross-validation, which needs the same time span for all.
     pub fn of(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
         let all = Returns::of(rows.iter(), payout);
@@ -84,7 +93,6 @@ impl Luck {
         })
     }
 
-    /// What the figures come to, in a sentence.
     pub fn reading(&self) -> &'static str {
         match (self.p_value, self.overfitting) {
             (None, _) => "too little is known of the best set to tell it from luck",
@@ -101,7 +109,6 @@ impl Luck {
         }
     }
 
-    /// The figures by what people call them; what is not known has none.
     pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
         [
             ("one as good if no set earned anything (block bootstrap of the largest of all)", self.p_value),
@@ -126,7 +133,6 @@ impl<'a> Returns<'a> {
         }
     }
 
-    /// Of this timeline, after all of these were tried.
     fn deflated_sharpe(&self, best: &Timeline) -> Option<f64> {
         let mut returns = vec![0.0; TIMELINE_PARTS];
         let mut sample = |timeline: &Timeline| {
@@ -156,7 +162,6 @@ impl Variants for Returns<'_> {
     }
 }
 
-/// As many blocks as are long enough for what is cut off them, an even number.
 fn blocks(purged: usize) -> Option<usize> {
     let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MAX_BLOCKS) & !1;
     (most >= LEAST_BLOCKS).then_some(most)

@@ -1,9 +1,6 @@
-//! Many backtests of one bot: which sets of parameters there are, which of them run, and what they come to.
+//! Parameter sweeps: many backtests of one bot, each with its own parameter set.
 //!
-//! A [`Space`] is read from what people write about the parameters that a strategy declares. A [`Sweep`] chooses
-//! sets of it (see [`Search`]), runs each as the backtest that it is (see [`TrialRunner`]), and keeps what became of it
-//! in a [`TrialJournal`]. The same seed gives the same rows, whatever the number of threads, and however often the
-//! sweep was killed on the way.
+//! The same seed gives the same rows, regardless of the number of threads and of interruptions.
 
 mod axis;
 mod axis_text;

@@ -1,28 +1,25 @@
-//! What a search looks for.
+//! Objective functions of a parameter search.
 
 use super::Figures;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// The figure that makes one trial better than another; the higher, the better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objective {
-    /// The lower end of the edge, in parts of the stake: what of it is left when luck is doubted.
+    /// Lower confidence bound of the edge, as a fraction of the stake.
     Edge,
-    /// Expectancy: net profit as a part of what was staked.
+    /// Net profit divided by the total stake.
     Expectancy,
     /// Sharpe ratio of daily profits.
     Sharpe,
-    /// Net profit less the max. drawdown.
+    /// Net profit minus max drawdown.
     DrawdownPenalised,
 }
 
 impl Objective {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Edge, Self::Expectancy, Self::Sharpe, Self::DrawdownPenalised];
 
-    /// Its name in arguments.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Edge => "edge",
@@ -32,7 +29,6 @@ impl Objective {
         }
     }
 
-    /// What a column of its scores is called.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Edge => "edge, low end",
@@ -40,7 +36,6 @@ impl Objective {
         }
     }
 
-    /// A score as people read it: parts of the stake in percent.
     pub fn words(self, score: f64) -> String {
         match self {
             Self::Edge | Self::Expectancy => format!("{:+.2} %", score * 100.0),
@@ -49,7 +44,7 @@ impl Objective {
         }
     }
 
-    /// How good these figures are; `None` without an answer, or with fewer than `min_trades` decided trades.
+    /// Returns the score, `None` if undefined or below `min_trades` decided trades.
     pub fn score(self, figures: &Figures, min_trades: u64) -> Option<f64> {
         if figures.decided() < min_trades.max(1) {
             return None;
@@ -63,7 +58,6 @@ impl Objective {
     }
 }
 
-/// Orders scores from the best to the worst; none at all comes last.
 pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
     match (one, two) {
         (Some(one), Some(two)) => two.total_cmp(&one),

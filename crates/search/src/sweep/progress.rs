@@ -1,4 +1,4 @@
-//! How far a sweep is: the journal, the best set so far, and whoever watches.
+//! Progress of a sweep: the journal, the best trial so far and the watcher callback.
 
 use super::TrialJournal;
 use super::trial_row::{TrialRow, better_first};
@@ -7,21 +7,19 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How far a sweep is.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepProgress<'a> {
-    /// Work done, in thousandths of a trial over all candles.
+    /// Completed work, in thousandths of a trial over all candles.
     pub done: u64,
-    /// Work in all, as far as it is known.
     pub total: u64,
-    /// The best trial so far that counts.
     pub best: Option<&'a TrialRow>,
 }
 
-/// Is called after every trial. [`ControlFlow::Break`] ends the sweep once the trials under way have run.
+/// Callback after every trial.
+///
+/// [`ControlFlow::Break`] ends the sweep once the trials in flight are done.
 pub type Watcher<'a> = dyn FnMut(&SweepProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
-/// What changes while trials run, shared by the threads behind a lock.
 pub(super) struct ProgressTracker<'a, 'w> {
     pub(super) journal: &'a mut TrialJournal,
     watcher: &'a mut Watcher<'w>,
@@ -32,12 +30,10 @@ pub(super) struct ProgressTracker<'a, 'w> {
 }
 
 impl<'a, 'w> ProgressTracker<'a, 'w> {
-    /// Before any trial ran.
     pub(super) const fn new(journal: &'a mut TrialJournal, watcher: &'a mut Watcher<'w>) -> Self {
         Self { journal, watcher, best: None, done: 0, total: 0, is_stopped: false }
     }
 
-    /// Writes a trial that has just run to the journal, and calls the watcher.
     pub(super) fn record(&mut self, line: &[u8], row: &TrialRow, work: u64) -> Result<(), SearchError> {
         self.journal.append(line)?;
         self.count(row, work);
@@ -46,7 +42,6 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
         Ok(())
     }
 
-    /// Counts a trial that has run.
     pub(super) fn count(&mut self, row: &TrialRow, work: u64) {
         self.done += work;
         let is_better = match &self.best {
@@ -59,7 +54,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
     }
 }
 
-/// Locks it. A thread that panicked while it held the lock has ended the sweep already.
+/// Ignores poisoning: a thread that panicked with the lock already ended the sweep.
 pub(super) fn lock<T>(tracker: &Mutex<T>) -> MutexGuard<'_, T> {
     tracker.lock().unwrap_or_else(PoisonError::into_inner)
 }

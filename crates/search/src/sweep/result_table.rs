@@ -1,4 +1,4 @@
-//! The trials of a sweep as a table: one row each in the order of the search, as CSV and as Parquet.
+//! Export of sweep trials as CSV and Parquet, one row per trial in search order.
 
 use super::{Figures, Luck, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
 use candlewick_sdk::visible_cell;
@@ -13,13 +13,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A column: its name, and a value or nothing for each row.
 struct Column {
     name: String,
     cells: Cells,
 }
 
-/// A figure and its name.
 type Named<T> = (&'static str, fn(&Figures) -> T);
 
 enum Cells {
@@ -28,10 +26,6 @@ enum Cells {
     Text(Vec<Option<String>>),
 }
 
-/// Writes the rows as CSV, with each row's part of the luck; what is not known stays empty.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_trials_csv(
     rows: &[TrialRow],
     space: &Space,
@@ -47,10 +41,6 @@ pub fn write_trials_csv(
     csv.flush()
 }
 
-/// The same as Parquet; what is not known is null.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_trials_parquet(
     rows: &[TrialRow],
     space: &Space,
@@ -182,7 +172,6 @@ fn real(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> Cells {
     Cells::Real(rows.iter().map(number).collect())
 }
 
-/// One parameter's values: a column of numbers where they all are.
 fn settings(rows: &[TrialRow], place: usize) -> Cells {
     let of = |row: &TrialRow| row.candidate[place].clone();
     let all = |is: fn(&Setting) -> bool| rows.iter().all(|row| is(&row.candidate[place]));

@@ -1,4 +1,4 @@
-//! The sweep: trials side by side, journalled, with the same result in whatever order they end.
+//! Runs the trials of a sweep in parallel; the result does not depend on their order.
 
 use super::progress::{ProgressTracker, Watcher, lock};
 use super::search::plan;
@@ -13,67 +13,45 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-/// What is searched for, and how.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepSettings {
-    /// Which sets are tried.
     pub search: SearchSettings,
-    /// What makes one better than another.
     pub objective: Objective,
-    /// A set with fewer decided trades does not count.
     pub min_trades: u64,
-    /// Whether all of them see all candles.
     pub halving: Halving,
 }
 
-/// A sweep, ready to run.
 pub struct Sweep<'a> {
-    /// What is searched.
     pub space: &'a Space,
-    /// What for, and how.
     pub settings: &'a SweepSettings,
-    /// Where trials run.
     pub runner: &'a dyn TrialRunner,
-    /// The balance at the start of each.
     pub balance: Money,
-    /// How many run side by side; the result does not depend on it.
     pub threads: NonZeroUsize,
 }
 
-/// How a sweep ended.
 #[derive(Debug)]
 pub enum SweepEnd {
-    /// All trials ran: here they are, in the order of the search.
     Done(Vec<TrialRow>),
-    /// It was stopped: here is what ran of it. The journal knows it, too.
     Stopped(Vec<TrialRow>),
 }
 
-/// What runs next: a set, its place in the search, and its rung.
 pub(super) struct Job {
     pub(super) trial: u64,
     pub(super) rung: u32,
     pub(super) candidate: Candidate,
 }
 
-/// Rows of jobs: of all of them, or of those that ran before the watcher stopped it.
 struct Ran {
     rows: Vec<TrialRow>,
     is_whole: bool,
 }
 
-/// Runs jobs.
 type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Ran, SearchError> + 'a;
 
-/// A way through all jobs of a sweep, or of a part.
 type Way<'a> =
     dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
 
 impl Sweep<'_> {
-    /// Runs all trials but those that `known` says have run. `watcher` is called after each.
-    ///
-    /// # Errors
-    /// [`SearchError`] of the space, of a trial that cannot run whatever its parameters, or of the journal.
     pub fn run(
         &self,
         journal: &mut TrialJournal,
@@ -89,13 +67,12 @@ impl Sweep<'_> {
         self.go(way, (journal, known), watcher)
     }
 
-    /// Runs the trials of one shard but those that `known` says have run, and gives their rows. Of a halving that is the
-    /// first rung; which sets go on, only all shards together can say. The records of all shards, as what is known to
-    /// [`run`](Self::run), make it give what it gives without shards.
+    /// Runs one shard, except for the trials in `known`, and returns its rows.
     ///
-    /// # Errors
-    /// As [`run`](Self::run); [`SearchError::InvalidSearch`] of a search that learns, whose sets depend on each other's trials (its
-    /// [`Rounds`] give them).
+    /// With halving, this is the first rung only, because the sets that advance depend on all
+    /// shards. [`run`](Self::run) with the records of all shards as `known` gives the same result
+    /// as an unsharded sweep. A search that learns cannot be sharded this way, because its sets
+    /// depend on earlier trials; use [`Rounds`].
     pub fn run_shard(
         &self,
         shard: Shard,
@@ -111,10 +88,6 @@ impl Sweep<'_> {
         self.run_part(&jobs, (journal, known), watcher)
     }
 
-    /// Runs the trials that a shard has of one round of a search that learns, as [`run_shard`](Self::run_shard) does.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     pub fn run_round(
         &self,
         (round, shard): (&Round, Shard),
@@ -141,10 +114,6 @@ impl Sweep<'_> {
         self.go(&way, (journal, known), watcher)
     }
 
-    /// Runs sets over the candles that close by `until`, side by side, and journals nothing.
-    ///
-    /// # Errors
-    /// Those of [`TrialRunner::measure`].
     pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<Outcome>, SearchError> {
         let pool = self.pool()?;
         let groups = self.runner.prepare(sets, until)?;
@@ -163,7 +132,6 @@ impl Sweep<'_> {
         pool.map_err(|error| SearchError::InvalidSearch { problem: error.to_string() })
     }
 
-    /// What a search that knows its sets begins with.
     fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
             let problem = "a search that learns has no shards of all its sets: each of them follows from trials before it";
@@ -189,7 +157,6 @@ impl Sweep<'_> {
         Ok(end)
     }
 
-    /// A search that knows its sets beforehand, rung by rung.
     fn climb(
         &self,
         run: &mut RunJobs<'_>,
@@ -227,7 +194,6 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    /// A search that looks at each batch before it chooses the next.
     fn learn(
         &self,
         run: &mut RunJobs<'_>,
@@ -256,7 +222,6 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    /// Runs jobs, in the order of their trials, side by side; their rows come in the same order.
     fn run_jobs(
         &self,
         jobs: &[Job],
@@ -290,7 +255,6 @@ impl Sweep<'_> {
         Ok(Ran { rows, is_whole })
     }
 
-    /// Runs jobs that have not run, and writes them down, until the watcher stops it.
     fn run_open(
         &self,
         open: &[&Job],
@@ -334,7 +298,6 @@ impl Sweep<'_> {
         TrialRow { trial: job.trial, candidate, rung: job.rung, share, outcome, score }
     }
 
-    /// A trial's part of the work: as its part of the candles.
     fn work(&self, rung: u32) -> u64 {
         ((self.settings.halving.share(rung) * 1_000.0) as u64).max(1)
     }

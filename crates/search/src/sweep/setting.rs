@@ -1,25 +1,23 @@
-//! One value of one parameter.
+//! A single parameter value.
 
 use serde_json::{Value, json};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search gives to a parameter. Two are equal when a strategy could not tell them apart.
+/// A value that a search assigns to a parameter.
+///
+/// Two values are equal if a strategy cannot tell them apart.
 #[derive(Clone, Debug)]
 pub enum Setting {
-    /// Yes or no.
     Flag(bool),
-    /// A whole number.
     Whole(i64),
-    /// A number.
     Real(f64),
-    /// A text, a duration code, an expiration type.
+    /// Text, duration code or expiration type.
     Text(Arc<str>),
 }
 
 impl Setting {
-    /// As a strategy's parameters hold it.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Flag(flag) => json!(flag),
@@ -29,7 +27,6 @@ impl Setting {
         }
     }
 
-    /// The number that it is; a flag or a text is none.
     pub fn to_number(&self) -> Option<f64> {
         match self {
             Self::Whole(number) => Some(*number as f64),

@@ -1,9 +1,9 @@
-//! A part of a sweep that runs by itself, here or on another machine.
+//! A part of a sweep that runs independently, on this or another machine.
 
 use crate::SearchError;
 use std::ops::Range;
 
-/// One of several parts of a sweep, each of which has sets that follow each other: those share the most.
+/// One part of a sweep, made of consecutive sets because these share the most work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
@@ -11,10 +11,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shard with this number, from 1, of so many.
-    ///
-    /// # Errors
-    /// [`SearchError::InvalidSearch`] when there is none.
+    /// Returns the shard with this 1-based number.
     pub fn new(number: u64, of: u64) -> Result<Self, SearchError> {
         if (1..=of).contains(&number) {
             return Ok(Self { number, of });
@@ -24,12 +21,10 @@ impl Shard {
         })
     }
 
-    /// Its number, from 1.
     pub const fn number(self) -> u64 {
         self.number
     }
 
-    /// Which trials of a search of so many sets it has.
     pub fn trials(self, sets: u64) -> Range<u64> {
         let begin = |number: u64| (u128::from(number) * u128::from(sets) / u128::from(self.of)) as u64;
         begin(self.number - 1)..begin(self.number)

@@ -1,4 +1,4 @@
-//! All sets of parameters that a search may try.
+//! The parameter space of a search.
 
 use super::{Axis, Condition, Setting, Target};
 use crate::SearchError;
@@ -7,28 +7,21 @@ use candlewick_sdk::StrategyEntry;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// One set of parameters: a value for each axis, in the axes' order. Whoever speaks of it shares it.
+/// A parameter set: one value per axis, in the order of the axes.
 pub type Candidate = Arc<[Setting]>;
 
-/// More sets than this are not walked through one by one.
 const MAX_WALKED: u64 = 1_000_000;
 
-/// The axes, and the conditions that a set must meet.
 #[derive(Clone, Debug)]
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of parameters that are not searched, for the conditions; after those of the axes.
+    /// Values of parameters that are not searched; conditions index them after the axes.
     fixed: Vec<f64>,
     bot: BotSettings,
 }
 
 impl Space {
-    /// The space of a bot: `parameters` as in [`Axis::parse`], `conditions` over them and over the bot's other
-    /// numbers.
-    ///
-    /// # Errors
-    /// [`SearchError`] names the parameter or the condition to mend.
     pub fn new(
         entry: &StrategyEntry,
         bot: &BotSettings,
@@ -61,17 +54,15 @@ impl Space {
         Ok(Self { axes, conditions, fixed, bot: bot.clone() })
     }
 
-    /// The axes, in the order in which they were given.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// How many sets there are, conditions aside; `None` when there is no end of them.
+    /// Returns the number of sets regardless of conditions, `None` if it is infinite.
     pub fn count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1_u64, |count, axis| Some(count.saturating_mul(axis.count()?)))
     }
 
-    /// Whether a set meets every condition.
     pub fn allows(&self, candidate: &Candidate) -> bool {
         if self.conditions.is_empty() {
             return true;
@@ -81,7 +72,6 @@ impl Space {
         self.conditions.iter().all(|condition| condition.holds(&values))
     }
 
-    /// The bot with these values.
     pub fn bot(&self, candidate: &Candidate) -> BotSettings {
         let mut bot = self.bot.clone();
         let mut params = match std::mem::take(&mut bot.params) {
@@ -102,7 +92,6 @@ impl Space {
         bot
     }
 
-    /// The sets that meet the conditions and differ from this one by one step of one axis.
     pub(crate) fn beside(&self, candidate: &Candidate) -> Vec<Candidate> {
         let moved = |place: usize| {
             let near = self.axes[place].beside(&candidate[place]).into_iter();
@@ -115,15 +104,11 @@ impl Space {
         (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
     }
 
-    /// The set at these fractions of the axes.
     pub(crate) fn at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
         self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.at(fraction)).collect()
     }
 
-    /// Every set that meets the conditions; the last axis turns fastest.
-    ///
-    /// # Errors
-    /// [`SearchError::InvalidSearch`] when an axis has no end of values, or there are too many sets to walk.
+    /// Returns every allowed set; the last axis varies fastest.
     pub(crate) fn all(&self) -> Result<Vec<Candidate>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidSearch { problem };
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
@@ -162,7 +147,6 @@ impl Space {
         Self { axes, conditions, fixed: Vec::new(), bot: serde_json::from_value(bot).unwrap() }
     }
 
-    /// Whether it is small enough for [`Space::all`].
     pub(crate) fn is_walkable(&self) -> bool {
         self.count().is_some_and(|count| count <= MAX_WALKED)
     }

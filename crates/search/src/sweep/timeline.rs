@@ -1,40 +1,39 @@
-//! When a trial won and lost: its trades by equal parts of the time, kept in few bytes.
+//! Compact record of a trial's wins and losses over time.
 
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::Range;
 
-/// How many equal parts the time of a trial has.
 pub const TIMELINE_PARTS: usize = 120;
 
-/// The trades that a trial won and lost in each of [`TIMELINE_PARTS`] equal parts of its time, by when they became known. Of
-/// all trades of a sweep, it is what statistics over all of its sets need; and 10,000 sets have to be held at once.
+/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time.
+///
+/// This is all that statistics over the whole sweep need. It is packed because 10,000 sets are in
+/// memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Timeline {
     longest_parts: u32,
-    /// How many numbers, the bits of each, and the least in four bytes; then by how much each, won and lost in turn, is
-    /// above the least, the low bits first. What is cut off is 0: nothing at all where all of them are.
+    /// Number of counts, bits per count, and the minimum in four bytes, followed by the counts.
+    ///
+    /// Counts alternate between won and lost, with the minimum subtracted, least significant bits
+    /// first. Trailing zeros are omitted; an empty slice means that all counts are 0.
     packed: Box<[u8]>,
 }
 
-/// Bytes before the numbers.
 const HEADER: usize = 6;
 
-/// As it stands in a journal.
 #[derive(Serialize, Deserialize)]
 struct Written {
     longest_parts: u32,
     parts: Vec<u32>,
 }
 
-/// A timeline under way.
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineSoFar {
     start: Millis,
     length: Millis,
-    /// The part that time has come to, and when the next begins.
     part: usize,
     next: Millis,
     counts: [[u32; 2]; TIMELINE_PARTS],
@@ -42,7 +41,6 @@ pub(crate) struct TimelineSoFar {
 }
 
 impl Timeline {
-    /// Of the settled trades among some rows, in whatever order.
     pub(crate) fn of_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, span: &Range<Millis>) -> Self {
         let settled = rows.into_iter().filter(|row| row.state == IntentState::Settled);
         let mut settled: Vec<(Millis, Millis, Outcome)> = settled
@@ -56,17 +54,15 @@ impl Timeline {
         timeline.into_timeline()
     }
 
-    /// Whether nothing was won or lost.
     pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
     }
 
-    /// How many parts the longest trade took, from its decision until it was known; rounded up.
+    /// Returns the longest time from decision to settlement, in parts, rounded up.
     pub const fn longest_parts(&self) -> usize {
         self.longest_parts as usize
     }
 
-    /// Trades won and lost, part by part.
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..TIMELINE_PARTS).map(|part| (self.number(2 * part), self.number(2 * part + 1)))
     }
@@ -126,7 +122,6 @@ impl Serialize for Timeline {
 }
 
 impl TimelineSoFar {
-    /// Nothing yet, from the start to the end of the span.
     pub(crate) fn of(span: &Range<Millis>) -> Self {
         let length = (span.end - span.start).max(Millis::new(1));
         let mut timeline = Self {
@@ -141,7 +136,7 @@ impl TimelineSoFar {
         timeline
     }
 
-    /// Takes the next trade: when it was decided, and when it became known, which is never before that of the last.
+    /// Counts a trade. Calls must be in the order of `known`, the settlement time.
     #[inline]
     pub(crate) fn settle(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
         while known >= self.next {
@@ -155,14 +150,15 @@ impl TimelineSoFar {
         *lost += u32::from(outcome == Outcome::Lost);
     }
 
-    /// All of it.
     pub(crate) fn into_timeline(self) -> Timeline {
         let part = (self.length.get() / TIMELINE_PARTS as i64).max(1);
         let longest = (self.longest.get() + part - 1) / part;
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// When a part begins; the last has no end, since a settlement is read shortly after the last candle.
+    /// Returns the start of a part.
+    ///
+    /// The last part has no end, since a settlement may arrive shortly after the last candle.
     fn start_of(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;

@@ -1,4 +1,4 @@
-//! The trials that have run, line by line in a file that only grows: a sweep that is killed goes on from there.
+//! Append-only journal of finished trials, from which a killed sweep resumes.
 
 use super::Figures;
 use crate::SearchError;
@@ -10,28 +10,22 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// What became of one trial on one rung.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Record {
-    /// The trial's place in the search, from 0.
     pub trial: u64,
-    /// The rung on which it ran, from 0; always 0 without halving.
+    /// 0-based rung; always 0 without halving.
     pub rung: u32,
-    /// How it ended.
     pub outcome: Outcome,
 }
 
-/// How a trial ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It ran.
     Figures(Box<Figures>),
-    /// The strategy refused the parameters, for this reason.
     Refused(String),
 }
 
-/// A record as it stands in a line: one of the two is there.
+/// Serialized record, with exactly one of `figures` and `refused`.
 #[derive(Serialize, Deserialize)]
 struct Written<'a> {
     trial: u64,
@@ -42,22 +36,19 @@ struct Written<'a> {
     refused: Option<Cow<'a, str>>,
 }
 
-/// An open journal, held by this process alone.
+/// An open journal, exclusively locked by this process.
 #[derive(Debug)]
 pub struct TrialJournal {
     file: File,
     path: PathBuf,
-    /// Its bytes.
     length: u64,
-    /// Whether bytes may stand behind them: those of a line that could not be added.
+    /// Whether the file may end in a partial line from a failed write.
     is_cut_short: bool,
 }
 
-/// Bytes that are read back at once.
 const AT_ONCE: u64 = 64 * 1_024;
 
 impl Record {
-    /// As a line of a journal.
     pub(crate) fn to_line(&self) -> Vec<u8> {
         let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
         serde_json::to_writer(&mut line, self).expect("numbers and texts have a form");
@@ -67,12 +58,10 @@ impl Record {
 }
 
 impl TrialJournal {
-    /// Opens the journal of a sweep, or begins it. `identity` says everything that decides its trials; those that
-    /// have run are given. A last line that a kill cut short is dropped: its trial runs again.
+    /// Opens or creates the journal and returns the finished trials.
     ///
-    /// # Errors
-    /// [`SearchError::OtherSweep`] when it is another sweep's, [`SearchError::SweepLocked`] when another process
-    /// has it open, [`SearchError::UnusableFile`] when the disk does not do.
+    /// `identity` contains everything that determines the trials. A partial last line is dropped,
+    /// and its trial runs again.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
@@ -86,21 +75,12 @@ impl TrialJournal {
         Ok((journal, records))
     }
 
-    /// The trials that have run in the journal of a sweep with this `identity`; several processes may read one at once.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open): a process that still writes it has it alone.
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
         let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
         held(path, file.try_lock_shared())?;
         Ok(known(path, &file, identity)?.0)
     }
 
-    /// What the journal in `path` says of its sweep: the `identity` that it was begun with. Nothing where that is no
-    /// journal of a sweep.
-    ///
-    /// # Errors
-    /// [`SearchError::UnusableFile`] when the file cannot be read.
     pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
@@ -108,21 +88,17 @@ impl TrialJournal {
         Ok(identity_of(&line))
     }
 
-    /// Adds a trial.
-    ///
-    /// # Errors
-    /// [`SearchError::UnusableFile`] when the disk does not do.
     pub fn record(&mut self, record: &Record) -> Result<(), SearchError> {
         self.append(&record.to_line())
     }
 
-    /// How many bytes it has: what is added from here on begins there.
     pub(crate) const fn length(&self) -> u64 {
         self.length
     }
 
-    /// Reads the records that were added from this length on. Many sets need not be held twice while they run: their
-    /// figures are here.
+    /// Reads back the records after offset `from`.
+    ///
+    /// Running sets therefore need not be in memory twice.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
@@ -141,17 +117,15 @@ impl TrialJournal {
         read().map_err(|source| unusable(&self.path, "read", source))
     }
 
-    /// Waits until everything is on the disk.
-    ///
-    /// # Errors
-    /// [`SearchError::UnusableFile`] when the disk does not do.
     pub fn sync(&self) -> Result<(), SearchError> {
         self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
     }
 
-    /// Adds a line with its end, in one call, so that a kill leaves at most one that is not whole. So does a full disk:
-    /// what it took of a line is cut off, or else nothing is added any more. Another trial's line behind it would make
-    /// one that is none, and take along every record after it when the journal is next opened.
+    /// Appends a line, including its end, in one call.
+    ///
+    /// A kill or a full disk leaves at most one partial line. A partial line is cut off before the
+    /// next append, or else nothing more is appended: a line behind it would corrupt the record and
+    /// lose all later ones on the next open.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.is_cut_short {
             self.mend()?;
@@ -201,7 +175,6 @@ impl TryFrom<Written<'_>> for Record {
     }
 }
 
-/// Whether a journal could be locked.
 fn held(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => SearchError::SweepLocked { path: path.to_owned() },
@@ -209,12 +182,10 @@ fn held(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError
     })
 }
 
-/// With what the journal of a sweep begins.
 fn first_line(identity: &Value) -> String {
     json!({ "sweep": identity }).to_string()
 }
 
-/// The records of a journal that has to be of the sweep with this `identity`, and how many sound bytes it has.
 fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
     let known = read(file, &first_line(identity)).map_err(|source| unusable(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
@@ -223,8 +194,10 @@ fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64
     })
 }
 
-/// The records up to the first line that is none, and how many bytes they take with the first line; the first line where
-/// that is another one.
+/// Returns the records up to the first invalid line, and their length in bytes.
+///
+/// The length includes the first line. The inner error is the first line, if it differs from
+/// `first`.
 #[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
@@ -255,7 +228,6 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     Ok(Ok((records, sound as u64)))
 }
 
-/// In what another sweep differs, as far as that can be said.
 fn difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
@@ -265,7 +237,6 @@ fn difference(line: &[u8], identity: &Value) -> String {
     format!("it holds the trials of another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
-/// What a first line says of its sweep.
 fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {
     let header: Value = serde_json::from_slice(line).ok()?;
     header.get("sweep")?.as_object().cloned()

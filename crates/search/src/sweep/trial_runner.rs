@@ -1,4 +1,4 @@
-//! Where trials run.
+//! Execution of trials: the runner interface and plain backtests.
 
 use super::{Candidate, Figures, Outcome, Space};
 use crate::SearchError;
@@ -11,36 +11,30 @@ use candlewick_sdk::{
 use candlewick_simulator::Market;
 use std::ops::Range;
 
-/// What runs trials. A runner may share work that is the same for several trials; whatever it shares,
-/// a trial's trades are those of a [`Backtest`] with its parameters.
+/// Runs trials. Runners may share work, but the trades must equal those of a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one set of parameters over the candles that close by `until`; all of them at the end of time.
+    /// Runs one set over the candles that close by `until`.
     ///
     /// # Errors
-    /// What keeps every trial from running, such as missing candles. A set that the strategy does not take is
-    /// [`TrialEnd::Refused`].
+    /// Failures that affect every trial, such as missing candles. A set that the strategy rejects
+    /// is [`TrialEnd::Refused`].
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
 
-    /// From the open of the first candle that the bot sees to the close of the last.
+    /// Returns the time from the open of the bot's first candle to the close of its last.
     fn span(&self) -> Range<Millis>;
 
-    /// Announces the sets that [`measure`](Self::measure) is asked for next, and until when. Answers the groups, by their places, of
-    /// those that share the most: finish a group that has begun before another begins.
+    /// Announces the sets and the end for [`measure`](Self::measure).
     ///
-    /// # Errors
-    /// What keeps every trial from running.
+    /// Returns groups of indices of sets that share the most work. Finish one group before starting
+    /// the next.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])
     }
 
-    /// Evicts what was kept for the sets that were prepared: none is measured until others are prepared.
+    /// Evicts the data of prepared sets; call `prepare` before measuring again.
     fn evict(&self) {}
 
-    /// Runs one set like [`run`](Self::run), for its figures alone.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<Outcome, SearchError> {
         Ok(match self.run(candidate, until)? {
             TrialEnd::Ran(finished) => {
@@ -53,30 +47,20 @@ pub trait TrialRunner: Sync {
     }
 }
 
-/// How a trial ended.
 pub enum TrialEnd {
-    /// At the end of the candles.
     Ran(Box<Finished>),
-    /// The strategy does not take these parameters, and says why.
     Refused(String),
 }
 
-/// Runs each trial as the backtest that it is: a Session and a simulator of its own, over candles that are shared.
 #[derive(Clone, Copy)]
 pub struct Replay<'a> {
-    /// Everything but the parameters; its one bot is the one that is searched for.
     pub settings: &'a BacktestSettings,
-    /// The bot's strategy.
     pub entry: &'a StrategyEntry,
-    /// What is searched.
     pub space: &'a Space,
-    /// As for [`Backtest::new`].
     pub candles: &'a [CandleSeries],
-    /// As for [`Backtest::new`].
     pub markets: &'a [Market],
 }
 
-/// A trial before it runs: the settings with its bot, and the bot's strategy.
 pub(crate) struct PreparedTrial {
     pub(crate) settings: BacktestSettings,
     pub(crate) strategy: Box<dyn Strategy>,
@@ -84,7 +68,6 @@ pub(crate) struct PreparedTrial {
 }
 
 impl Replay<'_> {
-    /// Makes the strategy of a set; what the strategy says where it does not take the set.
     pub(crate) fn prepare_trial(
         &self,
         candidate: &Candidate,
@@ -103,19 +86,16 @@ impl Replay<'_> {
         Ok(Ok(PreparedTrial { settings, strategy, declaration }))
     }
 
-    /// The strategy of a bot.
     pub(crate) fn build(&self, bot: &BotSettings) -> Result<BuiltStrategy, BuildError> {
         let context = bot.context(self.settings.session.longer_share_percent);
         self.entry.build_with_declaration(&bot.params, &context)
     }
 
-    /// The candles that the bot sees.
     pub(crate) fn own(&self) -> Option<&CandleSeries> {
         let series = self.settings.session.bots.first().map(BotSettings::series);
         self.candles.iter().find(|candles| Some(candles.series()) == series)
     }
 
-    /// What the venue prices trades with, as far as it is known at `until`.
     pub(crate) fn markets_until(&self, until: Millis) -> Vec<Market> {
         let past = Millis::new(i64::MIN)..until;
         self.markets.iter().map(|market| within_market(market, &past)).collect()
@@ -146,7 +126,6 @@ impl TrialRunner for Replay<'_> {
     }
 }
 
-/// Shares the candles; a series without any is left out.
 pub(crate) fn within_all(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
     candles.iter().filter_map(|series| series.within(past.clone()).ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! A ledger that was read, and lines that are added to it.
+//! Parsed contents of a ledger, and lines to append.
 
 use super::chain::{Chain, Seen};
 use super::line::{KnownCandles, LostLine, RunLine, TriedLine};
@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 
-/// What tells lines apart.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -23,33 +22,26 @@ struct Head<'a> {
     run: Option<Cow<'a, str>>,
 }
 
-/// A ledger that was read.
 pub(super) struct Contents<'a> {
-    /// Those of families, each with its strategy.
     tried: Vec<(Cow<'a, str>, &'a str)>,
-    /// By strategy and run, how far it is.
     pub(super) runs: BTreeMap<(String, String), RunLine>,
-    /// Every run that noted something; none for one that cannot be repeated.
+    /// Runs with at least one record, `None` for a run that cannot be repeated.
     noted: BTreeSet<Option<Cow<'a, str>>>,
-    /// Whether a line of it says what is lost.
+    /// Whether a line already records the loss.
     says_so: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
     pub(super) lost: Option<String>,
-    /// After each line.
     hashes: Vec<String>,
 }
 
-/// Lines to be added.
 pub(super) struct Added {
     pub(super) chain: Chain,
     pub(super) text: String,
-    /// The strategies that the ledger then has lines of.
     pub(super) strategies: BTreeSet<String>,
 }
 
 impl Added {
-    /// To what was read: first of all, what is lost of it.
     pub(super) fn to(contents: &Contents<'_>) -> io::Result<Self> {
         let (chain, strategies) = (contents.chain.clone(), contents.strategies());
         let mut added = Self { chain, text: String::new(), strategies };
@@ -69,7 +61,6 @@ impl Added {
 }
 
 impl<'a> Contents<'a> {
-    /// What is whole of a text, held to what a receipt says of it.
     pub(super) fn of(text: &'a str, seen: Seen) -> Self {
         let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
         let (mut lost, mut says_so, mut hashes) = (None, false, Vec::new());
@@ -120,35 +111,30 @@ impl<'a> Contents<'a> {
         Self { tried, runs, noted, says_so, candles, chain, lost, hashes }
     }
 
-    /// What is noted of some strategies.
     pub(super) fn tried(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
         let own = self.tried.iter().filter(move |(found, _)| of(found));
         own.filter_map(|(_, line)| serde_json::from_str(line).ok())
     }
 
-    /// Whether it has something of a strategy.
     pub(super) fn knows(&self, strategy: &str) -> bool {
         self.tried.iter().any(|(found, _)| found == strategy) || self.runs_of(strategy).next().is_some()
     }
 
-    /// The strategies that it has lines of.
     fn strategies(&self) -> BTreeSet<String> {
         let tried = self.tried.iter().map(|(strategy, _)| strategy.to_string());
         tried.chain(self.runs.keys().map(|(strategy, _)| strategy.clone())).collect()
     }
 
-    /// How far each search of a strategy is.
     pub(super) fn runs_of(&self, strategy: &str) -> impl Iterator<Item = &RunLine> {
         self.runs.values().filter(move |line| line.trying == strategy)
     }
 
-    /// Whether it once was so long: what has another name by now was this file.
+    /// Returns whether the ledger once had this chain, which identifies a renamed file.
     pub(super) fn has_been(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)
     }
 
-    /// Whether nothing was noted before a run, as far as anybody knows.
     pub(super) fn is_first(&self, own: Option<&str>) -> bool {
         let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
         self.lost.is_none() && self.noted.iter().all(is_own)

@@ -1,4 +1,4 @@
-//! What the number of variants does to a result.
+//! Correction of a result for the number of variants tried.
 
 use super::{Family, Known, Look, Note, Noted, Variant};
 use candlewick_statistics::benjamini_hochberg;
@@ -6,51 +6,44 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// How many variants were tried, and what is left of a run's p-value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantCount {
-    /// The variants of all families of the run's bots: one, and one more for each further variant of any of them.
+    /// Variants over all families of the run's bots: 1 plus each further variant of any family.
     pub count: u64,
-    /// Those among them that are walks forward.
     #[serde(skip)]
     pub walks: u64,
-    /// Those among them that searches set out to try which were stopped or are under way, and have not noted.
+    /// Unrecorded variants that stopped or running searches had planned.
     pub under_way: u64,
-    /// Why there may be more: what is known to be missing of the ledger.
+    /// Known gaps in the ledger, because of which the count may be too low.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
-    /// Whether the ledger began with this run, and knows of nothing that came before.
     pub is_first: bool,
-    /// Other ledgers of the project that know of these families; what they know is counted, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_ledgers: Vec<PathBuf>,
-    /// By family.
     pub families: Vec<FamilyCount>,
-    /// The run's own p-value; nothing when its bots are of several families.
+    /// p-value of the run itself, `None` if its bots belong to several families.
     pub p_value: Option<f64>,
-    /// The same times the count, at most 1 (Bonferroni): the probability that any of the variants does so well by luck.
+    /// `p_value` times `count`, at most 1 (Bonferroni).
+    ///
+    /// It is the probability that any of the variants does so well by luck.
     pub p_value_bonferroni: Option<f64>,
-    /// The same by Benjamini and Hochberg among the p-values of all variants; those without one count as 1.
+    /// p-value by Benjamini and Hochberg among all variants; those without one count as 1.
     pub p_value_bh: Option<f64>,
-    /// The share of the run's time that no other variant has run on; nothing while there is no other.
+    /// Fraction of the run's time that no other variant has seen, `None` if there is no other.
     pub unseen_share: Option<f64>,
-    /// The variance of the variants' Sharpe ratios of a day, where two of them have one.
+    /// Variance of the variants' daily Sharpe ratios, `None` with fewer than two.
     #[serde(skip)]
     pub variance_of_sharpe: Option<f64>,
 }
 
-/// The variants of one family.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FamilyCount {
-    /// The idea.
     #[serde(flatten)]
     pub family: Family,
-    /// Variants of it.
     pub variants: u64,
 }
 
 impl VariantCount {
-    /// Of a run that tried `own` at one look, by what a ledger knows of their families.
     pub fn of(noted: &Noted, own: &[Note], look: &Look) -> Self {
         let known: Vec<(&Family, Vec<&Known>)> =
             noted.families.iter().map(|(family, known)| (family, different(known))).collect();
@@ -88,14 +81,15 @@ impl VariantCount {
     }
 }
 
-/// By start and end, what is known there, by its trades.
+/// Known variants by start and end of their stretch, then by trades.
 type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
-/// One entry for each variant, the latest of it.
+/// Returns one entry per variant, the latest.
 ///
-/// Names with the same trades on the same stretch of the same candles are one variant: whatever tells them apart did nothing. Of
-/// one that was tried on several stretches of candles that grew, or of a walk, there are as many as it had different trades on any one
-/// of these: a strategy whose code or hidden file was rewritten is several under one name.
+/// Names with the same trades on the same stretch of the same candles are one variant, because
+/// their difference had no effect. A name that was tried on several stretches counts as often as it
+/// had different trades on any one of them: the code of the strategy, or a hidden file, was
+/// changed.
 fn different(known: &[Known]) -> Vec<&Known> {
     let mut names = Names::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -116,7 +110,9 @@ fn different(known: &[Known]) -> Vec<&Known> {
     by_class.into_values().flat_map(most_different).collect()
 }
 
-/// The stretch with the most different trades. What has none known there is no further variant.
+/// Returns the stretch with the most distinct trades.
+///
+/// An entry without known trades adds no variant.
 fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
@@ -125,7 +121,7 @@ fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     most.map(|trades| trades.into_values().collect()).unwrap_or_default()
 }
 
-/// Names on candles, joined into classes.
+/// Union-find of variant names that count as one.
 #[derive(Default)]
 struct Names<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,
@@ -180,13 +176,14 @@ fn variance_of_sharpe(known: &[&Known]) -> Option<f64> {
 }
 
 impl Note {
-    /// Whether it is this one, or one that cannot be told from it.
     fn is(&self, known: &Known) -> bool {
         self.tried.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
     }
 }
 
-/// What of the run's time lies outside of all that other variants saw of its candles, from their first to their last.
+/// Returns the fraction of the run's time outside the range that other variants have seen.
+///
+/// The range extends from the first to the last candle seen by any of them.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
     let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();

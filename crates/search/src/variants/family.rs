@@ -1,4 +1,4 @@
-//! What an idea is, and what a variant of it.
+//! Strategy families and their variants.
 
 use candlewick_engine::{BotSettings, SessionSettings};
 use candlewick_sdk::Registry;
@@ -9,31 +9,28 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// How the name of a walk forward begins.
 const WALK: &str = "walk-";
 
-/// An idea: a strategy. On what symbols and at what interval is chosen for it.
+/// A strategy; symbols and interval are choices within the family.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Family {
-    /// The strategy's name.
     pub strategy: String,
 }
 
-/// A variant of an idea.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The idea.
     pub family: Family,
-    /// Its name: a hash of all that makes it one, but for the candles.
+    /// Hash of everything that defines the variant, except the candles.
     pub name: String,
-    /// Which bots of the run try it, from 0; of none where the whole run does.
+    /// 0-based indices of the bots that use it, empty if it covers the whole run.
     pub bots: Vec<usize>,
 }
 
 impl Variant {
-    /// The variants that a run of these bots tries: one for each strategy among them, in their order.
-    /// Parameters that are left out count as their defaults, so that writing one down makes no variant; a file that a parameter
-    /// names counts by its content, which `files` knows ([`files_of`]).
+    /// Returns the variants of a run, one per strategy, in the order of the bots.
+    ///
+    /// Omitted parameters count as their defaults. A file that a parameter names counts by its
+    /// content, whose hash is in `files` ([`files_of`]).
     pub fn of_bots(
         settings: &SessionSettings,
         registry: &Registry,
@@ -55,12 +52,10 @@ impl Variant {
         tried.collect()
     }
 
-    /// Whether a variant of this name is a walk forward.
     pub(super) fn is_walk(name: &str) -> bool {
         name.starts_with(WALK)
     }
 
-    /// A walk forward as a variant of a strategy: everything that decides it.
     pub fn of_walk(strategy: &str, identity: &Value) -> Self {
         let name = format!("{WALK}{}", short_hash(&identity.to_string()));
         Self { family: Family { strategy: strategy.to_owned() }, name, bots: Vec::new() }
@@ -68,16 +63,12 @@ impl Variant {
 }
 
 impl Family {
-    /// A short name of the family, the same on every machine.
+    /// Returns a short hash, identical on every machine.
     pub fn key(&self) -> String {
         short_hash(&json!(self).to_string())
     }
 }
 
-/// The hash of each file that a text in these values names; a text that names none is left out.
-///
-/// # Errors
-/// A file is there and cannot be read, with its name.
 pub fn files_of<'a>(
     values: impl IntoIterator<Item = &'a Value>,
 ) -> Result<BTreeMap<String, String>, (String, io::Error)> {
@@ -108,7 +99,6 @@ fn hash_of(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// What of a bot makes a variant.
 fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
     let entry = registry.find(&bot.strategy).and_then(|entry| entry.for_params(&bot.params).ok());
@@ -126,7 +116,7 @@ fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, Stri
     json!([bot.symbol, bot.interval, expiry.close_type, counted_from, params, bot.stake])
 }
 
-/// 30 and 30.0 are the same value, and a file is what is in it.
+/// Normalizes a value: 30 and 30.0 are equal, and a file counts by its content.
 fn plain(value: &Value, files: &BTreeMap<String, String>) -> Value {
     match value {
         Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),

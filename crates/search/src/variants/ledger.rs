@@ -1,11 +1,10 @@
-//! The file in which tried variants are noted: lines of JSON that are only ever added.
+//! Append-only JSON Lines file of the variants tried.
 //!
-//! A line is written in one call while the file is locked, so that two processes at once lose nothing, and whatever moment
-//! a process is killed at, at most the last line is not whole; it is skipped, and the next one begins on a line of its own.
-//!
-//! What is removed or changed afterwards is noticed by the hash in each line over those before it and by a receipt in another
-//! folder, and from then on the ledger says so. Who removes both begins anew. Receipts in the same folder name the other ledgers of
-//! the project: what these know of a strategy counts, too, and what they lost.
+//! Each line is written in one call under a file lock: concurrent processes lose nothing, and a
+//! kill leaves at most a partial last line, which is skipped. Each line contains a hash of the
+//! previous lines, and a receipt in another folder knows the length. Removed or changed lines are
+//! detected and reported from then on, unless the receipt is removed too. Receipts in the same
+//! folder name the project's other ledgers, whose variants and losses also count.
 
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
@@ -19,88 +18,65 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where variants are noted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariantLedger {
     pub(super) path: PathBuf,
     pub(super) receipt: Option<Receipt>,
 }
 
-/// A variant and what it came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// Which.
     pub tried: Variant,
-    /// Its p-value, where it has one.
     pub p_value: Option<f64>,
-    /// The Sharpe ratio of one of its days, where it has one.
     pub sharpe_of_a_day: Option<f64>,
-    /// A hash of what came of its trades ([`trades_hash`](super::trades_hash)), where they are of the whole stretch.
+    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole
+    /// stretch.
     pub trades: Option<String>,
 }
 
-/// A variant as the ledger knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
-    /// The name of the variant.
     pub variant: String,
-    /// Its p-value.
     pub p_value: Option<f64>,
-    /// The Sharpe ratio of one of its days.
     pub sharpe_of_a_day: Option<f64>,
-    /// What came of its trades.
     pub trades: Option<String>,
-    /// The candles that were chosen.
     pub candles: String,
-    /// What these were before they grew.
+    /// Id of these candles before they grew.
     pub root: String,
-    /// When what was seen began and ended.
     pub span: Range<Millis>,
-    /// What was seen.
     pub seen: Arc<CandleSample>,
-    /// Whether it is one run that went on to where all of these candles end.
+    /// Whether this is a single run up to the end of all these candles.
     pub is_to_the_end: bool,
 }
 
-/// What a ledger knows after a note.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Noted {
-    /// By family, in the order of first appearance among the notes.
     pub families: Vec<(Family, Vec<Known>)>,
-    /// By strategy, sets of other runs that were stopped or are under way: they may have been tried, and are not noted.
+    /// Sets of other stopped or running searches by strategy, possibly tried but not recorded.
     pub under_way: BTreeMap<String, u64>,
-    /// What the candles of the look were before they grew.
     pub root: String,
-    /// Other ledgers of the project that know of these families; what they know is among them.
     pub other_ledgers: Vec<PathBuf>,
-    /// Whether the ledgers began with this run.
     pub is_first: bool,
-    /// What is known to be missing of them.
     pub lost: Option<String>,
 }
 
 impl VariantLedger {
-    /// In this file, which is made when something is noted.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), receipt: None }
     }
 
-    /// The same with a receipt in a folder that stays, which knows how long the file was.
     #[must_use]
     pub fn with_receipt_in(self, folder: &Path) -> Self {
         Self { receipt: Some(Receipt::of(folder, &self.path)), ..self }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Notes variants that looked at candles; those that it knows on these are not noted again. Whatever it and the other ledgers of
-    /// the project then know of their families comes back.
+    /// Records variants, except those already known on these candles.
     ///
-    /// # Errors
-    /// Those of the file, of its receipt and of the folder that this is in.
+    /// Returns everything that this and the project's other ledgers know of their families.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
         let others = self.others()?;
         let others = others.read();
@@ -185,7 +161,6 @@ impl VariantLedger {
         })
     }
 
-    /// Adds lines and keeps the receipt of them.
     pub(super) fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {
         if added.text.is_empty() {
             return Ok(());
@@ -203,7 +178,6 @@ impl VariantLedger {
     }
 }
 
-/// The notes, each variant once, that are not known on these candles.
 fn unknown<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<Millis>) -> Vec<&'a Note> {
     let here = known.iter().filter(|one| one.root == root && one.span == *span);
     let mut seen: HashSet<(&str, Option<&str>)> =
@@ -251,7 +225,6 @@ pub(super) mod tests {
         CandleSample::of([&CandleSeries::new(series, candles.to_vec()).unwrap()])
     }
 
-    /// A backtest of an hour among three.
     pub(crate) fn look(hour: i64) -> Look {
         let all = random_walk(1, 180);
         let start = all[0].time() + Millis::HOUR * hour;

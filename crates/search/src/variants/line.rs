@@ -1,4 +1,4 @@
-//! The lines of a ledger. What tells them apart comes first, so that lines of other families need not be parsed.
+//! Line formats of a ledger; distinguishing fields come first, so most lines need no full parse.
 
 use super::ledger::{Known, Note};
 use super::sample::SeriesSample;
@@ -9,56 +9,48 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Candles that lines after it name.
 #[derive(Serialize, Deserialize)]
 pub(super) struct CandlesLine {
-    /// Over all whole lines before it.
+    /// Hash of all complete lines before this one.
     pub(super) chain: String,
-    /// Their name.
     pub(super) candles: String,
-    /// Which they were before they grew: their own name where they did not.
+    /// Id of these candles before they grew, or their own id.
     pub(super) root: String,
-    /// Whether somebody chose where they end: no growth then.
+    /// Whether the end of the candles was chosen; such candles never count as grown.
     #[serde(default)]
     pub(super) is_cut: bool,
     pub(super) sample: CandleSample,
 }
 
 impl CandlesLine {
-    /// Of the candles of a look.
     pub(super) fn of((chain, candles, root): (String, String, String), look: &Look) -> Self {
         Self { chain, candles, root, is_cut: look.is_cut, sample: look.candles.clone() }
     }
 }
 
-/// Lines before it are lost.
 #[derive(Serialize, Deserialize)]
 pub(super) struct LostLine {
     pub(super) chain: String,
-    /// What is known of it.
     pub(super) lost: String,
 }
 
-/// What a run sets out to try, before any of it ran; the last line of a run holds.
+/// Planned sets of a run, written before any of them starts; the last line of a run counts.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RunLine {
     pub(super) chain: String,
-    /// The strategy that it tries.
     pub(super) trying: String,
     pub(super) run: String,
-    /// Sets that may have been tried and are not noted.
+    /// Sets that may have been tried but are not recorded.
     pub(super) sets: u64,
-    /// Those among them that a process which was killed set out to try.
+    /// Part of `sets` that a killed process had planned.
     #[serde(default)]
     pub(super) unclosed: u64,
-    /// Whether it goes on no more: all of them ran and are noted, or it was closed.
     pub(super) is_done: bool,
-    /// On which candles; older ones do not say.
+    /// Candles of the run, `None` in older lines.
     #[serde(default)]
     pub(super) on: Option<SeenPart>,
 }
 
-/// What of candles that a line before it names was seen.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SeenPart {
     pub(super) candles: String,
@@ -68,49 +60,45 @@ pub(super) struct SeenPart {
 }
 
 impl SeenPart {
-    /// Of candles of this name.
     pub(super) fn of(candles: &str, look: &Look) -> Self {
         let (seen, Range { start, end }) = (look.candles.places(&look.span), look.span.clone());
         Self { candles: candles.to_owned(), seen, from: start, to: end }
     }
 
-    /// The candles, where they are known.
     pub(super) fn sample(&self, candles: &KnownCandles) -> Option<CandleSample> {
         let line = candles.0.get(&self.candles)?;
         Some(line.sample.part(&self.seen, &(self.from..self.to)))
     }
 }
 
-/// Variants of one family on the same candles.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TriedLine {
-    /// Older ones have none.
+    /// Empty in older lines.
     #[serde(default)]
     pub(super) chain: String,
     pub(super) key: String,
     pub(super) strategy: String,
-    /// Of older ones, whose candles are not known.
+    /// Set only in older lines, which do not identify their candles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     symbols: Vec<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     interval: String,
     #[serde(default)]
     pub(super) kind: LookKind,
-    /// What was run, where it can be run again.
+    /// Id of a repeatable run, `None` otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) run: Option<String>,
     #[serde(default)]
     pub(super) candles: String,
-    /// What of their sample was seen.
     #[serde(default)]
     seen: Vec<[usize; 2]>,
     pub(super) from: Millis,
     pub(super) to: Millis,
-    /// Name, p-value, Sharpe ratio of a day, and what came of its trades.
+    /// Name, p-value, daily Sharpe ratio and trades hash of each variant.
     variants: Vec<Written>,
 }
 
-/// Older ones have no fourth.
+/// Older lines lack the fourth field.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -118,12 +106,10 @@ enum Written {
     Older(String, Option<f64>, Option<f64>),
 }
 
-/// All candles that a ledger names.
 #[derive(Default)]
 pub(super) struct KnownCandles(HashMap<String, Arc<CandlesLine>>);
 
 impl KnownCandles {
-    /// Takes a line that may be one of candles.
     pub(super) fn read(&mut self, line: &str) {
         if let Ok(line) = serde_json::from_str::<CandlesLine>(line) {
             self.0.insert(line.candles.clone(), Arc::new(line));
@@ -134,19 +120,16 @@ impl KnownCandles {
         self.0.contains_key(name)
     }
 
-    /// Takes what another ledger knows, too.
     pub(super) fn learn(&mut self, other: &Self) {
         for (name, line) in &other.0 {
             self.0.entry(name.clone()).or_insert_with(|| Arc::clone(line));
         }
     }
 
-    /// Whether all series of these candles end there.
     fn end_at(&self, name: &str, end: Millis) -> bool {
         self.0.get(name).is_some_and(|line| line.sample.ends_at(end))
     }
 
-    /// What candles of this name were before they grew.
     pub(super) fn root_for(&self, id: &str, look: &Look) -> String {
         if look.is_cut || self.contains(id) {
             return self.root_of(id);
@@ -154,12 +137,13 @@ impl KnownCandles {
         self.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
     }
 
-    /// What candles that grew were before.
     fn root_of(&self, name: &str) -> String {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// The root of known candles of which these are more. Fewer are a choice: whoever cuts candles after a look chose where they end.
+    /// Returns the root of the known candles that this sample extends.
+    ///
+    /// A shorter sample has no such root: cutting candles after a look means choosing their end.
     fn root_like(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();
@@ -200,7 +184,6 @@ impl TriedLine {
         }
     }
 
-    /// The candles that were seen.
     pub(super) fn sample(&self, candles: &KnownCandles) -> CandleSample {
         let span = self.from..self.to;
         match candles.0.get(&self.candles) {

@@ -1,4 +1,4 @@
-//! Who looked at candles before, as ledgers know it.
+//! Earlier looks at the same candles, according to the ledgers.
 
 use super::contents::Contents;
 use super::line::TriedLine;
@@ -6,25 +6,18 @@ use super::{CandleSample, LookKind, VariantLedger};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Earlier looks at some candles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlierLooks {
-    /// By the same strategy, each kind with its number.
     pub same_strategy: Vec<(LookKind, u64)>,
-    /// By others, each strategy with the number of its looks.
     pub other_strategies: BTreeMap<String, u64>,
-    /// Whether nothing was noted before: who looked then is not known.
     pub is_first: bool,
-    /// What is known to be missing of ledgers.
     pub lost: Vec<String>,
 }
 
 impl VariantLedger {
-    /// Which earlier runs looked at these candles, whatever they were called; those of `run` are its own. Ledgers of another name that
-    /// were kept in the same project know, too.
+    /// Returns earlier looks at the same candles under any name, excluding those of `run`.
     ///
-    /// # Errors
-    /// Those of the file, of its receipt and of the folder that this is in.
+    /// The project's other ledgers are included.
     pub fn earlier_looks(
         &self,
         strategy: &str,

@@ -1,14 +1,12 @@
-//! How many variants of an idea were tried: the best of many is good by luck, too.
+//! Number of variants tried per strategy: the best of many looks good by luck alone.
 //!
-//! A [`Family`] is an idea: a strategy, whatever it runs on. What counts as its variants is what can be chosen for the best: the
-//! parameters with the content of files that they name, expiry, risk rules, stakes and the balance, the strategy's version, and the
-//! candles by their content. What changes no trade makes no variant, since trades alone are judged: variants with the same trades on
-//! the same candles are one, and one set of inputs whose trades changed is several, also where candles grew meanwhile. Candles that only grew at their end are the same
-//! ones: a verdict may be looked at at any time.
-//!
-//! Each backtest, each trial of a sweep and each walk forward is noted in a [`VariantLedger`], once however often it is repeated, and a
-//! report corrects for the number that the ledger holds ([`VariantCount`]). What was looked at is known there by the content of
-//! candles ([`CandleSample`]), so that a hold-out is the same under any name.
+//! A variant of a [`Family`] is any choice that can be optimized: parameters with the content of
+//! named files, expiry, risk rules, stakes, balance, strategy version and candle content. Variants
+//! with the same trades on the same candles are one; one set of inputs with changed trades is
+//! several. Candles that only grew at their end are the same. Each backtest, trial and walk-forward
+//! run is recorded once in a [`VariantLedger`], and reports correct for its number
+//! ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), so a hold-out is
+//! recognized under any name.
 
 mod chain;
 mod contents;

@@ -1,29 +1,28 @@
-//! Candles that were moved in time: the same moves at other moments.
+//! Detection of candles that were shifted in time: the same moves at other times.
 //!
-//! Windows of a series are looked for at every place of the other one; where one of them is found, everything that lies upon one another
-//! there is compared, over 96 steps or more, since very many places are tried. What was moved by something that is no multiple of a step of either
-//! is not found: a series of up to 75,000 candles has steps as long as a candle, one of a million candles of a minute has a quarter of an hour.
+//! Windows of one series are searched at every position of the other. At a match, the whole overlap
+//! is compared, over at least 96 steps because so many positions are tried. A shift that is not a
+//! multiple of either step is not found. A series of up to 75,000 candles has steps of one candle,
+//! a million one-minute candles have steps of 15 minutes.
 
 use super::steps::{ALIKE, MISSING, Steps, correlation};
 use std::iter;
 
-/// So many windows are looked for, of so many steps.
 const WINDOWS: usize = 6;
 const WINDOW: usize = 16;
-/// A window of such a correlation may be found: then all is compared.
 const LIKELY: f64 = 0.9;
-/// Fewer steps in which anything moved cannot tell.
+/// Minimum number of steps with a move for a comparison.
 const FEWEST_TO_TELL: usize = 96;
 
-/// Sums of the moves up to each, so that those of a stretch are a difference.
+/// Prefix sums of the moves, so that the move over a stretch is one subtraction.
 struct Sums {
-    /// Each with how many are missing up to there.
+    /// Each sum with the number of missing moves so far.
     sums: Vec<(i32, u32)>,
-    /// How many moves make a step of the comparison.
+    /// Number of moves per comparison step.
     moves: usize,
 }
 
-/// A window: its moves less their mean, and the size of that.
+/// A window of moves with their mean subtracted, and their norm.
 struct Window {
     start: usize,
     moves: Vec<f64>,
@@ -31,7 +30,6 @@ struct Window {
 }
 
 impl Steps {
-    /// Whether these candles, or a part of them, have the moves that the other ones, or a part of them, have at other moments.
     pub(super) fn is_moved_from(&self, other: &Self) -> bool {
         self.has_a_window_in(other) || other.has_a_window_in(self)
     }
@@ -66,23 +64,19 @@ impl Sums {
         Self { sums, moves: usize::try_from(step / steps.step).unwrap_or(usize::MAX) }
     }
 
-    /// The move of a step that begins with this place, where it is known.
     fn at(&self, place: usize) -> Option<f64> {
         let (start, end) = (self.sums.get(place)?, self.sums.get(place.checked_add(self.moves)?)?);
         (start.1 == end.1).then(|| f64::from(end.0 - start.0))
     }
 
-    /// At how many places so many steps can begin.
     fn places(&self, steps: usize) -> usize {
         self.sums.len().saturating_sub(steps.saturating_mul(self.moves))
     }
 
-    /// The moves of so many steps from a place on, where all are known.
     fn steps(&self, place: usize, count: usize) -> Option<Vec<f64>> {
         (0..count).map(|step| self.at(place + step * self.moves)).collect()
     }
 
-    /// Windows that are spread over all of it, each at as many places as there are phases.
     fn windows(&self, phases: usize) -> impl Iterator<Item = Window> {
         let room = self.places(WINDOW).saturating_sub(phases - 1);
         let few = WINDOWS.min(room);
@@ -99,7 +93,6 @@ impl Sums {
         })
     }
 
-    /// Whether a window may lie at this place.
     fn is_likely(&self, window: &Window, place: usize) -> bool {
         let (mut sum, mut squared, mut product) = (0.0, 0.0, 0.0);
         for (step, own) in window.moves.iter().enumerate() {
@@ -110,7 +103,6 @@ impl Sums {
         variance > 0.0 && product.abs() >= LIKELY * window.size * variance.sqrt()
     }
 
-    /// Whether both are alike where these places lie upon one another, from end to end.
     fn are_alike_from(&self, own: usize, others: &Self, place: usize) -> bool {
         let before = (own / self.moves).min(place / others.moves);
         let (own, place) = (own - before * self.moves, place - before * others.moves);

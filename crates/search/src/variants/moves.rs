@@ -1,9 +1,8 @@
-//! How prices moved, at moments that the clock chooses: the same for candles that were rescaled, rounded, inverted or stirred a
-//! little.
+//! Price moves at fixed clock times, nearly unchanged by rescaling, rounding, inversion or noise.
 //!
-//! Two series of an interval are taken for the same candles when their moves correlate with 0.95 or more, or with -0.95 or
-//! less. Independent prices do so with a probability that is not worth a thought; prices of one market at two venues do, and one is a
-//! look at the other.
+//! Two series of an interval count as the same candles if the absolute correlation of their moves
+//! is at least 0.95. Independent prices practically never reach it. Prices of one market at two
+//! venues do, and a look at one counts as a look at the other.
 
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
@@ -11,33 +10,27 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A series has at most so many.
 const MAX_MOVES: i64 = 1_024;
-/// Over how many candles each goes.
+/// Number of candles per move.
 const CANDLES: i64 = 4;
-/// Fewer that do not overlap cannot tell.
+/// Minimum number of non-overlapping moves for a comparison.
 const FEWEST_TO_TELL: f64 = 16.0;
-/// From this correlation on they are the same.
 const ALIKE: f64 = 0.95;
-/// What the median move is written as.
+/// Stored value of the median move.
 const MEDIAN: f64 = 32.0;
-/// Stands where a candle is missing.
 const MISSING: i8 = i8::MIN;
 
-/// The moves of a series.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub(super) struct Moves {
-    /// Of the candles.
     interval: i64,
-    /// From one to the next: the interval times a power of two.
+    /// Time between moves: the interval times a power of two.
     step: i64,
-    /// When the first one ended, in steps since 1970.
+    /// End of the first move, in steps since 1970.
     first: i64,
     values: Arc<[i8]>,
 }
 
-/// How they are written: two hexadecimal digits each.
 #[derive(Serialize, Deserialize)]
 struct Written {
     interval: i64,
@@ -47,7 +40,7 @@ struct Written {
 }
 
 impl Moves {
-    /// Of candles; nothing where their prices do not move.
+    /// Builds the moves of a series, `None` if its prices never move.
     pub(super) fn of(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
@@ -81,7 +74,6 @@ impl Moves {
         Some(Self { interval, step, first, values: moves.into_iter().map(written).collect() })
     }
 
-    /// Whether both moved alike in a stretch of time.
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
         if self.interval != other.interval || self.interval <= 0 {
             return false;

@@ -1,4 +1,4 @@
-//! Ledgers of other names in the same project: their receipts say where they are.
+//! The project's other ledgers, found through their receipts.
 
 use super::VariantLedger;
 use super::chain::{Chain, OtherLedger, Receipt, Seen};
@@ -9,30 +9,24 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What lies in the files of other ledgers.
 #[derive(Default)]
 pub(super) struct OtherTexts {
     found: Vec<(OtherLedger, Seen, String)>,
-    /// What cannot be read, and why.
     unreadable: Vec<String>,
 }
 
-/// Another ledger that was read.
 pub(super) struct Other<'a> {
     ledger: &'a OtherLedger,
-    /// How long its receipt says it was.
     seen: Option<Chain>,
     pub(super) contents: Contents<'a>,
 }
 
-/// Other ledgers that were read.
 pub(super) struct Others<'a> {
     pub(super) ledgers: Vec<Other<'a>>,
     unreadable: &'a [String],
 }
 
 impl VariantLedger {
-    /// What its file holds, after what its receipt says.
     pub(super) fn read(&self) -> io::Result<(Seen, String)> {
         // Before the ledger: whoever writes between the two makes it longer than the receipt says, which is no loss.
         let seen = self.seen_before()?;
@@ -47,7 +41,10 @@ impl VariantLedger {
         Ok((seen, text))
     }
 
-    /// What other ledgers of the project hold. Not while this one is locked: two that wait for each other's would wait for ever.
+    /// Reads the project's other ledgers.
+    ///
+    /// Must not be called while this ledger is locked: two ledgers that wait for each other would
+    /// deadlock.
     pub(super) fn others(&self) -> io::Result<OtherTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherTexts::default()) };
         let mut texts = OtherTexts::default();
@@ -66,7 +63,6 @@ impl VariantLedger {
         Ok(texts)
     }
 
-    /// Another ledger of the same project.
     fn beside(&self, path: &Path) -> Self {
         let folder = self.receipt.as_ref().map(Receipt::folder);
         Self { path: path.to_owned(), receipt: folder.map(|folder| Receipt::of(folder, path)) }
@@ -74,7 +70,6 @@ impl VariantLedger {
 }
 
 impl OtherTexts {
-    /// All of them.
     pub(super) fn read(&self) -> Others<'_> {
         let ledgers = self.found.iter().map(|(ledger, seen, text)| {
             let contents = Contents::of(text, seen.clone());
@@ -86,7 +81,7 @@ impl OtherTexts {
 }
 
 impl Others<'_> {
-    /// Why there may be more of a strategy than they say. A file that has another name by now is not lost.
+    /// Returns reasons why a strategy's count may be too low. A renamed file is not a loss.
     pub(super) fn lost(&self, strategy: &str, own: &Contents<'_>) -> Vec<String> {
         let is_renamed = |other: &Other<'_>| {
             other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.has_been(chain))
@@ -99,19 +94,18 @@ impl Others<'_> {
         lost.chain(self.unreadable.iter().cloned()).collect()
     }
 
-    /// Those that have something of a strategy.
     pub(super) fn that_know(&self, strategy: &str) -> impl Iterator<Item = PathBuf> {
         let known = self.ledgers.iter().filter(move |other| other.contents.knows(strategy));
         known.map(|other| other.ledger.path.clone())
     }
 
-    /// Whether nothing was noted in any before a run, as far as anybody knows.
     pub(super) fn are_new(&self, run: Option<&str>) -> bool {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first(run))
     }
 
-    /// Other runs of a strategy than `run` that may have tried sets, and have noted them neither in the ledger of `own` nor in one of
-    /// these. One that went on in another ledger is as far as the furthest of them says.
+    /// Returns other unfinished runs of a strategy whose sets are not recorded.
+    ///
+    /// For a run that continued in another ledger, the most advanced line counts.
     pub(super) fn under_way<'a>(
         &'a self,
         strategy: &'a str,

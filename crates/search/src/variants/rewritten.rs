@@ -1,4 +1,4 @@
-//! A strategy whose code changed while its candles grew: on what the earlier run saw, the later one trades otherwise.
+//! Detection of strategies whose code changed while their candles grew.
 
 use super::{Known, Look, Note, Noted, VariantLedger};
 use candlewick_sdk::Millis;
@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-/// So many sets of a sweep, spread over all of them, are run again on the candles of earlier ones.
 const RUN_AGAIN: usize = 8;
 
-/// Runs sets, by their places, over the candles that close by a moment: what came of the trades of each; nothing of one that is refused.
+/// Runs sets by index over the candles that close by a given time.
+///
+/// Returns one trades hash per set, `None` for a rejected set.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
-    /// Notes what sets of a sweep would have traded on the candles of their first and their last earlier run, where candles grew and
-    /// it is not what they traded: something was changed that their names do not know. A few of them are run again; where any of these
-    /// traded otherwise, all are. Whether anything was noted.
+    /// Records sets of a sweep whose trades on earlier candles no longer match the earlier runs.
     ///
-    /// # Errors
-    /// Those of a run, and as [`note`](Self::note).
+    /// Then something changed that the variant's name does not cover. A few sets are rerun on the
+    /// candles of their first and last earlier run. If any of them differs, all sets are rerun.
+    /// Returns whether anything was recorded.
     pub fn note_rewritten(
         &self,
         noted: &Noted,
@@ -39,7 +39,6 @@ impl VariantLedger {
     }
 }
 
-/// By stretches of earlier runs, what sets of these places trade there now and are not known to have traded.
 fn run_again(
     noted: &Noted,
     (sets, places): (&[Note], &[usize]),
@@ -68,10 +67,12 @@ fn run_again(
 }
 
 impl Noted {
-    /// The stretches, up to where the candles ended then, of the first and the last earlier run of a variant before they grew to
-    /// what it looks at now. The trades that closed by an end ([`trades_hash_of_closed`](super::trades_hash_of_closed)) are those of
-    /// that run, unless something that its name does not know was changed. The first stretch has every version beside the others,
-    /// the last one those that differ late.
+    /// Returns the stretches of a variant's first and last run before its candles grew.
+    ///
+    /// The trades closed by the end of a stretch
+    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal those of that run, unless
+    /// something changed that the name does not cover. The first stretch compares all versions, the
+    /// last one finds those that differ late.
     pub fn spans_before_growth(&self, note: &Note, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&Known| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
@@ -84,7 +85,6 @@ impl Noted {
         first.into_iter().chain(last).cloned().collect()
     }
 
-    /// Whether this is known on a stretch of the candles of the look, with these trades.
     pub fn knows(&self, note: &Note, span: &Range<Millis>) -> bool {
         self.known_of(note).any(|one| {
             (&one.variant, &one.root, &one.span) == (&note.tried.name, &self.root, span)

@@ -1,4 +1,4 @@
-//! Runs that set out to try sets: how many of them may have been tried, and are not noted.
+//! Planned sets of runs that may have been tried but are not recorded.
 
 use super::contents::{Added, Contents, text_of};
 use super::line::{CandlesLine, RunLine, SeenPart};
@@ -7,13 +7,11 @@ use std::fs::OpenOptions;
 use std::io;
 
 impl VariantLedger {
-    /// Notes that a run sets out to try so many sets of a strategy on some candles, before any of them runs: however it ends, they
-    /// count until what ran is noted. A run that was noted to its end sets out for nothing, and so does a look that is no run. Where
-    /// a process of the run was killed, what it set out to try counts until all of it is noted: what it left behind may have been
-    /// lost or cut since.
+    /// Records the planned sets of a run before any of them starts.
     ///
-    /// # Errors
-    /// Those of the file and of its receipt.
+    /// They count until the results are recorded, however the run ends. A finished run, or a look
+    /// without a run, plans nothing. If a process of the run was killed, its planned sets count
+    /// until all of them are recorded, because its results may have been lost or cut.
     pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
@@ -50,8 +48,6 @@ impl VariantLedger {
 }
 
 impl RunLine {
-    /// The same once what ran by the end of a look is noted, so many sets that were not before. What a process set out to try that was
-    /// killed may be more than these.
     pub(super) fn after(&self, end: LookEnd, noted: u64, chain: String) -> Self {
         let (unclosed, is_done) = match end {
             LookEnd::Whole => (0, true),

@@ -1,10 +1,10 @@
-//! Which candles were seen, whatever their series, file or format is called: a sample of them that their content chooses.
+//! Identification of candles by a content-based sample, whatever their names and formats.
 //!
-//! A candle is known by when it closed and at what price. Its hash decides whether it is in the sample, so that two samples of the
-//! same candles hold the same ones, wherever either begins or ends. Volumes, other prices of the candle, prices beyond seven digits,
-//! and whether it is a candle of one minute or of five do not matter. Candles that were rescaled, rounded, inverted or stirred a
-//! little are known by their moves ([`Steps`], and [`Moves`] where an older ledger has no other). Candles that were moved in time are
-//! other candles to whoever counts, and known to whoever asks whether they were seen ([`CandleSample::is_seen_in`]).
+//! A candle is identified by close time and close price, and its hash decides whether it is
+//! sampled. Samples of the same candles therefore agree, wherever they start or end. Volumes, other
+//! prices, digits beyond the seventh and the interval do not matter. Rescaled, rounded, inverted or
+//! noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older ledgers). Candles
+//! shifted in time count as different, but [`CandleSample::is_seen_in`] recognizes them.
 
 use super::moves::Moves;
 use super::steps::Steps;
@@ -15,23 +15,22 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A sample has at most so many candles of a series: of a million, one in 256.
+/// Maximum number of sampled candles per series; of a million candles, one in 256.
 const MAX_POINTS: usize = 4096;
-/// Fewer candles of a sample in a common stretch cannot tell that what lies there is something else.
+/// Minimum number of sampled candles in a common stretch to rule out a match.
 const FEWEST_TO_TELL: usize = 16;
-/// Candles of another symbol are taken for the same ones from so many alike on; prices of two markets agree now and then.
+/// Minimum number of matches with another symbol.
+///
+/// Prices of two markets coincide occasionally.
 const FEWEST_ALIKE: usize = 4;
-/// And from this part of the smaller sample on: one in 20.
+/// Minimum matching share of the smaller sample, as a divisor: one in 20.
 const PART_ALIKE: usize = 20;
-/// Hexadecimal digits of a point.
 const DIGITS: usize = 12;
 
-/// A sample of the candles of some series.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CandleSample(pub(super) Vec<SeriesSample>);
 
-/// A sample of the candles of one series.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SeriesSample {
     symbol: String,
@@ -39,21 +38,21 @@ pub(super) struct SeriesSample {
     pub(super) from: Millis,
     pub(super) to: Millis,
     candles: usize,
-    /// One candle in two to the power of this is in the sample.
+    /// One candle in `2^rarity` is in the sample.
     rarity: u32,
     points: Points,
-    /// Older ones have none.
+    /// `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moves: Option<Moves>,
-    /// The same, denser; fewer have them.
+    /// Denser form of `moves`, `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
-    /// When each of them closed; known where the candles are at hand.
+    /// Close time of each point, empty unless the candles are available.
     #[serde(skip)]
     times: Vec<Millis>,
 }
 
-/// Hashes, in the order of time: a part of those that all parts of a sample share.
+/// Hashes in order of time: a part of a slice that all parts of a sample share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 struct Points {
@@ -62,23 +61,20 @@ struct Points {
 }
 
 impl CandleSample {
-    /// Of all candles of these series.
     pub fn of<'a>(series: impl IntoIterator<Item = &'a CandleSeries>) -> Self {
         Self(series.into_iter().map(SeriesSample::of).collect())
     }
 
-    /// From the first candle's open to the last one's close.
     pub fn span(&self) -> Option<Range<Millis>> {
         let start = self.0.iter().map(|one| one.from).min()?;
         Some(start..self.0.iter().map(|one| one.to).max()?)
     }
 
-    /// Whether all of its series end there.
     pub(super) fn ends_at(&self, end: Millis) -> bool {
         self.0.iter().all(|one| one.to == end)
     }
 
-    /// What of it lies in a stretch of time. Only of a sample whose candles are at hand.
+    /// Returns the part of the sample within a time range. Requires known close times.
     #[must_use]
     pub fn within(&self, range: &Range<Millis>) -> Self {
         let parts =
@@ -86,32 +82,28 @@ impl CandleSample {
         Self(parts.filter(|one| one.from < one.to).collect())
     }
 
-    /// What of each series' sample lies in a stretch of time.
     pub(super) fn places(&self, range: &Range<Millis>) -> Vec<[usize; 2]> {
         let place = |one: &SeriesSample, at: Millis| one.times.partition_point(|time| *time <= at);
         self.0.iter().map(|one| [place(one, range.start), place(one, range.end)]).collect()
     }
 
-    /// The part of it that those places name.
     pub(super) fn part(&self, places: &[[usize; 2]], range: &Range<Millis>) -> Self {
         let parts = self.0.iter().zip(places).map(|(one, places)| one.part(*places, range));
         Self(parts.filter(|one| one.from < one.to).collect())
     }
 
-    /// A name for these candles that no name of a symbol or a file is part of.
+    /// Returns an id that does not depend on symbol or file names.
     pub(super) fn id(&self) -> String {
         let mut hashes: Vec<[u8; 32]> = self.0.iter().map(SeriesSample::hash).collect();
         hashes.sort_unstable();
         blake3::hash(hashes.as_flattened()).to_hex()[..16].to_owned()
     }
 
-    /// Whether one is the other and more candles at its end: a file that grew.
     pub(super) fn is_grown_from(&self, other: &Self) -> bool {
         let pairs = || self.0.iter().zip(&other.0);
         self.0.len() == other.0.len() && pairs().all(|(one, other)| one.is_grown_from(other))
     }
 
-    /// The stretch of these candles that the other sample has, too.
     pub fn seen_in(&self, other: &Self) -> Option<Range<Millis>> {
         let pairs = self.0.iter().flat_map(|own| other.0.iter().map(move |other| (own, other)));
         let stretches = pairs.filter_map(|(own, other)| own.common(other));
@@ -120,7 +112,6 @@ impl CandleSample {
 }
 
 impl CandleSample {
-    /// Whether some of these candles are in the other sample, at their own time or moved to another one.
     pub fn is_seen_in(&self, other: &Self) -> bool {
         let moved = |own: &SeriesSample, other: &SeriesSample| {
             own.steps.as_ref().zip(other.steps.as_ref()).is_some_and(|(own, other)| own.is_moved_from(other))
@@ -166,7 +157,6 @@ impl SeriesSample {
         }
     }
 
-    /// Of a series of which only this is known.
     pub(super) fn unsampled(symbol: &str, interval: &str, span: &Range<Millis>) -> Self {
         let (symbol, interval) = (symbol.to_owned(), interval.to_owned());
         let (points, times) = (Points::default(), Vec::new());
@@ -193,7 +183,6 @@ impl SeriesSample {
         *hasher.finalize().as_bytes()
     }
 
-    /// Points that a sample of this rarity has.
     fn at(&self, rarity: u32) -> impl Iterator<Item = u64> {
         self.points.as_slice().iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
     }
@@ -205,7 +194,6 @@ impl SeriesSample {
         (&self.interval, self.from) == (&other.interval, other.from) && is_longer && own.starts_with(&before)
     }
 
-    /// The stretch of time in which both have the same candles.
     fn common(&self, other: &Self) -> Option<Range<Millis>> {
         let both = self.from.max(other.from)..self.to.min(other.to);
         if both.is_empty() {
@@ -231,7 +219,6 @@ impl SeriesSample {
     }
 }
 
-/// A hash of when a candle closed and at what price, of as many bits as are written.
 fn point(time: Millis, close: f64) -> u64 {
     let price = u64::from((close as f32).to_bits());
     let mixed = time.get().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -251,7 +238,6 @@ impl Points {
         self.all.get(self.part.clone()).unwrap_or_default()
     }
 
-    /// Those of these places.
     fn part(&self, places: Range<usize>) -> Self {
         let part = self.part.start + places.start..self.part.start + places.end;
         let is_inside = places.start <= places.end && part.end <= self.part.end;

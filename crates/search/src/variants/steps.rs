@@ -1,57 +1,52 @@
-//! How prices moved from step to step of the clock, dense enough that a small part of many candles can be told.
+//! Price moves per clock step, dense enough to recognize a small part of many candles.
 //!
-//! A step is the candles' interval, or of many candles a longer one, so that a million candles of a minute have a move for each
-//! quarter of an hour. Steps follow one another without a gap: their moves add up to those of longer ones, and two series
-//! are compared over steps that are a multiple of both of theirs, whatever interval their candles have. They are taken for the same
-//! candles where these moves correlate with 0.95 or more, or with -0.95 or less, over 24 steps or more.
+//! A step is the candle interval, or longer for many candles: a million one-minute candles have a
+//! move per 15 minutes. Steps are contiguous, so their moves add up to those of longer steps. Two
+//! series of any intervals are compared over a common multiple of their steps. They count as the
+//! same candles if the absolute correlation of these moves is at least 0.95 over at least 24 steps.
 
 use candlewick_sdk::{CandleSeries, Millis, closing_before};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A series has at most so many.
 const MAX_MOVES: i64 = 75_000;
-/// Steps that are preferred to the interval times a power of two, so that series of several intervals have one: in milliseconds.
+/// Preferred steps in milliseconds, so that series of several intervals share one.
 const PREFERRED: [i64; 12] = [
     1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000,
     86_400_000,
 ];
-/// A preferred step is taken if it is at most so many times the one before.
 const NEAR: i64 = 5;
-/// A comparison goes over steps of so many candles or more: the noise of a single one says less there.
+/// Minimum candles per compared step; the noise of a single candle matters less there.
 const CANDLES: i64 = 3;
-/// It has no more steps than these: longer ones say as much.
 const MAX_COMPARED: i64 = 4_096;
-/// Fewer steps in which anything moved cannot tell.
+/// Minimum number of steps with a move for a comparison.
 const FEWEST_TO_TELL: usize = 24;
-/// From this correlation on they are the same.
 pub(super) const ALIKE: f64 = 0.95;
-/// Larger moves than so many medians count as that: one piece of news moves many markets.
+/// Limit of a move in medians, because a single news item moves many markets.
 const LARGEST: f64 = 4.0;
-/// What the median move is written as, and the largest number.
+/// Stored value of the median move, and the largest stored value.
 const MEDIAN: f64 = 5.0;
 const MAX_WRITTEN: i8 = 28;
-/// Stands where a candle is missing.
 pub(super) const MISSING: i8 = i8::MIN;
-/// How a move of 0 is written; the others stand around it in ASCII, a missing one before all of them.
+/// Character of a zero move.
+///
+/// Other moves are offsets from it in ASCII; a missing move precedes them all.
 const ZERO: u8 = b'?';
 const NONE: char = '!';
 
-/// The moves of a series.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub(super) struct Steps {
-    /// Of the candles, in milliseconds like the step.
+    /// Candle interval, in milliseconds like `step`.
     interval: i64,
     pub(super) step: i64,
-    /// When the first of the part ended, in steps since 1970.
+    /// End of the first step of the part, in steps since 1970.
     first: i64,
     all: Arc<[i8]>,
     part: Range<usize>,
 }
 
-/// How they are written: a character each.
 #[derive(Serialize, Deserialize)]
 struct Written {
     interval: i64,
@@ -61,7 +56,7 @@ struct Written {
 }
 
 impl Steps {
-    /// Of candles; nothing where their prices do not move.
+    /// Builds the steps of a series, `None` if its prices never move.
     pub(super) fn of(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
@@ -92,7 +87,6 @@ impl Steps {
         Some(Self { interval, step, first, part: 0..all.len(), all })
     }
 
-    /// Those that lie in a stretch of time.
     pub(super) fn within(&self, range: &Range<Millis>) -> Self {
         let place = |end: i64| {
             let place = end.saturating_sub(self.first).clamp(0, self.part.len() as i64);
@@ -104,7 +98,6 @@ impl Steps {
         Self { first, part: start..end, all: Arc::clone(&self.all), ..*self }
     }
 
-    /// Whether both moved alike in a stretch of time.
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
         let (start, end) = (both.start.get(), both.end.get());
         let Some(step) = self.step_to_compare(other, end.saturating_sub(start)) else { return false };
@@ -117,7 +110,7 @@ impl Steps {
         pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
     }
 
-    /// A multiple of the steps of both.
+    /// Returns a common multiple of both steps for a comparison over `length` milliseconds.
     pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {
@@ -128,7 +121,6 @@ impl Steps {
         common.checked_mul((least / common + i64::from(least % common > 0)).max(1))
     }
 
-    /// The move over a stretch that begins and ends with a step.
     fn sum(&self, times: &Range<i64>) -> Option<f64> {
         let place = |time: i64| usize::try_from((time / self.step + 1).checked_sub(self.first)?).ok();
         let (start, end) = (place(times.start)?, place(times.end)?);
@@ -142,20 +134,20 @@ impl Steps {
     }
 }
 
-/// The next step: a preferred one where that is near.
 fn longer(step: i64, interval: i64) -> i64 {
     let next = PREFERRED.into_iter().find(|other| *other > step && other % interval == 0);
     next.filter(|next| *next <= NEAR * step).unwrap_or(2 * step)
 }
 
-/// The median size of those that are not 0.
 fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sizes: Vec<f64> = moves.map(f64::abs).filter(|size| *size > 0.0).collect();
     let middle = sizes.len() / 2;
     (middle < sizes.len()).then(|| *sizes.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-/// Of moves that are cut to [`LARGEST`] medians each; nothing where either does not move.
+/// Returns the correlation of moves, `None` if either series never moves.
+///
+/// Moves are clipped at [`LARGEST`] medians.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
     let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
@@ -212,7 +204,6 @@ pub(super) mod tests {
     use candlewick_sdk::{Candle, Interval, Ohlcv, Series};
     use proptest::prelude::*;
 
-    /// Each of some candles by its time and its last price.
     pub(crate) type Closes = Vec<(Millis, f64)>;
 
     pub(crate) fn closes(seed: u64, count: usize) -> Closes {
@@ -229,7 +220,6 @@ pub(super) mod tests {
         CandleSeries::new(Series { symbol: "X".parse().unwrap(), interval }, candles).unwrap()
     }
 
-    /// Candles of so many minutes that end at the same prices.
     pub(crate) fn longer_candles(minutes: i64, closes: &[(Millis, f64)]) -> Closes {
         let length = Millis::MINUTE * minutes;
         let ends = closes.iter().filter(|(time, _)| (*time + Millis::MINUTE).is_aligned_to(length));
@@ -237,7 +227,6 @@ pub(super) mod tests {
         ends[1..].to_vec()
     }
 
-    /// Whether they are taken for the same, as written and read again, and cut to the stretch.
     fn are_alike(one: &(CandleSeries, Steps), two: &(CandleSeries, Steps)) -> bool {
         let both = one.0.start().max(two.0.start())..one.0.end().min(two.0.end());
         let cut = one.1.within(&both);
@@ -258,13 +247,11 @@ pub(super) mod tests {
         closes.iter().enumerate().map(other).collect()
     }
 
-    /// The typical size of a move from one candle to the next.
     pub(crate) fn size(closes: &[(Millis, f64)]) -> f64 {
         let squares = closes.windows(2).map(|pair| (pair[1].1 - pair[0].1).powi(2));
         (squares.sum::<f64>() / closes.len() as f64).sqrt()
     }
 
-    /// Rescaled, moved, rounded, stirred, and both ways of turning prices upside down.
     pub(crate) fn changes(size: f64) -> [Box<dyn Fn(usize, f64) -> f64>; 6] {
         [
             Box::new(|_, close| close / 1_000.0),

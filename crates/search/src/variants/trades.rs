@@ -1,4 +1,4 @@
-//! What came of the trades of a variant, as a hash: the same for variants that cannot be told apart by their results.
+//! Hashes of trade results, equal for variants whose results are indistinguishable.
 
 use crate::sweep::{Figures, Timeline};
 use candlewick_engine::{IntentRow, TradeBook};
@@ -6,23 +6,22 @@ use candlewick_sdk::{Millis, Outcome};
 use std::ops::Range;
 
 impl Figures {
-    /// A hash of how many trades won, lost, drew and were called off, and when in its time they became known.
     pub fn trades_hash(&self) -> String {
         hash([self.won, self.lost, self.draw, self.cancelled], &self.timeline)
     }
 }
 
-/// One hash of several, in their order.
 pub fn join_hashes(hashes: &[String]) -> String {
     blake3::hash(hashes.join(" ").as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// The same of the trades of some bots of a run over the candles of a stretch.
 pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// The same of those that had closed by the end of a stretch: all that came of a run whose candles ended there.
+/// Like `trades_hash`, limited to trades closed by the end of `span`.
+///
+/// These are all trades of a run whose candles ended there.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)

@@ -1,4 +1,4 @@
-//! What a walk goes over: its training stretches as a sweep searches them, and the tests after them.
+//! Data of a walk-forward run, cut into training and test ranges.
 
 use crate::SearchError;
 use crate::sweep::{Candidate, Replay, TrialRunner};
@@ -9,22 +9,20 @@ use candlewick_sdk::{CandleSeries, ExpirationType, Expiry, Millis, Money};
 use candlewick_simulator::Market;
 use std::ops::Range;
 
-/// What all windows are cut out of, and the money of each.
 pub struct Course<'a> {
-    /// The bot, what is searched, the candles and the venue, from the first window to the last.
     pub whole: Replay<'a>,
-    /// The balance at the start of every run.
     pub balance: Money,
 }
 
 impl Course<'_> {
-    /// From the open of the first candle that the bot sees to the close of the last.
     pub fn span(&self) -> Range<Millis> {
         self.whole.span()
     }
 
-    /// What must lie between a decision and the first candle that it may not have had a part in: as long as any trade of the
-    /// space can be under way, in whole candles.
+    /// Returns the minimum gap between training and test.
+    ///
+    /// It is the longest possible trade of the space, in whole candles, so that no training trade
+    /// reaches into the test.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
         let close_types = self.values_of("close_type", bot.map(|bot| bot.close_type));
@@ -41,23 +39,22 @@ impl Course<'_> {
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
-    /// The length of the longest candles that anybody needs: windows begin and end on its grid.
+    /// Returns the longest candle interval in use, the grid on which windows start and end.
     pub fn step(&self) -> Millis {
         let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
         let own = self.whole.own().map(|own| own.interval().length());
         priced.chain(own).max().unwrap_or(Millis::MINUTE)
     }
 
-    /// The candles of a training, and what prices its trades: none of either lies outside. Nothing when the bot has no
-    /// candle there.
     pub(super) fn training(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
         let own = self.whole.own()?.within(range.clone()).ok()?;
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test. The strategy sees as many candles before it as it takes to be warm, so that the first
-    /// that it can answer is the test's own; a trade that is open at the end still settles. No Session before it leaves a
-    /// trace: money, limits and stakes begin anew.
+    /// Runs one set over a test range.
+    ///
+    /// The strategy first sees enough earlier candles to be warm for the first test candle. Trades
+    /// open at the end still settle. Money, limits and stakes start fresh in each test.
     pub(super) fn examine(
         &self,
         candidate: &Candidate,
@@ -96,7 +93,6 @@ impl Course<'_> {
         self.whole.markets.iter().map(within).collect()
     }
 
-    /// What an axis of this name may be, else what the bot has.
     fn values_of<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
         let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
         match axis.and_then(|axis| axis.listed()) {
@@ -105,7 +101,6 @@ impl Course<'_> {
         }
     }
 
-    /// A weekend, or missing candles: the bot saw nothing, so it traded nothing.
     fn without_candles(&self) -> Finished {
         Finished {
             book: TradeBook::default(),

@@ -1,9 +1,9 @@
-//! Parameters chosen on past candles and tested on those that came after, window by window.
+//! Walk-forward analysis: parameters chosen on past candles and tested on later ones.
 //!
-//! [`WindowSettings`] lay out [`Window`]s: a training, a gap, a test. [`WalkForward::step`] searches the training as a
-//! [sweep](crate::sweep) would that had nothing else, and runs the best set over the test. Between the two lies the
-//! [purge](Course::purge): no trade of the training can still be open when the first of the test is decided. [`joined`]
-//! puts the tests of all windows together.
+//! [`WindowSettings`] define the [`Window`]s: training, gap, test. [`WalkForward::step`] searches
+//! the training range like a [sweep](crate::sweep) without other data, and runs the best set over
+//! the test. The gap is at least the [purge](Course::purge): no training trade is still open at the
+//! first test decision. [`joined`] combines all tests.
 
 mod course;
 mod neighbours;

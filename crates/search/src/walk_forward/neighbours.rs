@@ -1,23 +1,17 @@
-//! Whether a choice stands on a plateau or on a needle: what the sets beside it came to.
+//! Robustness of a chosen set: results of the neighbouring sets.
 
 use crate::sweep::Figures;
 use serde::Serialize;
 
-/// How the sets one step beside a chosen one did on the same training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Robustness {
-    /// How many there are.
     pub neighbours: u64,
-    /// How many of them have a win rate above their break-even.
     pub beat_break_even: u64,
-    /// How far the objective falls on average, over those that count.
     pub mean_fall: Option<f64>,
-    /// How far it falls at worst.
     pub worst_fall: Option<f64>,
 }
 
 impl Robustness {
-    /// Of a set with this score, by its neighbours' figures and scores.
     pub(super) fn of(score: f64, neighbours: &[(Option<Figures>, Option<f64>)]) -> Self {
         let beats = |figures: &Figures| match (figures.win_rate, figures.break_even) {
             (Some(rate), Some(needed)) => rate > needed,
@@ -35,7 +29,6 @@ impl Robustness {
         }
     }
 
-    /// Of several choices together.
     #[must_use]
     pub fn pooled<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut pooled = Self::default();
@@ -53,7 +46,6 @@ impl Robustness {
         pooled
     }
 
-    /// The part of the neighbours that beat break-even.
     pub fn share(&self) -> Option<f64> {
         (self.neighbours > 0).then(|| self.beat_break_even as f64 / self.neighbours as f64)
     }

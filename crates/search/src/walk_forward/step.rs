@@ -1,4 +1,4 @@
-//! One window: the search of its training, the test of the best set, and the sets beside it.
+//! One walk-forward window: training search, test of the best set, and its neighbours.
 
 use super::{Course, Robustness, Window};
 use crate::SearchError;
@@ -11,55 +11,36 @@ use candlewick_engine::TradeBook;
 use candlewick_sdk::{Millis, Money};
 use std::num::NonZeroUsize;
 
-/// A walk over a course.
 pub struct WalkForward<'a> {
-    /// Candles, bot and venue.
     pub course: Course<'a>,
-    /// How each training is searched.
     pub sweep: &'a SweepSettings,
-    /// How many trials run side by side; the result does not depend on it.
     pub threads: NonZeroUsize,
 }
 
-/// What became of a window.
 pub struct WindowResult {
-    /// Where it lies.
     pub window: Window,
-    /// The sets that were tried on its training.
     pub rows: Vec<TrialRow>,
-    /// How many of them the objective and the least number of trades let count.
     pub counting: usize,
-    /// The best of them; `None` when none counts, and nothing is traded on the test.
+    /// Best set, `None` if no set has a score; the test is then not traded.
     pub chosen: Option<Chosen>,
 }
 
-/// A set that was the best on a training.
 pub struct Chosen {
-    /// Its parameters, in the order of the axes.
     pub candidate: Candidate,
-    /// What it was chosen for.
     pub score: f64,
-    /// What it came to on the training.
     pub in_sample: Figures,
-    /// What the sets beside it came to there.
     pub robustness: Robustness,
-    /// What it came to on the test.
     pub out_of_sample: Figures,
-    /// The run over the test.
     pub finished: Finished,
 }
 
-/// How the search and test of a window ended.
 pub enum WindowEnd {
-    /// Here is what came of it.
     Done(Box<WindowResult>),
-    /// It was stopped; the journal knows what ran.
     Stopped,
 }
 
 impl Chosen {
-    /// What of the expectancy is left out of sample, as a part of that in the sample; nothing where there was
-    /// none to lose.
+    /// Returns out-of-sample divided by in-sample expectancy, `None` if the latter is not positive.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;
         Some(self.out_of_sample.expectancy? / in_sample)
@@ -67,11 +48,6 @@ impl Chosen {
 }
 
 impl WalkForward<'_> {
-    /// Searches a window's training, all trials but those that `known` says have run, and tests the best set. `watcher` is
-    /// called after each trial.
-    ///
-    /// # Errors
-    /// As [`Sweep::run`].
     pub fn step(
         &self,
         window: &Window,
@@ -103,11 +79,10 @@ impl WalkForward<'_> {
         })))
     }
 
-    /// Runs one part of a window's training, all trials but those that `known` says have run. The records of all parts, as
-    /// what is known to [`step`](Self::step), make it give what it gives without parts. A search that learns is one part.
+    /// Runs one shard of a window's training, except for trials in `known`.
     ///
-    /// # Errors
-    /// As [`Sweep::run_shard`].
+    /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
+    /// A search that learns cannot be split.
     pub fn search_part(
         &self,
         (window, shard): (&Window, Shard),
@@ -126,7 +101,6 @@ impl WalkForward<'_> {
         sweep.run_shard(shard, (journal, known), watcher)
     }
 
-    /// Whether the bot has a candle in a window's training: where it has none, nothing is tried.
     pub fn has_candles(&self, window: &Window) -> bool {
         self.course.training(&window.training).is_some()
     }
@@ -160,7 +134,6 @@ impl WalkForward<'_> {
         }))
     }
 
-    /// Runs the sets beside the best one over its training, unless the search did.
     fn robustness(
         &self,
         best: &TrialRow,
@@ -195,8 +168,10 @@ impl WalkForward<'_> {
     }
 }
 
-/// The tests of all windows as one run that began with `balance`: their trades in the order of time. Each window traded
-/// with that balance and limits of its own, so that no bot has a verdict over all; nothing when no window chose a set.
+/// Joins the tests of all windows into one run that starts with `balance`.
+///
+/// Trades are in order of time. Each window traded with its own balance and limits, so bots have no
+/// overall verdict. `None` if no window chose a set.
 pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {

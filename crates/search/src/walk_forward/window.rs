@@ -1,46 +1,38 @@
-//! Where windows lie: training, a gap, and the test after it.
+//! Layout of walk-forward windows: training, gap and test.
 
 use crate::SearchError;
 use candlewick_sdk::Millis;
 use std::ops::Range;
 
-/// More windows than this are no walk.
 const MAX_WINDOWS: i64 = 1_000;
 
-/// What each window is trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// The same length always: what is old is forgotten.
     Rolling,
-    /// Everything since the first candle.
     Anchored,
 }
 
-/// How windows are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSettings {
-    /// What each is trained on.
     pub scheme: Scheme,
-    /// The length of the training; of anchored windows, that of the first.
+    /// Length of the training; for anchored windows, that of the first.
     pub train: Millis,
-    /// The length of the test.
     pub test: Millis,
-    /// What lies between them and belongs to neither: at least as long as a trade can be under way.
+    /// Gap between training and test, at least the longest possible trade.
     pub gap: Millis,
 }
 
-/// One step of a walk. A range holds the candles that lie within it, so the decisions of a test come after its start and
-/// at its end at the latest; tests follow each other without a hole.
+/// One walk-forward step.
+///
+/// A range contains the candles that lie entirely within it, so test decisions fall into `(start,
+/// end]`. Tests are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// What the parameters are chosen on.
     pub training: Range<Millis>,
-    /// What they are tested on.
     pub test: Range<Millis>,
 }
 
 impl Scheme {
-    /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Rolling => "rolling",
@@ -50,10 +42,6 @@ impl Scheme {
 }
 
 impl WindowSettings {
-    /// All windows that fit into `span`, in the order of time.
-    ///
-    /// # Errors
-    /// [`SearchError::InvalidWindows`] when none fits, or more than a thousand do.
     pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidWindows { problem };
         if self.train <= Millis::ZERO || self.test <= Millis::ZERO {
@@ -79,12 +67,10 @@ impl WindowSettings {
             .collect())
     }
 
-    /// The window whose test begins here.
     fn before(&self, span: &Range<Millis>, start: Millis) -> Window {
         self.with_test(span, start..start + self.test)
     }
 
-    /// The window of this test, whose training lies before it in `span` as that of all others does.
     pub fn with_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
         let end = test.start - self.gap;
         let start = match self.scheme {
@@ -95,7 +81,6 @@ impl WindowSettings {
     }
 }
 
-/// A length as people read it.
 fn days(length: Millis) -> String {
     format!("{:.2} d", length.get() as f64 / Millis::DAY.get() as f64)
 }

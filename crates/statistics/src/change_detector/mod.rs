@@ -1,13 +1,14 @@
-//! Has an edge ended? A watch that may go on for ever, with a stated number of trades between false alarms.
+//! Detection of the end of an edge, with a stated mean number of trades between false alarms.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// The shares that are bet, before overlap divides them: Kelly fractions of falls below the edge by 4, 8 and 16 percent of the
-/// stake, at a variance of 1.
+/// Bet fractions before division by the variance inflation of overlap.
+///
+/// They are Kelly fractions of falls below the edge by 4, 8 and 16 percent of the stake, at a
+/// variance of 1.
 const BETS: [f64; 3] = [0.04, 0.08, 0.16];
 
-/// One figure for each of [`BETS`].
 type PerBet = [f64; BETS.len()];
 
 /// Watches trades for the end of an edge of `delta` or more per unit of stake.
@@ -64,21 +65,20 @@ pub struct ChangeDetector {
     mean_trades: f64,
     accounts: PerBet,
     restarts: [Restart; BETS.len()],
-    /// What an account that begins now begins with: 1, once a trade has counted.
+    /// Initial value of a restarted account: 0 before the first counted trade, then 1.
     beginning: f64,
     alarm: Option<i64>,
 }
 
-/// The account that carries most of the sum.
+/// The single account that carries most of the sum, from its last restart.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Restart {
-    /// Open stakes counted at what they cost.
+    /// Open stakes counted at cost.
     account: f64,
     number: u32,
     since: i64,
 }
 
-/// What was staked on a trade: hand it back when the trade settles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost"]
 pub struct WatchStake {
@@ -88,11 +88,6 @@ pub struct WatchStake {
 }
 
 impl ChangeDetector {
-    /// Watches for the end of an edge of `delta` per unit of stake, with `mean_trades` trades or more on average to a
-    /// false alarm.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotAnEdge`] unless `0 <= delta <= 1`, `NoTrades` for `mean_trades` of 0.
     pub fn new(delta: f64, mean_trades: u64) -> Result<Self, StatisticsError> {
         if !(0.0..=1.0).contains(&delta) {
             return Err(StatisticsError::NotAnEdge { value: delta });
@@ -112,8 +107,10 @@ impl ChangeDetector {
         })
     }
 
-    /// A trade was opened; `mark` is any number that tells it apart, `variance_inflation` that of
-    /// [`Overlap`](crate::Overlap) at its open.
+    /// Records an open and returns its stake.
+    ///
+    /// `mark` identifies the trade; `variance_inflation` is that of [`Overlap`](crate::Overlap) at
+    /// the open.
     pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
         let mut stake = WatchStake {
             bets: [0.0; BETS.len()],
@@ -135,8 +132,10 @@ impl ChangeDetector {
         stake
     }
 
-    /// A trade ended that pays `payout_fraction` on a win; the mark of the trade with which the edge seems to have ended, if
-    /// the alarm comes with this one. It comes once.
+    /// Records the end of a trade that pays `payout_fraction` on a win.
+    ///
+    /// If this trade raises the alarm, returns the mark of the trade with which the edge seems to
+    /// have ended. The alarm is raised only once.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(
         &mut self,
@@ -164,17 +163,17 @@ impl ChangeDetector {
         None
     }
 
-    /// The mean of the accounts, open stakes counted as lost: the alarm comes at `mean_trades`.
+    /// Returns the mean of the accounts, with open stakes counted as lost.
+    ///
+    /// The alarm is raised at `mean_trades`.
     pub fn account(&self) -> f64 {
         self.accounts.iter().sum::<f64>() / BETS.len() as f64
     }
 
-    /// The mark of the trade with which the edge seems to have ended, once the alarm has come.
     pub const fn alarm(&self) -> Option<i64> {
         self.alarm
     }
 
-    /// Where the largest account's own restart was.
     fn since(&self) -> Option<i64> {
         let accounts = self.accounts.iter().zip(&self.restarts);
         accounts.max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, restart)| restart.since)

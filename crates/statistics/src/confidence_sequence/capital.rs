@@ -1,30 +1,33 @@
-//! What bets against one candidate have become.
+//! Capital of the bets against one candidate mean.
 
-/// The shares that are bet, before overlap divides them: Kelly fractions of edges of a quarter to 32 percent of the stake, at a
-/// variance of 1. Twice the largest is below 1, so that no bet can lose more than there is.
+/// Bet fractions before division by the variance inflation of overlap.
+///
+/// They are Kelly fractions of edges from a quarter to 32 percent of the stake, at a variance of 1.
+/// Twice the largest is below 1, so that no bet can lose more than the capital.
 pub(super) const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// What counts as lost of a bet of 1 until the trade ends: the most that it can lose against any candidate. Less would do against
-/// most; but being the same for all, it makes one capital larger than another whatever is open, lost and given back.
+/// Amount of a bet of 1 that counts as lost until the trade ends.
+///
+/// It is the largest loss against any candidate. Most candidates would need less, but a common
+/// value keeps the order of capitals the same, whatever is open, lost or returned.
 pub(super) const RISK: f64 = 2.0;
 
-/// One capital for each of [`BETS`].
 pub(super) type Capitals = [f64; BETS.len()];
 
-/// On which side of the candidate the mean is bet to lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Above,
     Below,
 }
 
-/// Capitals that bet against one candidate, from 1, open stakes counted as lost.
+/// Capitals of the bets against one candidate.
+///
+/// Each starts at 1 and counts open stakes as lost.
 #[derive(Clone, Debug)]
 pub(super) struct Capital {
     side: Side,
     candidate: f64,
     capitals: Capitals,
-    /// What each open trade has at stake, by its place.
     open: Vec<Capitals>,
 }
 
@@ -33,7 +36,6 @@ impl Capital {
         Self { side, candidate, capitals: [1.0; BETS.len()], open: vec![[0.0; BETS.len()]; places] }
     }
 
-    /// The bets of a trade are placed, each times `scale`.
     #[inline]
     pub(super) fn on_open(&mut self, place: usize, scale: f64) {
         let bets = &mut self.open[place];
@@ -43,7 +45,6 @@ impl Capital {
         }
     }
 
-    /// The bets come back with what they gained.
     #[inline]
     pub(super) fn on_settled(&mut self, place: usize, trade_return: f64, payout_fraction: f64) {
         let back = match self.side {
@@ -56,7 +57,6 @@ impl Capital {
         self.give_back(place, back);
     }
 
-    /// The bets come back as they were.
     pub(super) fn on_cancelled(&mut self, place: usize) {
         self.give_back(place, RISK);
     }
@@ -69,7 +69,6 @@ impl Capital {
         }
     }
 
-    /// The mean of the capitals.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         self.capitals.iter().sum::<f64>() / BETS.len() as f64

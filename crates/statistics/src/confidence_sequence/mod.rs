@@ -1,4 +1,4 @@
-//! Where the edge and the win rate may lie, looked at after every trade.
+//! Anytime-valid confidence intervals of edge and win rate.
 
 mod capital;
 mod running;
@@ -10,7 +10,7 @@ use crate::verdict::OverlapMark;
 use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 use capital::{Capital, Side};
 
-/// How fine the ends are found: so many steps from -1 to 1, rounded outwards.
+/// Resolution of the interval ends: number of steps from -1 to 1, rounded outward.
 const STEPS: u32 = 1 << 16;
 
 /// Intervals that may be looked at after every trade: of the edge, as the mean return per unit of stake, and of the win rate.
@@ -69,23 +69,18 @@ const STEPS: u32 = 1 << 16;
 pub struct ConfidenceSequence {
     events: Vec<SequenceEvent>,
     overlap: Overlap,
-    /// Places of open trades that are free again.
     free: Vec<u32>,
     places: u32,
     settled: u64,
     largest_payout: f64,
 }
 
-/// What becomes known of a trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SequenceEvent {
-    /// It opened: by what its bets are multiplied.
     Opened { place: u32, scale: f64 },
-    /// It was won, lost or drawn.
     Settled { place: u32, outcome: TradeOutcome, payout_fraction: f64 },
 }
 
-/// A trade that is open: hand it back when it settles.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a trade that is never settled stays lost"]
 pub struct OpenTrade {
@@ -93,12 +88,10 @@ pub struct OpenTrade {
     mark: OverlapMark,
 }
 
-/// What the returns are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
-    /// The returns per unit of stake.
     Edge,
-    /// 1 and -1 of trades won and lost; a draw is none.
+    /// 1 for a win and -1 for a loss; draws are excluded.
     WinRate,
 }
 
@@ -109,7 +102,6 @@ impl Default for ConfidenceSequence {
 }
 
 impl ConfidenceSequence {
-    /// No trade seen.
     pub const fn new() -> Self {
         Self {
             events: Vec::new(),
@@ -121,7 +113,6 @@ impl ConfidenceSequence {
         }
     }
 
-    /// A trade was opened.
     pub fn on_open(&mut self) -> OpenTrade {
         let scale = 1.0 / self.overlap.variance_inflation();
         let place = self.free.pop().unwrap_or_else(|| {
@@ -132,7 +123,9 @@ impl ConfidenceSequence {
         OpenTrade { place, mark: self.overlap.on_open() }
     }
 
-    /// A trade ended that pays `payout_fraction` on a win (0.85 for 85 %). One that was cancelled is left out.
+    /// Records the end of a trade that pays `payout_fraction` on a win (0.85 for 85 %).
+    ///
+    /// Cancelled trades are excluded.
     #[expect(clippy::needless_pass_by_value, reason = "a trade settles once")]
     pub fn on_settled(&mut self, trade: OpenTrade, outcome: TradeOutcome, payout_fraction: f64) {
         let OpenTrade { place, mark } = trade;
@@ -145,43 +138,39 @@ impl ConfidenceSequence {
         }
     }
 
-    /// Trades that were won, lost or drawn.
+    /// Returns the number of trades that were won, lost or drawn.
     pub const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Where the mean return per unit of stake may lie; from -1 to the largest payout before the first trade. The lower end
-    /// lies above the upper one where no single mean fits all trades.
+    /// Returns the interval of the mean return per unit of stake.
     ///
-    /// # Errors
-    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+    /// Before the first trade it is -1 to the largest payout. If no single mean fits all trades,
+    /// the lower end is above the upper.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
-    /// Where the probability may lie that a trade which is won or lost is won; from 0 to 1 before the first. The lower end lies
-    /// above the upper one where no single rate fits all trades.
+    /// Returns the interval of the win probability of a decided trade.
     ///
-    /// # Errors
-    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+    /// Before the first trade it is 0 to 1. If no single rate fits all trades, the lower end is
+    /// above the upper one.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
         Ok(ConfidenceInterval { lower: rate(lower), upper: rate(upper.unwrap_or(1.0)) })
     }
 
-    /// Whether this mean return per unit of stake lies outside of [`edge`](Self::edge): sooner found than the ends are.
+    /// Returns whether [`edge`](Self::edge) excludes this mean.
     ///
-    /// # Errors
-    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
+    /// Faster than computing the interval.
     pub fn excludes_edge(&self, mean: f64, confidence: f64) -> Result<bool, StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
         let is_refuted = |side| self.refutes(side, Measure::Edge, mean, goal);
         Ok(is_refuted(Side::Above) || is_refuted(Side::Below))
     }
 
-    /// The largest candidate that was refuted from above, and the smallest from below, if one was.
     fn ends(&self, measure: Measure, confidence: f64) -> Result<(f64, Option<f64>), StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
         let candidate = |step: u32| f64::from(step) / f64::from(STEPS / 2) - 1.0;
@@ -192,7 +181,6 @@ impl ConfidenceSequence {
         Ok((lower_end, upper.checked_sub(1).map(|step| candidate(STEPS - step))))
     }
 
-    /// Whether a capital that bets against this candidate ever reached its goal.
     fn refutes(&self, side: Side, measure: Measure, candidate: f64, goal: f64) -> bool {
         let mut capital = Capital::new(side, candidate, self.places as usize);
         self.events.iter().any(|event| {
@@ -212,7 +200,6 @@ impl ConfidenceSequence {
 }
 
 impl Measure {
-    /// The return of a trade; none of one that is left out.
     const fn to_return(self, outcome: TradeOutcome, payout_fraction: f64) -> Option<f64> {
         match (self, outcome) {
             (_, TradeOutcome::Cancelled) | (Self::WinRate, TradeOutcome::Draw) => None,
@@ -222,8 +209,9 @@ impl Measure {
     }
 }
 
-/// The first of the steps 0 to [`STEPS`] for which it does not hold, where it holds for all before and for none after; one more
-/// than the last if it always holds.
+/// Returns the first step for which `holds` is false, `STEPS + 1` if there is none.
+///
+/// Binary search: `holds` must be true for all steps before it and false for all after.
 fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, STEPS + 1);
     while first < end {

@@ -1,4 +1,4 @@
-//! The lower end of the win rate, kept up with every trade.
+//! Running lower bound of the win rate, updated with each trade.
 
 use super::capital::{BETS, Capitals, RISK};
 use crate::statistics_error::check_confidence;
@@ -6,24 +6,23 @@ use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// How many candidates there are.
 const CANDIDATES: usize = 64;
-/// The first of them, and how far they are apart.
 const FIRST: f64 = 0.50;
 const STEP: f64 = 0.004;
 
-/// One figure for each candidate and bet.
 type Figures = [Capitals; CANDIDATES];
 
-/// A one-sided lower end of the win rate that may be looked at, and staked by, after every trade: that of
-/// [`ConfidenceSequence`](super::ConfidenceSequence) for one side only, on a grid of candidates from 50 to 75.2 %, 0.4 points
-/// apart. Its memory does not grow with the trades, only with those that are open at once: 4 KB each, kept for later ones.
+/// One-sided lower bound of the win rate, valid to check and to stake by after every trade.
 ///
-/// Until 50 % is refuted the end is 0: below, no stake is worth it at a payout of up to 100 %.
+/// It is the bound of [`ConfidenceSequence`](super::ConfidenceSequence) for one side, on a grid of
+/// candidates from 50 to 75.2 %, 0.4 points apart. Its memory grows only with the number of
+/// simultaneously open trades: 4 KB each, reused later.
+///
+/// The bound is 0 until 50 % is refuted: below that, no stake is worthwhile at a payout of up to
+/// 100 %.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningWinRate {
     goal: f64,
-    /// How many candidates were refuted, from below.
     refuted: usize,
     #[serde(with = "figures")]
     capitals: Box<Figures>,
@@ -32,7 +31,6 @@ pub struct RunningWinRate {
     spare: Vec<Box<Figures>>,
 }
 
-/// What was staked on a trade against each candidate: hand it back when the trade settles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost"]
 pub struct OpenBets {
@@ -42,17 +40,12 @@ pub struct OpenBets {
 }
 
 impl RunningWinRate {
-    /// No trade seen; a one-sided `confidence`.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotAConfidence`] unless `0 < confidence < 1`.
     pub fn new(confidence: f64) -> Result<Self, StatisticsError> {
         let goal = 1.0 / (1.0 - check_confidence(confidence)?);
         let capitals = Box::new([[1.0; BETS.len()]; CANDIDATES]);
         Ok(Self { goal, refuted: 0, capitals, overlap: Overlap::new(), spare: Vec::new() })
     }
 
-    /// A trade was opened.
     pub fn on_open(&mut self) -> OpenBets {
         let scale = 1.0 / self.overlap.variance_inflation();
         let mut bets = self.spare.pop().unwrap_or_else(|| Box::new([[0.0; BETS.len()]; CANDIDATES]));
@@ -66,7 +59,7 @@ impl RunningWinRate {
         OpenBets { bets, mark: self.overlap.on_open() }
     }
 
-    /// A trade ended. One that was drawn or cancelled is left out.
+    /// Records the end of a trade; drawn and cancelled trades are excluded.
     pub fn on_settled(&mut self, open: OpenBets, outcome: TradeOutcome) {
         let OpenBets { bets, mark } = open;
         self.overlap.on_settled(mark, outcome.to_return(1.0));
@@ -86,7 +79,7 @@ impl RunningWinRate {
         }
     }
 
-    /// The lower end: the largest candidate that was refuted, 0 while none was.
+    /// Returns the largest refuted candidate, 0 before the first.
     pub fn lower_end(&self) -> f64 {
         self.refuted.checked_sub(1).map_or(0.0, rate_of)
     }
@@ -100,12 +93,11 @@ fn rate_of(candidate: usize) -> f64 {
     STEP.mul_add(candidate as f64, FIRST)
 }
 
-/// The mean of 1 for a win and -1 for a loss at this rate.
 fn mean_of(candidate: usize) -> f64 {
     2.0 * rate_of(candidate) - 1.0
 }
 
-/// As a list: there are more than serde knows arrays of.
+/// Serialization as a list, because serde has no arrays of this length.
 mod figures {
     use super::{Capitals, Figures};
     use serde::de::Error;

@@ -1,16 +1,14 @@
-//! The yearly growth over the largest drawdown.
+//! Calmar ratio: yearly growth divided by max drawdown.
 
 use super::drawdown::max_drawdown;
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The Calmar ratio of daily returns, compounded: `((end / start)^(days / n) - 1) / largest drawdown`, the
-/// fall as a share of the peak. Nothing when the curve never falls.
+/// Returns the Calmar ratio of compounded daily returns, `None` if the curve never falls.
+///
+/// `((end / start)^(days / n) - 1) / max drawdown`, with the drawdown as a share of the peak.
 ///
 /// Source: T. W. Young, *Calmar Ratio: A Smoother Tool*, Futures 20 (1991).
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] without days, `NotANumberFor` for a return that is not finite or not above -1.
 pub fn calmar(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 1)?;
     if let Some(value) = daily_returns.iter().find(|daily| **daily <= -1.0) {

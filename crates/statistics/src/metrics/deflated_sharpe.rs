@@ -1,21 +1,21 @@
-//! What is left of a Sharpe ratio after many were tried.
+//! Deflated Sharpe ratio: correction for the number of variants tried.
 
 use super::{SharpeSample, probabilistic_sharpe};
 use crate::StatisticsError;
 use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The deflated Sharpe ratio: the probability that the true ratio of the *best of `trials` variants* is above 0, that
-/// is, [`probabilistic_sharpe`] against the ratio that the best of so many worthless ones reaches on average,
-/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))` with Euler's `g = 0.5772` and the variance `V` of
-/// the ratios of all trials, per period.
+/// Returns the deflated Sharpe ratio.
 ///
-/// `trials` is the number of *independent* variants; variants that resemble each other count for fewer.
+/// It is the probability that the true ratio of the *best of `trials` variants* is above 0, that
+/// is, [`probabilistic_sharpe`] against the mean ratio of the best of as many worthless variants,
+/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and
+/// the variance `V` of the ratios of all trials, per period.
 ///
-/// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio*, Journal of Portfolio Management 40 (2014).
+/// `trials` is the number of *independent* variants; similar variants count for fewer.
 ///
-/// # Errors
-/// As for [`probabilistic_sharpe`]; `NotANumberFor` for a variance below 0, `TooFew` without a trial.
+/// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio*, Journal of Portfolio
+/// Management 40 (2014).
 pub fn deflated_sharpe(
     sample: SharpeSample,
     trials: u64,

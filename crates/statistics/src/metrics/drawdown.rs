@@ -1,43 +1,35 @@
-//! The largest drawdown of an equity curve.
+//! Max drawdown of an equity curve.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The largest drawdown, a fall from a peak. Positions are those in the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawdown {
-    /// From the peak to the trough, in the curve's unit.
     pub depth: f64,
-    /// The depth as a share of the peak; infinite for a peak at or below 0.
+    /// Depth as a share of the peak; infinite for a peak at or below 0.
     pub share: f64,
-    /// Where the peak was.
     pub peak_at: usize,
-    /// Where the lowest point after it was.
     pub trough_at: usize,
-    /// Where the curve was back at the peak; nothing when it never was.
     pub recovered_at: Option<usize>,
 }
 
 impl Drawdown {
-    /// Points from the peak to the trough.
     pub const fn length(&self) -> usize {
         self.trough_at - self.peak_at
     }
 
-    /// Points from the trough to the recovery; nothing when there was none.
     pub fn recovery(&self) -> Option<usize> {
         self.recovered_at.map(|at| at - self.trough_at)
     }
 }
 
-/// The fall that is the largest share of its peak, the first of equals; nothing for a curve that never falls.
+/// Returns the drawdown with the largest share of its peak, the first among equals.
 ///
-/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`, in one pass.
+/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`, in one pass. `None` if the curve
+/// never falls.
 ///
-/// Source: the usual definition, as in M. Magdon-Ismail and A. Atiya, *Maximum Drawdown*, Risk 17 (2004).
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] without a point, `NotANumberFor` for one that is not finite.
+/// Source: the usual definition, as in M. Magdon-Ismail and A. Atiya, *Maximum Drawdown*, Risk 17
+/// (2004).
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;

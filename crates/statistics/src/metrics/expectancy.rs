@@ -1,25 +1,22 @@
-//! What a trade earns on average.
+//! Expectancy: the mean result of a trade.
 
 use super::sharpe::mean_and_deviation;
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The mean result of a trade, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectancy {
-    /// The mean of the results.
     pub mean: f64,
-    /// Its standard error, `s / sqrt(n)`, if trades are independent.
+    /// Standard error `s / sqrt(n)`, for independent trades.
     pub standard_error: f64,
 }
 
-/// The mean of the results of trades (returns per unit of stake, for a statement about an edge), with its standard
-/// error by the sample deviation with `n - 1`.
+/// Returns the mean trade result with its standard error.
+///
+/// The error uses the sample deviation with `n - 1`. For a statement about an edge, pass returns
+/// per unit of stake.
 ///
 /// Source: any textbook; `scipy.stats.sem`.
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] below two results, `NotANumberFor` for one that is not finite.
 pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     check_numbers("results", results, 2)?;
     let (mean, deviation) = mean_and_deviation(results);

@@ -1,21 +1,17 @@
-//! How much of the time a trade was open.
+//! Exposure: the share of time with an open trade.
 
 use crate::StatisticsError;
 
-/// When a trade was open, in milliseconds; it is closed at the end.
+/// Half-open time range of a trade, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTime {
-    /// The open.
     pub from_ms: i64,
-    /// The close.
     pub until_ms: i64,
 }
 
-/// The share of a span of time in which at least one trade was open: overlapping trades count once, what lies outside
-/// the span not at all.
+/// Returns the share of `span` during which at least one trade was open.
 ///
-/// # Errors
-/// [`StatisticsError::TooFew`] for a span without length.
+/// Overlapping trades count once, and time outside the span does not count.
 pub fn exposure(trades: &[OpenTime], span: OpenTime) -> Result<f64, StatisticsError> {
     if span.until_ms <= span.from_ms {
         return Err(StatisticsError::TooFew { what: "milliseconds of the span", found: 0, needed: 1 });

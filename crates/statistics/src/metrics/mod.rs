@@ -1,4 +1,4 @@
-//! The figures of a run's results, one per file.
+//! Performance metrics of a run, one per file.
 
 mod calmar;
 mod deflated_sharpe;

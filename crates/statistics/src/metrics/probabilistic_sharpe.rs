@@ -1,29 +1,26 @@
-//! How sure a Sharpe ratio is.
+//! Probabilistic Sharpe ratio: confidence in a Sharpe ratio.
 
 use super::sharpe::mean_and_deviation;
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// What the sureness of a Sharpe ratio depends on. The ratio is that of one period (a day), not of a year.
+/// Inputs of the probabilistic Sharpe ratio, per period (a day), not per year.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharpeSample {
-    /// Mean over deviation, per period.
     pub sharpe: f64,
-    /// How many periods.
     pub periods: f64,
-    /// The skewness of the returns, 0 for normal ones.
+    /// Skewness of the returns, 0 for normal ones.
     pub skewness: f64,
-    /// The kurtosis of the returns, 3 for normal ones.
+    /// Kurtosis of the returns, 3 for normal ones.
     pub kurtosis: f64,
 }
 
 impl SharpeSample {
-    /// From returns per period: skewness `m3 / m2^1.5` and kurtosis `m4 / m2^2` by the moments around the mean (as
-    /// `skew` and `kurtosis(fisher=False)` of `scipy.stats`). Nothing when no return differs from another.
+    /// Builds a sample from returns per period, `None` if all returns are equal.
     ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] below two returns, `NotANumberFor` for one that is not finite.
+    /// Skewness `m3 / m2^1.5` and kurtosis `m4 / m2^2` by central moments, as `skew` and
+    /// `kurtosis(fisher=False)` of `scipy.stats`.
     pub fn from_returns(returns: &[f64]) -> Result<Option<Self>, StatisticsError> {
         check_numbers("returns", returns, 2)?;
         let (mean, deviation) = mean_and_deviation(returns);
@@ -41,7 +38,7 @@ impl SharpeSample {
         }))
     }
 
-    /// `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the deviation of the ratio times `sqrt(n - 1)`.
+    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the deviation of the ratio times `sqrt(n - 1)`.
     fn spread(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
@@ -49,15 +46,14 @@ impl SharpeSample {
     }
 }
 
-/// The probabilistic Sharpe ratio: the probability that the true ratio is above `benchmark` (per period, as the
-/// sample's), `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
+/// Returns the probabilistic Sharpe ratio.
 ///
-/// It is asymptotic and assumes independent periods.
+/// It is the probability that the true ratio is above `benchmark`, both per period: `Phi((S - S*)
+/// sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`. It is asymptotic and assumes independent
+/// periods.
 ///
-/// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier*, Journal of Risk 15 (2012).
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] below two periods, `NotANumberFor` for a number that is not finite.
+/// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier*, Journal of
+/// Risk 15 (2012).
 pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
     let SharpeSample { sharpe, periods, skewness, kurtosis } = sample;
     check_numbers("Sharpe sample", &[sharpe, periods, skewness, kurtosis, benchmark], 5)?;

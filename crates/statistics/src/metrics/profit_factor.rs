@@ -1,14 +1,12 @@
-//! What was won for each unit that was lost.
+//! Profit factor: gross profit divided by gross loss.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The profits over the losses: `sum(r, r > 0) / -sum(r, r < 0)`; 1 neither earns nor costs. Nothing without a loss.
+/// Returns `sum(r, r > 0) / -sum(r, r < 0)`, `None` without a loss; 1 is break-even.
 ///
-/// Source: the usual definition, as in R. Pardo, *The Evaluation and Optimization of Trading Strategies* (2008).
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] without results, `NotANumberFor` for one that is not finite.
+/// Source: the usual definition, as in R. Pardo, *The Evaluation and Optimization of Trading
+/// Strategies* (2008).
 pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
     check_numbers("results", results, 1)?;
     let won: f64 = results.iter().filter(|result| **result > 0.0).sum();

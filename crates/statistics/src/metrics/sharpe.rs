@@ -1,24 +1,23 @@
-//! The mean of daily results over their deviation.
+//! Sharpe ratio: mean of daily returns divided by their deviation.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The Sharpe ratio of daily returns, a year of `days_per_year` days: `mean / s sqrt(days)`, with the sample deviation
-/// `s` (`n - 1`) and no riskless return. Nothing when no day differs from another.
+/// Returns the annualized Sharpe ratio of daily returns, `None` if all days are equal.
 ///
-/// Count every day, those without a trade as 0: leaving them out makes the ratio too large.
+/// `mean / s sqrt(days_per_year)`, with the sample deviation `s` (`n - 1`) and no risk-free rate.
+/// Include days without a trade as 0: omitting them inflates the ratio.
 ///
 /// Source: W. F. Sharpe, *The Sharpe Ratio*, Journal of Portfolio Management 21 (1994).
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] below two days, `NotANumberFor` for a return that is not finite.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let (mean, deviation) = mean_and_deviation(daily_returns);
     Ok((deviation > 0.0).then(|| mean / deviation * days_per_year.sqrt()))
 }
 
-/// Mean and sample deviation of at least two numbers. The deviation of equal numbers is exactly 0.
+/// Returns mean and sample deviation of at least two numbers.
+///
+/// The deviation of equal numbers is exactly 0.
 pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     let count = numbers.len() as f64;
     if numbers.iter().all(|number| *number == numbers[0]) {

@@ -1,16 +1,15 @@
-//! The mean of daily results over the deviation of the bad ones.
+//! Sortino ratio: mean of daily returns divided by their downside deviation.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// The Sortino ratio of daily returns against a target of 0: `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days)`, the
-/// squares of the losses over *all* days. Nothing without a losing day.
+/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
 ///
-/// Source: F. A. Sortino and L. N. Price, *Performance Measurement in a Downside Risk Framework*, Journal of
-/// Investing 3 (1994).
+/// `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`, with the squared losses averaged over
+/// *all* days.
 ///
-/// # Errors
-/// [`StatisticsError::TooFew`] below two days, `NotANumberFor` for a return that is not finite.
+/// Source: F. A. Sortino and L. N. Price, *Performance Measurement in a Downside Risk Framework*,
+/// Journal of Investing 3 (1994).
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;

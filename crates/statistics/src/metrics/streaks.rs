@@ -1,18 +1,15 @@
-//! The longest streaks, and how probable so long a one is.
+//! Longest streaks of wins and losses, and the probability of a streak.
 
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, TradeOutcome};
 
-/// Wins in a row, and losses in a row. Draws and cancelled trades neither end nor lengthen a row.
+/// Consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streaks {
-    /// Wins in a row.
     pub won: u32,
-    /// Losses in a row.
     pub lost: u32,
 }
 
-/// The rows that are under way and the longest so far, of trades taken one by one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreakFold {
     current: Streaks,
@@ -20,7 +17,6 @@ pub struct StreakFold {
 }
 
 impl Streaks {
-    /// The rows under way once another trade has ended.
     // Without a branch: docs/performance.md.
     #[inline]
     #[must_use]
@@ -33,10 +29,8 @@ impl Streaks {
 }
 
 impl StreakFold {
-    /// None yet.
     pub const NEW: Self = Self { current: Streaks { won: 0, lost: 0 }, longest: Streaks { won: 0, lost: 0 } };
 
-    /// Takes the next trade, in the order of settlement.
     #[inline]
     pub fn settle(&mut self, outcome: TradeOutcome) {
         let current = self.current.after(outcome);
@@ -45,30 +39,26 @@ impl StreakFold {
             (current, Streaks { won: won.max(current.won), lost: lost.max(current.lost) });
     }
 
-    /// The longest so far.
     pub const fn longest(&self) -> Streaks {
         self.longest
     }
 }
 
-/// The longest streaks of trades in the order of their settlement.
 pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Streaks {
     let mut fold = StreakFold::NEW;
     outcomes.into_iter().for_each(|outcome| fold.settle(outcome));
     fold.longest()
 }
 
-/// The probability that `trades` independent trades hold a streak of `length` or more of what happens to each with
-/// `probability` (a loss, for a streak of losses).
+/// Returns the probability of a streak of at least `length` in `trades` independent trades.
 ///
-/// A streak is complete for the first time with trade `n` when none was complete `length + 1` trades before, then it
-/// did not happen, then `length` times: `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, `r(length) =
-/// p^length`. O(trades).
+/// `probability` is that of the streak's outcome in one trade, such as a loss. A streak is first
+/// complete at trade `n` if none was complete `length + 1` trades earlier, followed by one other
+/// outcome and `length` matching ones: `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p)
+/// p^length`, `r(length) = p^length`. O(trades).
 ///
-/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), section XIII.7.
-///
-/// # Errors
-/// [`StatisticsError::NotAProbability`], and `TooManyTrades` above 10,000,000.
+/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
+/// section XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
     const MOST: u32 = 10_000_000;
     let p = check_probability("probability of a streak's trade", probability)?;

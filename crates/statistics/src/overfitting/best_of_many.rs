@@ -1,55 +1,52 @@
-//! Could the best of so many worthless variants have looked as good?
+//! Test of the best variant against the best of as many worthless ones.
 
 use super::Variants;
 use super::variant_returns::Group;
 use crate::StatisticsError;
 use crate::simulation::Dice;
 
-/// How a bootstrap draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Periods that stay together, as long as results hang together: at least the longest trade.
+    /// Length of a block, at least that of the longest trade.
+    ///
+    /// A block must cover the dependence between results.
     pub block_periods: usize,
-    /// How many times the history is drawn anew.
     pub runs: u32,
-    /// The seed: the same seed gives the same answer.
     pub seed: u64,
 }
 
-/// The best of many variants, and how probable so good a one is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
-    /// Which variant is the best, of several as good ones the first.
     pub best: usize,
-    /// Its mean over its standard error.
+    /// Mean of the best variant divided by its standard error.
     pub statistic: f64,
-    /// The probability of so good a best one if no variant earns anything.
+    /// Probability of such a good best variant if no variant earns anything.
     pub p_value: f64,
-    /// The same probability of one as good as each variant: p-values that are corrected for all variants that were tried.
-    /// Nothing for one that never differs.
+    /// p-value of each variant, corrected for all variants tried.
+    ///
+    /// `None` if its results never vary.
     pub p_values: Vec<Option<f64>>,
 }
 
-/// The maximum statistic over all variants, with a block bootstrap of its distribution when none is worth anything.
+/// Tests the best of many variants by a block bootstrap of the maximum statistic.
 ///
-/// The statistic of a variant is its sum over the standard error of that, by `k` blocks of periods with the sums `B`:
-/// `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`, which is `sqrt(n) mean / s` for blocks of one period. The
-/// history is drawn anew in blocks, all variants together, so that what hangs together in time and among variants does
-/// so in each draw; with each mean moved to 0, the largest statistic of each draw, with the standard errors of that draw,
-/// is one of a worthless family. `p = (1 + draws at least as good) / (1 + draws)`. A variant that never differs (it
-/// never traded) takes no part.
+/// The statistic of a variant is its sum divided by the standard error of that sum, from `k` blocks
+/// of periods with the sums `B`: `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`, which is
+/// `sqrt(n) mean / s` for blocks of one period. The history is resampled in blocks, all variants
+/// together, to preserve dependence over time and between variants. With each mean shifted to 0,
+/// the largest statistic of a draw, using that draw's standard errors, is one of a worthless
+/// family. `p = (1 + draws at least as good) / (1 + draws)`. A variant whose results never vary (it
+/// never traded) is excluded.
 ///
-/// It is approximate, the more so the fewer blocks there are. Measured on worthless families of 20 variants over 240
-/// periods at 10 %: 10.0 % of independent periods; of periods in fours, 9.8 % in blocks of 12 and 86 % in blocks of 1
-/// (20,000 families, standard error 0.2 points, by the example `promises`).
+/// It is approximate, the more so the fewer blocks there are. Measured on worthless families of 20
+/// variants over 240 periods at 10 %: 10.0 % for independent periods; for periods dependent in
+/// fours, 9.8 % with blocks of 12 and 86 % with blocks of 1 (20,000 families, standard error 0.2
+/// points, by the example `promises`).
 ///
-/// Source: H. White, *A Reality Check for Data Snooping*, Econometrica 68 (2000), with the studentised maximum of
-/// P. R. Hansen, *A Test for Superior Predictive Ability*, Journal of Business & Economic Statistics 23 (2005); blocks
-/// in a circle by D. N. Politis and J. P. Romano (1992), standard errors by F. Goetze and H. R. Kuensch, Annals of
-/// Statistics 24 (1996).
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] when no variant differs, there are not two blocks, or a block or the number of runs is 0.
+/// Source: H. White, *A Reality Check for Data Snooping*, Econometrica 68 (2000), with the
+/// studentised maximum of P. R. Hansen, *A Test for Superior Predictive Ability*, Journal of
+/// Business & Economic Statistics 23 (2005); circular blocks by D. N. Politis and J. P. Romano
+/// (1992), standard errors by F. Goetze and H. R. Kuensch, Annals of Statistics 24 (1996).
 pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<BestOfMany, StatisticsError> {
     let needs = |what, found: usize, needed: usize| {
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
@@ -79,13 +76,10 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     Ok(BestOfMany { best, statistic, p_value: p_value(statistic), p_values })
 }
 
-/// The same draws for every variant.
 struct Draws {
     periods: usize,
     block: usize,
-    /// Where the blocks of the history begin, one after another.
     own: Vec<usize>,
-    /// Where those of each draw do.
     drawn: Vec<usize>,
 }
 
@@ -101,7 +95,6 @@ impl Draws {
         Self { periods, block, own, drawn }
     }
 
-    /// Adds the statistics of a group's variants, and raises the largest of each draw to theirs.
     fn add_group(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
         let history = History::new(group, self);
         let mut blocks = BlockSums::new(group.count());
@@ -121,9 +114,7 @@ impl Draws {
     }
 }
 
-/// The history of a group as running sums, so that a block of any length takes one difference.
 struct History<'a> {
-    /// The sums of the first 0, 1, 2, ... periods, for each variant; twice around, since blocks go in a circle.
     sums: Vec<f64>,
     count: usize,
     draws: &'a Draws,
@@ -141,7 +132,6 @@ impl<'a> History<'a> {
         Self { sums, count, draws }
     }
 
-    /// Puts together as many periods as there are, from blocks with these starts; the last is cut to fit.
     fn add_blocks(&self, blocks: &mut BlockSums, starts: &[usize]) {
         blocks.clear();
         let Draws { periods, block, .. } = *self.draws;
@@ -153,7 +143,6 @@ impl<'a> History<'a> {
     }
 }
 
-/// What the standard errors of sums are made of, for each variant, by blocks.
 struct BlockSums {
     count: f64,
     periods: f64,
@@ -197,7 +186,6 @@ impl BlockSums {
         }
     }
 
-    /// The sum less `expected`, over its standard error; nothing when no block differs.
     fn statistic(&self, variant: usize, expected: f64) -> Option<f64> {
         let mean = self.sums[variant] / self.periods;
         // sum((B - mean length)^2), multiplied out.

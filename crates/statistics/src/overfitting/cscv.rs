@@ -1,45 +1,41 @@
-//! How often is the best variant of one half of the history below the middle in the other half?
+//! Probability of backtest overfitting, by combinatorially symmetric cross-validation.
 
 use super::Variants;
 use super::variant_returns::Group;
 use crate::StatisticsError;
 
-/// The most blocks: 12,870 ways to choose half of them.
 pub const MAX_BLOCKS: usize = 16;
 
-/// How the history is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// How many blocks, an even number from 2 to [`MAX_BLOCKS`].
+    /// Number of blocks, even, from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
-    /// Periods that are left out of the choosing half wherever it touches the other half, before it (purged) and after
-    /// it (embargoed): at least as many as a trade is long, so that no trade is in both.
+    /// Periods excluded from the choosing half at each border with the other half.
+    ///
+    /// They are purged before the other half and embargoed after it. Use at least the length of a
+    /// trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
 
-/// What choosing the best variant is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// The share of divisions in which the variant chosen in one half is in the lower half of the other: 0.5 when
-    /// choosing is worth nothing.
+    /// Share of splits in which the chosen variant ranks in the lower half out of sample.
+    ///
+    /// 0.5 means that choosing is worthless.
     pub probability: f64,
-    /// The share of divisions in which the chosen variant loses in the other half.
     pub loss_probability: f64,
 }
 
-/// The probability of backtest overfitting, by combinatorially symmetric cross-validation.
+/// Returns the probability of backtest overfitting.
 ///
-/// The history is divided into blocks. For each way to take half of them, the variant with the best ratio of mean to
-/// deviation there is looked up in the other half: with its rank `r` of `N` (1 the worst, ties share their mean), it is
-/// overfitted when `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
+/// The history is divided into blocks. For each choice of half of them, the variant with the best
+/// ratio of mean to deviation is ranked in the other half. With its rank `r` of `N` (1 is the
+/// worst, ties share their mean rank), it is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N +
+/// 1)`.
 ///
-/// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest Overfitting*,
-/// Journal of Computational Finance 20 (2017); purging and embargo by M. Lopez de Prado, *Advances in Financial
-/// Machine Learning* (2018), chapter 7.
-///
-/// # Errors
-/// [`StatisticsError::TooFew`] below two variants, for blocks that are not an even number from 2 to [`MAX_BLOCKS`],
-/// and for a history in which a purged block would be shorter than two periods.
+/// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of
+/// Backtest Overfitting*, Journal of Computational Finance 20 (2017); purging and embargo by M.
+/// Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
 pub fn probability_of_overfitting(
     returns: &dyn Variants,
     split: Split,
@@ -83,33 +79,27 @@ pub fn probability_of_overfitting(
     })
 }
 
-/// One way to take half of the blocks: which variant is the best of it, and where that stands in the other half.
 struct Division {
-    /// The blocks of the half to choose by, and how each is cut.
+    /// Blocks of the choosing half, each with its index into `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
-    /// Those of the other half.
     other: Vec<(usize, usize)>,
-    /// The best ratio so far.
     best: f64,
-    /// The same variant in the other half.
     found: Found,
     below: usize,
     above: usize,
 }
 
-/// What a variant came to.
 #[derive(Clone, Copy)]
 struct Found {
     sum: f64,
     ratio: f64,
 }
 
-/// A block, whole and without its first, its last and its first and last periods.
+/// Moments of a block: whole, purged at its start, at its end, and at both.
 struct Block {
     trimmed: [Moments; 4],
 }
 
-/// Sums and sums of squares of each variant of a group.
 struct Moments {
     count: usize,
     sums: Vec<f64>,
@@ -138,7 +128,6 @@ impl Division {
         halves.map(division).collect()
     }
 
-    /// Takes a variant of this group, if one is better than the best before; the first of equals.
     fn choose(&mut self, group: &Group, blocks: &[Block]) {
         let chosen = Moments::together(blocks, &self.chosen, group.count());
         let mut better = None;
@@ -154,7 +143,6 @@ impl Division {
         }
     }
 
-    /// Counts where the best stands among the variants of a group in the other half.
     fn rank(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::together(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
@@ -199,7 +187,6 @@ impl Moments {
         moments
     }
 
-    /// Those of some blocks, each cut in its way.
     fn together(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
         let mut together = Self::new(variants);
         for (block, cut) in which {
@@ -214,7 +201,6 @@ impl Moments {
         together
     }
 
-    /// Mean over deviation; 0 for a variant that never differs.
     fn ratio(&self, variant: usize) -> f64 {
         let count = self.count as f64;
         let mean = self.sums[variant] / count;

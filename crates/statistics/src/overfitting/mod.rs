@@ -1,4 +1,4 @@
-//! Of many variants the best looks good by luck: how good, and how often?
+//! Selection bias: how good the best of many variants looks by luck.
 
 mod best_of_many;
 mod cscv;

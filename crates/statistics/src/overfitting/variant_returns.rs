@@ -1,45 +1,38 @@
-//! The returns of many variants over the same periods.
+//! Returns of many variants over the same periods.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 
-/// How many variants are looked at together, so that their figures stay in the cache.
+/// Number of variants processed together, so that their numbers stay in the CPU cache.
 const GROUP: usize = 32;
 
-/// The returns of many variants, however they are kept: none of what is made of them needs all at once.
+/// Source of the returns of many variants, which are never needed all at once.
 pub trait Variants {
-    /// How many variants there are.
     fn variants(&self) -> usize;
 
-    /// How many periods each has.
     fn periods(&self) -> usize;
 
-    /// Fills in the return of each period of one variant; they are finite.
+    /// Writes the return of each period of one variant; all must be finite.
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// The returns of every variant that was tried, period by period (days, say): all of them, also those that were
-/// thrown away, or the figures made of it flatter.
+/// Returns of every variant tried, by period (day, for example).
+///
+/// Include discarded variants too, otherwise all results are too optimistic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
-    /// Variant by variant, each with its periods.
+    /// One row of periods per variant.
     returns: Vec<f64>,
 }
 
-/// Some variants side by side.
 pub(super) struct Group {
     count: usize,
-    /// Period by period, in each the variants of the group.
+    /// One row of variants per period.
     returns: Vec<f64>,
 }
 
 impl VariantReturns {
-    /// From the returns of each variant.
-    ///
-    /// # Errors
-    /// [`StatisticsError::TooFew`] without variants or below two periods, `UnequalLengths` when a variant has another
-    /// number of periods, `NotANumberFor` for a return that is not finite.
     pub fn new(by_variant: &[Vec<f64>]) -> Result<Self, StatisticsError> {
         let Some(first) = by_variant.first() else {
             return Err(StatisticsError::TooFew { what: "variants", found: 0, needed: 1 });
@@ -75,7 +68,6 @@ impl Variants for VariantReturns {
 }
 
 impl Group {
-    /// All variants, some at a time, in their order.
     pub(super) fn all_of(variants: &dyn Variants) -> impl Iterator<Item = Self> {
         let mut own = vec![0.0; variants.periods()];
         (0..variants.variants()).step_by(GROUP).map(move |first| {
@@ -91,12 +83,10 @@ impl Group {
         })
     }
 
-    /// How many variants.
     pub(super) const fn count(&self) -> usize {
         self.count
     }
 
-    /// The returns of all of them in one period.
     pub(super) fn period(&self, period: usize) -> &[f64] {
         &self.returns[period * self.count..(period + 1) * self.count]
     }

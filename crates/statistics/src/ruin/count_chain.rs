@@ -1,11 +1,13 @@
-//! Ruin where the number of losses decides: flat stakes and shares.
+//! Ruin with flat and fractional stakes, where only the number of losses matters.
 
 use super::{Ruin, RuinQuestion};
 
-/// Paths less probable than this in all are taken as not ruined, on each side of the counts.
+/// Total probability of rare paths, on each side of the counts, that count as not ruined.
 const LEFT_OUT: f64 = 1e-15;
 
-/// The same stake every time: after `j` losses of `n` the balance is `B + (n - j) w - j s`.
+/// Computes ruin for a flat stake.
+///
+/// After `j` losses of `n` the balance is `B + (n - j) w - j s`.
 pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
     if stake < question.minimum_stake {
@@ -18,11 +20,14 @@ pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
     })
 }
 
-/// A share `f` of the balance: the balance is `B (1 + f b)^(n - j) (1 - f)^j`, and ends below `minimum / f`.
+/// Computes ruin for a share `f` of the balance.
 ///
-/// A stake that is rounded down is a share between `f - step / (minimum / f)` and `f`. Ruin is least when losses cost
-/// the smaller and wins earn the larger, most the other way round: the answer is that of the share as it is, which
-/// lies between, and the farther of the two is its error.
+/// The balance is `B (1 + f b)^(n - j) (1 - f)^j`; ruin is below `minimum / f`.
+///
+/// A stake that is rounded down is a share between `f - step / (minimum / f)` and `f`. Ruin is
+/// lowest if losses cost the smaller share and wins earn the larger one, and highest in the
+/// opposite case. The result is that of `f` itself, which is in between; the distance to the
+/// farther bound is its error.
 pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     if fraction == 0.0 {
         return curve(question, |_| i64::MAX);
@@ -40,7 +45,7 @@ pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     answer.with_error(error)
 }
 
-/// The most losses of so many trades that leave `room + (n - j) up + j down >= 0`, -1 for none.
+/// Returns the most losses that leave `room + (n - j) up + j down >= 0`, -1 for none.
 fn most_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
     // A hair of tolerance: a balance exactly at the floor still places its stake.
     let reach = (room + f64::from(trades) * up) * (1.0 + 1e-12) + 1e-12;
@@ -53,7 +58,6 @@ fn most_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
     }
 }
 
-/// The chain over the number of losses: paths with more than `most_losses(n)` after `n` trades are ruined then.
 fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
     let horizon = question.horizon_trades;
     if most_losses(0) < 0 {

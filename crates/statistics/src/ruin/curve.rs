@@ -1,8 +1,8 @@
-//! Ruin by the number of trades.
+//! Probability of ruin by number of trades.
 
 use crate::binomial_density::binomial_density;
 
-/// The probability of ruin within 1, 2, 3, ... trades.
+/// Cumulative probability of ruin within 1, 2, 3, ... trades.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruin {
     within: Vec<f64>,
@@ -10,23 +10,19 @@ pub struct Ruin {
 }
 
 impl Ruin {
-    /// A curve that rises with the number of trades, and how far any point of it may be off.
     pub(super) fn new(within: Vec<f64>, error: f64) -> Self {
         Self { within, error }
     }
 
-    /// The same curve, off by this much more.
     pub(super) fn with_error(mut self, more: f64) -> Self {
         self.error += more;
         self
     }
 
-    /// The probability of ruin within the horizon.
     pub fn probability(&self) -> f64 {
         self.within.last().copied().unwrap_or(0.0)
     }
 
-    /// The probability of ruin within so many trades; the horizon's when there are more.
     pub fn within(&self, trades: u32) -> f64 {
         match self.within.len().min(trades as usize) {
             0 => 0.0,
@@ -34,19 +30,20 @@ impl Ruin {
         }
     }
 
-    /// How far a probability may be off. A bound for flat stakes (rounding) and shares (stakes rounded to their step);
-    /// for ladders, when their lattice had to be made coarser, the difference to one twice as coarse.
+    /// Returns the maximum error of a probability.
+    ///
+    /// A bound for flat stakes (rounding) and shares (stakes rounded to their step). For ladders on
+    /// a coarse lattice, the difference to a lattice twice as coarse.
     pub const fn error(&self) -> f64 {
         self.error
     }
 
-    /// The number of trades within which ruin has this probability; nothing when the horizon is too short.
     pub fn trades_until(&self, probability: f64) -> Option<u32> {
         let before = self.within.partition_point(|within| *within < probability);
         (before < self.within.len()).then(|| before as u32 + 1)
     }
 
-    /// The mean number of trades until ruin, of the paths that are ruined within the horizon.
+    /// Returns the mean number of trades until ruin, over the paths ruined within the horizon.
     pub fn mean_trades(&self) -> Option<f64> {
         let ruined = self.probability();
         // sum(n (R(n) - R(n - 1))) = n R(n) - sum(R(k), k < n)
@@ -54,7 +51,7 @@ impl Ruin {
         (ruined > 0.0).then(|| self.within.len() as f64 - earlier / ruined)
     }
 
-    /// This curve counts decided trades; the answer counts all, of which each is a draw with probability `draw_share`.
+    /// Converts a curve over decided trades to all trades, of which `draw_share` are draws.
     pub(super) fn with_draws(self, draw_share: f64) -> Self {
         if draw_share == 0.0 {
             return self;

@@ -1,26 +1,25 @@
-//! From one base stake of a ladder to the next.
+//! Cycles of a stake ladder, from one base stake to the next.
 
 use super::{RuinQuestion, StakePlan};
 use crate::StatisticsError;
 
-/// All that can happen from one base stake to the next. Balances and changes in the smallest unit of money.
+/// All outcomes of a ladder cycle. Balances and changes are in the smallest unit of money.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cycle {
     pub(super) outcomes: Vec<Outcome>,
     pub(super) ends: Vec<End>,
 }
 
-/// A cycle that comes to its end: open to every balance that can pay for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     pub(super) trades: u32,
     pub(super) probability: f64,
     pub(super) change: i64,
-    /// The smallest balance at the start that can place every stake on the way.
+    /// Minimum initial balance that can place every stake of the cycle.
     pub(super) needs: u64,
 }
 
-/// A cycle in which the next stake cannot be placed, for balances at its start of `from..below`.
+/// A cycle in which the next stake cannot be placed, for initial balances of `from..below`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) trades: u32,
@@ -49,7 +48,9 @@ impl Cycle {
         })
     }
 
-    /// Won at level `k` after `k` losses: the profit of that stake less those before. Or the whole ladder lost.
+    /// Outcomes: a win at level `k` after `k` losses, or the whole ladder lost.
+    ///
+    /// A win earns the profit of its stake minus the previous losses.
     fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
         let mut cycle = Self { outcomes: Vec::new(), ends: Vec::new() };
@@ -71,7 +72,9 @@ impl Cycle {
         cycle
     }
 
-    /// Lost at level `k` after `k` wins: all that was won and the base. Or every level won.
+    /// Outcomes: a loss at level `k` after `k` wins, or every level won.
+    ///
+    /// A loss costs the wins and the base.
     fn soros(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
         let needs = stakes[0];
@@ -88,7 +91,7 @@ impl Cycle {
         Self { outcomes, ends: vec![End { trades: 0, probability: 1.0, from: 0, below: needs }] }
     }
 
-    /// A balance at the start that pays for everything that can be lost in so many trades: ruin is impossible from there.
+    /// Returns an initial balance that covers the worst case over `trades`.
     pub(super) fn surely_enough(&self, trades: u32) -> f64 {
         let needs = self.outcomes.iter().map(|outcome| outcome.needs).max().unwrap_or(0);
         let lost = |outcome: &Outcome| -(outcome.change as f64) / f64::from(outcome.trades);
@@ -96,7 +99,9 @@ impl Cycle {
         worst * f64::from(trades) + needs as f64
     }
 
-    /// Mean and variance of the change of a cycle, and its mean number of trades, for a balance that can pay for all.
+    /// Returns mean and variance of a cycle's change, and its mean number of trades.
+    ///
+    /// Assumes a balance that can place every stake.
     pub(super) fn moments(&self) -> (f64, f64, f64) {
         let sum = |of: &dyn Fn(&Outcome) -> f64| -> f64 {
             self.outcomes.iter().map(|outcome| outcome.probability * of(outcome)).sum()

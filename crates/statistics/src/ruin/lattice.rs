@@ -1,15 +1,13 @@
-//! Ruin of a ladder: the balances at the starts of its cycles, on a lattice.
+//! Ruin of a stake ladder: a chain over the balances at cycle starts, on a lattice.
 
 use super::cycle::{Cycle, End, Outcome};
 use super::spacing::{Lattice, Top};
 use super::{Ruin, RuinQuestion};
 use crate::StatisticsError;
 
-/// A point less probable than this at the edge of what is reached is left out, and counted as an error.
+/// Points below this probability at the ends of the range are dropped and counted as error.
 const LEFT_OUT: f64 = 1e-22;
 
-/// # Errors
-/// A horizon of so many trades that the chain takes too long.
 pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, StatisticsError> {
     let always = |probability: f64| Ok(Ruin::new(vec![probability; question.horizon_trades as usize], 0.0));
     if cycle.outcomes.is_empty() {
@@ -29,8 +27,9 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     Ok(Ruin::new((1..=question.horizon_trades).map(|trades| fine.within(trades)).collect(), error))
 }
 
-/// The chain: `starts[n % len]` holds the probability that a cycle starts after `n` trades, for each balance
-/// `remainder + i * spacing`.
+/// The chain: `starts[n % len]` is the probability of a cycle start after `n` trades.
+///
+/// Index `i` is the balance `remainder + i * spacing`.
 struct Overlapping<'a> {
     cycle: &'a Cycle,
     spacing: u64,
@@ -39,11 +38,10 @@ struct Overlapping<'a> {
     starts: Vec<Front>,
     ruined_at: Vec<f64>,
     left_out: f64,
-    /// Whether what passes the top is an error.
     counts_top: bool,
 }
 
-/// Probabilities by lattice point, of which only `from..to` differ from 0.
+/// Probabilities by lattice point; all outside `from..to` are 0.
 #[derive(Clone)]
 struct Front {
     probabilities: Vec<f64>,
@@ -92,7 +90,6 @@ impl<'a> Overlapping<'a> {
         Ruin::new(within.collect(), self.left_out + 1e-13)
     }
 
-    /// Sends the cycles that start after so many trades to their ends.
     fn step(&mut self, trades: usize, front: &Front) {
         let cycle = self.cycle;
         for End { trades: more, probability, from, below } in cycle.ends.iter().copied() {
@@ -123,7 +120,7 @@ impl<'a> Overlapping<'a> {
         }
     }
 
-    /// The first point at or above a balance; on a coarser lattice, the first whose half of the gap is.
+    /// Returns the first point at or above a balance; on a coarse lattice, the nearest one.
     fn point(&self, balance: u64) -> usize {
         let above = balance.saturating_sub(self.remainder);
         let up = if self.is_exact { self.spacing - 1 } else { self.spacing / 2 };
@@ -132,7 +129,9 @@ impl<'a> Overlapping<'a> {
 }
 
 impl Front {
-    /// Adds `weight` times the points from `from` of `other`, moved by `shift`; what falls above the top is returned.
+    /// Adds `weight` times the points of `other` from `from` on, shifted by `shift`.
+    ///
+    /// Returns the probability above the top.
     fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
         // A balance below 0 cannot be: whoever pays has the means. On a coarse lattice the lowest point takes it.
         let lowest = usize::try_from(-shift).unwrap_or(0);
@@ -161,7 +160,6 @@ impl Front {
         lost
     }
 
-    /// Leaves out what is hardly probable at both ends; how probable it was.
     fn trim(&mut self) -> f64 {
         let mut left_out = 0.0;
         while self.from < self.to && self.probabilities[self.from] < LEFT_OUT {

@@ -1,4 +1,4 @@
-//! How probable is it that the money runs out?
+//! Risk of ruin of a stake plan.
 
 mod count_chain;
 mod curve;
@@ -16,38 +16,40 @@ use crate::StatisticsError;
 use crate::statistics_error::{check_payout, check_probability};
 use cycle::Cycle;
 
-/// The longest horizon of a ruin.
 pub const MAX_HORIZON_TRADES: u32 = 100_000;
 
-/// The largest amount of money in a ruin, in its smallest unit: every number up to here is a double of its own.
+/// Maximum amount of money in the smallest unit.
+///
+/// Up to here, an `f64` represents every integer.
 pub const MAX_MONEY: u64 = 1 << 50;
 
-/// What is asked: money in the smallest unit (cents), probabilities from 0 to 1.
+/// Parameters of a ruin calculation.
+///
+/// Money is in the smallest unit (cents), probabilities are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RuinQuestion {
-    /// The balance at the start.
     pub balance: u64,
-    /// The smallest stake that is taken, at least 1.
+    /// Minimum stake that the venue accepts, at least 1.
     pub minimum_stake: u64,
-    /// The probability that a decided trade is won.
+    /// Probability that a decided trade is won.
     pub win_probability: f64,
-    /// What a win pays per unit of stake: 0.85.
+    /// Profit of a win per unit of stake, such as 0.85.
     pub payout_fraction: f64,
-    /// The probability that a trade is a draw, and moves nothing.
     pub draw_share: f64,
-    /// How many trades are looked ahead.
     pub horizon_trades: u32,
 }
 
-/// An amount times a factor, rounded down. A product that is short of a whole number by no more than factors are inexact is that
-/// number, as where stakes are placed: 100 times 2.3 is 230, although 100.0 * 2.3 is 229.99999999999997.
+/// Multiplies an amount by a factor and rounds down, tolerating floating-point error.
+///
+/// A product just below an integer counts as that integer, as in stake placement: 100 times 2.3 is
+/// 230, although 100.0 * 2.3 is 229.99999999999997.
 pub(crate) fn scaled_down(amount: u64, factor: f64) -> u64 {
     let inexact = amount as f64 * factor;
     (inexact + (inexact * 1e-13).min(1e-3)) as u64
 }
 
 impl RuinQuestion {
-    /// The profit of a stake that wins, rounded to the smallest unit, halves to even.
+    /// Returns the profit of a winning stake, rounded half to even to the smallest unit.
     pub(crate) fn profit(&self, stake: u64) -> u64 {
         (stake as f64 * self.payout_fraction).round_ties_even() as u64
     }
@@ -73,37 +75,39 @@ impl RuinQuestion {
     }
 }
 
-/// The probability of ruin within each number of trades up to the horizon.
+/// Returns the probability of ruin within each number of trades up to the horizon.
 ///
-/// Ruin is the moment at which the next stake cannot be placed: it is above the balance, or below the smallest
-/// stake that is taken. One trade is open at a time, each wins with the same probability and pays the same.
+/// Ruin is the first time that the next stake cannot be placed: it is above the balance or below
+/// the minimum stake. One trade is open at a time; all have the same win probability and payout.
 ///
 /// # The chains
-/// *Flat*, *share* and *Kelly*: after `n` decided trades the balance depends on the number of losses alone, so that
-/// the chain counts losses, and each step adds the two ways to a count. What is ruined leaves.
+/// *Flat*, *share* and *Kelly*: after `n` decided trades, the balance depends only on the number of
+/// losses. The chain counts losses, and each step adds the two ways to reach a count. Ruined paths
+/// leave the chain.
 ///
-/// *Martingale* and *soros*: a cycle is what happens from one base stake to the next. It has few outcomes (a win at
-/// each level, or the whole ladder lost), each with its number of trades, its probability and its change of the
-/// balance, so that the chain holds the balances at the starts of cycles, on the lattice of the greatest common
-/// divisor of all changes. A lattice that would be too fine is made coarser: a change between two points is divided
-/// among them so that its mean is kept, and the error is stated by comparison with one twice as coarse. It is never so coarse that it does
-/// not tell what a cycle can pay from what it cannot; a horizon for which that takes too long is refused, with the longest that does not.
+/// *Martingale* and *soros*: a cycle is everything from one base stake to the next. It has few
+/// outcomes (a win at each level, or the whole ladder lost), each with its number of trades,
+/// probability and change of balance. The chain contains the balances at cycle starts, on the
+/// lattice of the greatest common divisor of all changes. A lattice that would be too fine is made
+/// coarser: a change between two points is split between them so that the mean is preserved, and
+/// the error is estimated by comparison with a lattice twice as coarse. It never gets so coarse
+/// that it cannot distinguish what a cycle can pay. A horizon for which that takes too long is
+/// rejected, together with the longest feasible one.
 ///
-/// Draws move nothing but time: with `m` of `n` trades decided, binomially, the curve over decided trades is mixed.
+/// Draws only take time: `m` of `n` trades are decided, binomially distributed, and the curve over
+/// decided trades is mixed accordingly.
 ///
 /// # Measured
-/// 400,000 paths of each plan (flat, share, half Kelly, martingale with and without a cap, soros) played with whole cents,
-/// payout 85, 2 % draws, within 100, 300 and 1,000 trades and with the balance that [`required_balance`] asks for: 64
-/// figures, the farthest 2.8 standard errors from its chain. At 50 % within 1,000 trades: flat 10 of 300 chain 0.9689,
-/// doubling from 10 on 6 levels with 2,000 0.7126, soros of 3 wins from 10 with 400 0.9763. `cargo run --release -p
-/// candlewick-statistics --example ruin_trials` prints it; `docs/statistics.md` of the repository has the table.
+/// 400,000 paths of each plan (flat, share, half Kelly, martingale with and without a cap, soros),
+/// simulated with whole cents, payout 85, 2 % draws, within 100, 300 and 1,000 trades and with the
+/// balance of [`required_balance`]: 64 figures, at most 2.8 standard errors from the chain. At 50 %
+/// within 1,000 trades: flat 10 of 300 chain 0.9689, doubling from 10 on 6 levels with 2,000
+/// 0.7126, soros of 3 wins from 10 with 400 0.9763. `cargo run --release -p candlewick-statistics
+/// --example ruin_trials` prints it; `docs/statistics.md` has the table.
 ///
-/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), chapter XIV, for ruin
-/// as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains* (1960), chapter III.
-///
-/// # Errors
-/// A [`StatisticsError`] that names the number which means nothing: a probability, payout, stake, horizon, or an
-/// amount of money above [`MAX_MONEY`]; `TooManyTrades` for a ladder whose chain takes too long.
+/// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
+/// chapter XIV, for ruin as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains*
+/// (1960), chapter III.
 pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, StatisticsError> {
     question.check()?;
     plan.check()?;
@@ -122,14 +126,11 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
     Ok(decided.with_draws(question.draw_share))
 }
 
-/// The smallest balance with which ruin is at most `most_probability` over the question's horizon (the question's own
-/// balance is not looked at), to one part in a thousand.
+/// Returns the minimum balance for a ruin of at most `most_probability`.
 ///
-/// More money never ruins sooner, so that halving finds it; nothing when even [`MAX_MONEY`] is too little, or when a chain on the way would
-/// take too long.
-///
-/// # Errors
-/// As for [`ruin`], and `NotAProbability` for `most_probability` outside 0 to 1.
+/// It is accurate to one part in a thousand and ignores the balance of the question. Ruin never
+/// increases with the balance, so bisection finds it. `None` if even [`MAX_MONEY`] is too little,
+/// or if a chain on the way would take too long.
 pub fn required_balance(
     question: &RuinQuestion,
     plan: &StakePlan,

@@ -1,25 +1,19 @@
-//! What it costs to win back.
+//! Cost of recovering losses with a stake ladder.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_payout;
 
-/// What the win at the end of a ladder is to bring back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// All that was lost on the way.
     Losses,
-    /// That, and the profit of the first stake.
     LossesAndProfit,
 }
 
-/// What a ladder of so many levels costs when every one loses, in first stakes, if its stakes are just large enough for a
-/// win at any level to bring back what it should: `s(k) = (s(1) + ... + s(k-1)) / b`, and one more for the profit.
+/// Returns the cost of a fully lost ladder, in first stakes.
 ///
-/// For the losses alone that is `(1 + 1/b)^(n - 1)` in all. With the profit each stake is `1 + 1/b` times the one before,
-/// and the sum `((1 + 1/b)^n - 1) b`.
-///
-/// # Errors
-/// `NotAPayout`, and `NotALadder` for other than 1 to 64 levels.
+/// Each stake is just large enough for a win at its level to recover: `s(k) = (s(1) + ... + s(k-1))
+/// / b`, plus one for the profit. The total is `(1 + 1/b)^(n - 1)` for the losses only. With the
+/// profit, each stake is `1 + 1/b` times the previous one, and the total is `((1 + 1/b)^n - 1) b`.
 pub fn recovery_cost(payout_fraction: f64, levels: u32, recovery: Recovery) -> Result<f64, StatisticsError> {
     let b = check_payout(payout_fraction)?;
     if !(1..=64).contains(&levels) {

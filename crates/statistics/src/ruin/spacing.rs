@@ -1,51 +1,50 @@
-//! How fine the lattice of a ladder's balances is, and how high.
+//! Resolution and height of the balance lattice of a stake ladder.
 
 use super::RuinQuestion;
 use super::cycle::Cycle;
 use crate::StatisticsError;
 
-/// About how many multiplications the chain may take; a lattice that takes more is made coarser.
+/// Approximate number of multiplications above which the lattice is made coarser.
 const MAX_WORK: f64 = 1.6e8;
 
-/// About how many it takes then: they are slower ones.
+/// Target number of multiplications on a coarser lattice, where each is slower.
 const COARSE_WORK: f64 = 6e7;
 
-/// How many it may take where a coarser lattice would say nothing: about a second of one core.
+/// Maximum number of multiplications if a coarser lattice would be meaningless.
+///
+/// This takes about one second of one core.
 const MOST_WORK: f64 = 2e9;
 
-/// Standard deviations of growth above which a balance is left out, and counted as an error.
+/// Standard deviations of growth above which balances are dropped, and counted as error.
 const REACH: f64 = 9.0;
 
-/// Of the dearest cycle, so many points at least: from fewer, what cannot be paid is not told from what can.
+/// Minimum points of the most expensive cycle.
+///
+/// With fewer, affordable and unaffordable cycles look alike.
 const POINTS_OF_NEED: f64 = 4.0;
 
-/// Of the standard deviation of a cycle, so many points, or of the balance five for the square root of each cycle: then what dividing
-/// changes among two points adds to the deviation is small against one of both.
+/// Minimum points per standard deviation of a cycle.
+///
+/// Alternatively, `POINTS_OF_BALANCE` points of the balance per square root of the number of
+/// cycles. Either keeps the deviation added by splitting changes small.
 const POINTS_OF_DEVIATION: f64 = 8.0;
 const POINTS_OF_BALANCE: f64 = 5.0;
 
-/// The lattice on which a chain is followed.
 pub(super) struct Lattice {
-    /// Between two points, in the smallest unit of money.
+    /// Distance between two points, in the smallest unit of money.
     pub(super) spacing: u64,
-    /// Whether each change goes from point to point.
     pub(super) is_exact: bool,
     pub(super) top: Top,
 }
 
-/// A balance above which none is followed.
 #[derive(Clone, Copy)]
 pub(super) struct Top {
     pub(super) balance: f64,
-    /// Whether that is because ruin is impossible from there; else it is hardly ever passed.
+    /// Whether ruin is impossible from there; otherwise it is almost never exceeded.
     pub(super) is_never_ruined: bool,
 }
 
 impl Lattice {
-    /// The finest that does not take too long.
-    ///
-    /// # Errors
-    /// Every one that says anything takes too long.
     pub(super) fn of(question: &RuinQuestion, cycle: &Cycle) -> Result<Self, StatisticsError> {
         let at_horizon = |trades| Self::within(&RuinQuestion { horizon_trades: trades, ..*question }, cycle);
         if let Some(lattice) = at_horizon(question.horizon_trades) {
@@ -90,7 +89,6 @@ impl Top {
     }
 }
 
-/// The greatest common divisor of all changes.
 fn finest_spacing(cycle: &Cycle) -> u64 {
     let divide = |mut a: u64, mut b: u64| {
         while b != 0 {
@@ -101,7 +99,6 @@ fn finest_spacing(cycle: &Cycle) -> u64 {
     cycle.outcomes.iter().map(|outcome| outcome.change.unsigned_abs()).fold(0, divide).max(1)
 }
 
-/// The coarsest lattice that says anything.
 fn coarsest(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     let (_, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;
@@ -111,8 +108,10 @@ fn coarsest(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     (needs / POINTS_OF_NEED).min(moved).max(1.0) as u64
 }
 
-/// A spacing of about `least`, and no more than `most`. One of which twice as much divides the smallest need, the base stake, leaves every
-/// loss of it exact: it is the first below three times the least.
+/// Returns a spacing of about `least`, at most `most`.
+///
+/// Prefers the first one below `3 * least` whose double divides the base stake, the smallest need,
+/// because it keeps all losses of the base exact.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
     if least < most {
@@ -125,7 +124,6 @@ fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     found.filter(|spacing| *spacing >= most / 3).unwrap_or(most).min(most)
 }
 
-/// The first spacing from `least` and below three times as much of which twice as much divides the base.
 fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
     // Of the two ways to look for it, the one that has fewer steps: by the spacing, or by how often it goes into half of the base.
     let most_often = base / (2 * least);
@@ -138,7 +136,6 @@ fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
     }
 }
 
-/// A balance that is hardly ever passed within the horizon.
 fn highest_balance(question: &RuinQuestion, cycle: &Cycle) -> f64 {
     let (mean, variance, trades) = cycle.moments();
     let cycles = f64::from(question.horizon_trades) / trades.max(1.0) + 1.0;

@@ -1,55 +1,42 @@
-//! How stakes follow each other.
+//! Stake plans: flat stakes, shares of the balance and ladders.
 
 use super::{MAX_MONEY, RuinQuestion, scaled_down};
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, kelly_fraction};
 
-/// How stakes follow each other; money in the smallest unit.
+/// Sequence of stakes; money in the smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StakePlan {
-    /// The same stake every time.
     Flat {
-        /// The stake.
         stake: u64,
     },
-    /// A share of the balance, rounded down to a step.
     Share {
-        /// The share, 0.02 for 2 %.
+        /// Share of the balance, 0.02 for 2 %.
         fraction: f64,
-        /// The step of stakes, at least 1.
         step: u64,
     },
-    /// A fraction of the Kelly stake for a win rate that is believed in, rounded down to a step.
     Kelly {
-        /// The fraction of the full Kelly stake.
         fraction: f64,
-        /// The win rate that the stake is made for; the question holds the true one.
+        /// Win rate that the stake is computed for; the true one is in the question.
         believed_win_probability: f64,
-        /// The step of stakes, at least 1.
         step: u64,
     },
-    /// After a loss the next level, after a win or a loss at the top the first.
+    /// Next level after a loss; first level after a win, or after a loss at the top.
     Martingale {
-        /// The stake of the first level.
         base: u64,
-        /// How much larger each level is than the one before, at least 1; stakes are rounded down to the step.
+        /// Ratio of each level to the previous one, at least 1; stakes are rounded down.
         factor: f64,
-        /// How many levels, the first included, 1 to 64.
+        /// Number of levels including the first, 1 to 64.
         levels: u32,
-        /// No stake is larger.
         most_stake: u64,
-        /// The step of stakes, at least 1.
         step: u64,
     },
-    /// After a win its profit is added to what was staked; after so many wins in a row, or a loss, it starts again.
+    /// Stake plus profit after a win; base stake after `wins` consecutive wins or a loss.
     Soros {
-        /// The stake of the first level.
         base: u64,
-        /// How many wins in a row are staked again, at most 64.
+        /// Number of consecutive wins that are staked again, at most 64.
         wins: u32,
-        /// No stake is larger.
         most_stake: u64,
-        /// The step of stakes, at least 1; stakes are rounded down to it.
         step: u64,
     },
 }
@@ -83,10 +70,6 @@ impl StakePlan {
         }
     }
 
-    /// The stake of the first trade.
-    ///
-    /// # Errors
-    /// A plan that means nothing, or more money in all than can be counted.
     pub fn first_stake(&self, question: &RuinQuestion) -> Result<u64, StatisticsError> {
         let stakes = self.stakes(question)?;
         let share = |share: f64, step: u64| scaled_down(question.balance, share) / step * step;
@@ -100,10 +83,6 @@ impl StakePlan {
         })
     }
 
-    /// The stakes of a ladder's levels, each after what came before it; of other plans none.
-    ///
-    /// # Errors
-    /// A plan that means nothing, or more money in all than can be counted.
     pub fn stakes(&self, question: &RuinQuestion) -> Result<Vec<u64>, StatisticsError> {
         self.check()?;
         let stakes: Vec<u64> = match *self {
@@ -124,7 +103,6 @@ impl StakePlan {
     }
 }
 
-/// A ladder has a bound that keeps its stakes finite.
 fn check_levels(levels: u32, fewest: u32) -> Result<(), StatisticsError> {
     if (fewest..=64).contains(&levels) { Ok(()) } else { Err(StatisticsError::NotALadder { levels }) }
 }

@@ -1,18 +1,21 @@
-//! Histories that could have been: blocks of the observed one, drawn with replacement, so that what follows from its neighbours still does.
+//! Block bootstrap: resampled histories that preserve serial dependence.
 
 use super::Dice;
 use crate::StatisticsError;
 
-/// How long the blocks of a bootstrap are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockLength {
-    /// Of geometric length with this mean, from 1: the stationary bootstrap of Politis and Romano (1994).
+    /// Geometric lengths with this mean, at least 1.
+    ///
+    /// Stationary bootstrap of Politis and Romano (1994).
     Mean(f64),
-    /// All of this length, from 1: the circular block bootstrap of Politis and Romano (1992).
+    /// Constant length, at least 1.
+    ///
+    /// Circular block bootstrap of Politis and Romano (1992).
     Fixed(u32),
 }
 
-/// A block bootstrap: the same seed and path give the same history, whatever else ran.
+/// A block bootstrap. The same seed and path always give the same history.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockBootstrap {
     seed: u64,
@@ -20,10 +23,6 @@ pub struct BlockBootstrap {
 }
 
 impl BlockBootstrap {
-    /// With blocks of this length.
-    ///
-    /// # Errors
-    /// [`StatisticsError::NotANumberFor`] for a length below 1.
     pub fn new(seed: u64, length: BlockLength) -> Result<Self, StatisticsError> {
         let value = match length {
             BlockLength::Mean(mean) => mean,
@@ -35,8 +34,9 @@ impl BlockBootstrap {
         Ok(Self { seed, length })
     }
 
-    /// Which of `count` numbers stand at each place of a path that is as long: places count from 0, and the first follows the
-    /// last.
+    /// Returns the index of the source number at each position of a path of length `count`.
+    ///
+    /// Indices are 0-based and circular.
     pub fn places(&self, path: u64, count: usize) -> Vec<usize> {
         let mut dice = Dice::new(self.seed, path);
         let mut places = Vec::with_capacity(count);
@@ -60,8 +60,12 @@ impl BlockBootstrap {
     }
 }
 
-/// The mean block length of a stationary bootstrap that estimates the variance of the mean best: Politis and White (2004),
-/// corrected by Patton, Politis and White (2009). At least 1, and at most a third of the numbers, or three times their root.
+/// Returns the best mean block length of a stationary bootstrap.
+///
+/// It is optimal for estimating the variance of the mean, at least 1, and at most a third of the
+/// numbers or three times their square root.
+///
+/// Source: Politis and White (2004), corrected by Patton, Politis and White (2009).
 pub fn best_block_length(numbers: &[f64]) -> f64 {
     let n = numbers.len() as f64;
     if numbers.len() < 4 {

@@ -1,40 +1,40 @@
-//! Random numbers that are the same everywhere.
+//! Random numbers that are identical on every machine.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// A seeded source of chance.
 pub(crate) struct Dice {
     source: ChaCha8Rng,
     second_normal: Option<f64>,
 }
 
 impl Dice {
-    /// The dice of one path of a simulation: paths of a seed do not depend on each other, nor on their order.
+    /// Creates the generator of one path.
+    ///
+    /// Paths of a seed are independent of each other and of their order.
     pub(crate) fn new(seed: u64, path: u64) -> Self {
         let mut source = ChaCha8Rng::seed_from_u64(seed);
         source.set_stream(path);
         Self { source, second_normal: None }
     }
 
-    /// From 0 to just below 1.
+    /// Returns a number in `[0, 1)`.
     pub(crate) fn share(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.source.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// One of `count`, from 0, all equally probable; `count` is above 0.
+    /// Returns a uniform index below `count`, which must not be 0.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         ((u128::from(self.source.next_u64()) * count as u128) >> 64) as usize
     }
 
-    /// True with this probability.
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         self.share() < probability
     }
 
-    /// A normal number of mean 0 and variance 1, by the method of Box and Muller (1958).
+    /// Returns a standard normal number, by the method of Box and Muller (1958).
     pub(crate) fn normal(&mut self) -> f64 {
         if let Some(second) = self.second_normal.take() {
             return second;

@@ -1,4 +1,4 @@
-//! Trades made by chance, to try a promise on: see [`TradeStream`].
+//! Simulated trades for checking statistical guarantees; see [`TradeStream`].
 
 mod block_bootstrap;
 mod dice;

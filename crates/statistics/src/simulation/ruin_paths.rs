@@ -1,71 +1,61 @@
-//! Ruin by trial: the same question, answered by playing it, also under the limits of a wallet.
+//! Monte Carlo simulation of ruin, optionally under wallet limits.
 
 use super::dice::Dice;
 use crate::ruin::scaled_down;
 use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
 
-/// What the trials say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RuinTrials {
-    /// Paths that were followed.
     pub paths: u64,
-    /// Paths that were ruined within the horizon.
     pub ruined: u64,
-    /// Paths that a limit ended for good before that.
+    /// Paths that a limit stopped permanently before ruin.
     pub stopped: u64,
-    /// Paths that reached a profit target of the run before either.
+    /// Paths that reached a profit target of the run before ruin or a permanent stop.
     pub reached: u64,
-    /// Paths whose balance was at most half of the first at some time, however they ended.
+    /// Paths whose balance ever fell to half of the initial one, however they ended.
     pub halved: u64,
 }
 
-/// A stop of loss or profit: an amount in the smallest unit, or a share of what there was at its beginning. Where both are given the
-/// smaller holds.
+/// A loss or profit stop.
+///
+/// It is an amount in the smallest unit or a share of the balance at the start of its span. If both
+/// are set, the smaller applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoneyStop {
-    /// The amount; none where it is off.
     pub amount: Option<u64>,
-    /// The share, 0 where it is off.
+    /// Share of the initial balance, 0 if off.
     pub fraction: f64,
 }
 
-/// Stops of loss and profit over one span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stops {
-    /// No trade that could bring the loss beyond any of these.
+    /// Loss limits; no trade that could exceed any of them is placed.
     pub loss: Vec<MoneyStop>,
-    /// No trade once the profit has reached any of these.
+    /// Profit targets; no trade is placed once any of them is reached.
     pub profit: Vec<MoneyStop>,
 }
 
-/// The limits that trades are held to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
-    /// Those of a day or a session: trading goes on with the next.
+    /// Stops of a day or session; trading resumes in the next one.
     pub rests: Stops,
-    /// Those of the whole run.
     pub ends: Stops,
-    /// No trade that could bring the balance this share below its peak, 0 for no limit.
+    /// Maximum drawdown that a trade may cause, as a share of the peak; 0 for no limit.
     pub drawdown_fraction: f64,
-    /// No trade after so many losses in a row, 0 for no limit.
+    /// Number of consecutive losses after which no trade is placed, 0 for no limit.
     pub loss_streak: u32,
     /// Largest stake as a share of the balance, 0 for no limit.
     pub stake_fraction: f64,
     /// Largest stake in the smallest unit, 0 for no limit.
     pub most_stake: u64,
-    /// What becomes of a larger stake.
     pub oversized: OversizedStake,
 }
 
-/// What becomes of a stake above the largest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OversizedStake {
-    /// It is not placed, which ends the trading.
     #[default]
     Refused,
-    /// The largest one is staked.
     Capped,
-    /// A ladder starts again.
     Restarts,
 }
 
@@ -76,10 +66,8 @@ impl MoneyStop {
     }
 }
 
-/// What is counted over one span.
 #[derive(Clone, Copy)]
 struct Span {
-    /// The balance at its beginning.
     began: u64,
     balance: u64,
 }
@@ -102,25 +90,25 @@ impl Stops {
     }
 }
 
-/// A wallet on its way.
 struct Wallet {
     first: u64,
     balance: u64,
     peak: u64,
-    /// The balance with which the present day began.
+    /// Balance at the start of the current day.
     day: u64,
     losses: u32,
 }
 
 impl WalletLimits {
-    /// Returns the largest stake of a balance, `u64::MAX` without a limit.
     fn largest_stake(&self, balance: u64) -> u64 {
         let share = (self.stake_fraction > 0.0).then(|| scaled_down(balance, self.stake_fraction));
         let amount = (self.most_stake > 0).then_some(self.most_stake);
         [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Whether a stake is placed, today or tomorrow; else a limit has ended it for good.
+    /// Returns whether the stake can be placed today or tomorrow.
+    ///
+    /// If not, a limit has stopped the path permanently.
     fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
         let is_beyond =
@@ -140,7 +128,6 @@ impl WalletLimits {
         self.rests.allow(Span { began: balance, balance }, stake)
     }
 
-    /// Whether a profit target of the run is reached, which ends it well.
     fn is_reached(&self, wallet: &Wallet) -> bool {
         let span = Span { began: wallet.first, balance: wallet.balance };
         self.ends.has_won(span)
@@ -148,39 +135,35 @@ impl WalletLimits {
 }
 
 impl RuinTrials {
-    /// The share of paths that were ruined.
     pub fn share(self) -> f64 {
         self.ruined as f64 / self.paths as f64
     }
 
-    /// The share of paths that a limit ended for good.
     pub fn stopped_share(self) -> f64 {
         self.stopped as f64 / self.paths as f64
     }
 
-    /// The share of paths that reached a profit target of the run.
     pub fn reached_share(self) -> f64 {
         self.reached as f64 / self.paths as f64
     }
 
-    /// The share of paths whose balance fell to half of the first or less.
     pub fn halved_share(self) -> f64 {
         self.halved as f64 / self.paths as f64
     }
 
-    /// Standard errors between the share and a probability, by the deviation that the probability implies.
+    /// Returns the distance between the share and a probability, in standard errors.
+    ///
+    /// The standard error is the one that the probability implies.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
         (self.share() - probability).abs() / variance.sqrt()
     }
 }
 
-/// Plays each path trade by trade, with whole units of money, until a stake cannot be placed or the horizon ends.
+/// Simulates each path trade by trade, in whole units of money.
 ///
-/// It knows nothing of chains and so is an independent check of [`crate::ruin()`].
-///
-/// # Errors
-/// Those of [`crate::ruin()`].
+/// A path ends when a stake cannot be placed or at the horizon. The chains are not used, so this is
+/// an independent check of [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -190,12 +173,12 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// The same under limits. The horizon counts trades that are made. A profit target of the run ends a path well. A stop of a day or a session lets trading go on with the next, with
-/// the stake that it refused; where that is refused at the beginning of a day, too, or by a limit of the whole run, the path is stopped
-/// for good, and is not ruined. However many trades a day has makes no difference.
+/// Simulates paths under limits.
 ///
-/// # Errors
-/// Those of [`crate::ruin()`].
+/// The horizon counts placed trades. A profit target of the run ends a path successfully. After a
+/// stop of a day or session, trading resumes in the next one with the rejected stake. If that is
+/// rejected at the start of a day too, or by a limit of the whole run, the path is stopped
+/// permanently, which is not ruin. The number of trades per day does not matter.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -274,7 +257,6 @@ pub fn simulate_limited_ruin(
     Ok(trials)
 }
 
-/// How a path ended.
 enum End {
     Alive,
     Ruined,

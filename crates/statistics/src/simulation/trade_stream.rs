@@ -1,4 +1,4 @@
-//! Trades whose true edge is known, because chance makes them.
+//! Simulated trades with a known true edge.
 
 use super::dice::Dice;
 use crate::statistics_error::{check_payout, check_probability};
@@ -6,19 +6,20 @@ use crate::{StatisticsError, TradeOutcome};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::ops::ControlFlow;
 
-/// How the trades of a stream lie in time, and so how much they depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeDependence {
-    /// Each trade settles before the next opens: independent.
     Independent,
-    /// So many bots take the same trade: all win or all lose.
+    /// This number of bots take the same trade: all win or all lose.
     SameTrade(usize),
-    /// A trade opens at each step of a random walk and lasts so many steps: each shares moves with its neighbours.
+    /// Trades last this number of random-walk steps.
+    ///
+    /// One opens at each step, so neighbours share moves.
     Overlapping(usize),
 }
 
-/// Trades of a known win rate: the payouts, each as probable as the others, the points by which the win rate lies
-/// above each payout's own break-even, and the share of draws.
+/// Trades with a known win rate, in percentage points above the break-even of each payout.
+///
+/// All payouts are equally likely. A given share of the trades are draws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,
@@ -26,43 +27,24 @@ pub struct TradeStream {
     draw_share: f64,
 }
 
-/// One payout and its win rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Paid {
     payout_fraction: f64,
     win_probability: f64,
-    /// The normal number that is exceeded with the win probability.
+    /// Standard normal number that is exceeded with the win probability.
     threshold: f64,
 }
 
-/// What a stream gives; a slot is one of [`TradeStream::slots`] places for an open trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StreamEvent {
-    /// A trade opened.
-    Opened {
-        /// Its place.
-        slot: usize,
-        /// Its payout.
-        payout_fraction: f64,
-    },
-    /// The trade of this place ended.
-    Settled {
-        /// Its place.
-        slot: usize,
-        /// Its payout.
-        payout_fraction: f64,
-        /// How it ended.
-        outcome: TradeOutcome,
-    },
+    Opened { slot: usize, payout_fraction: f64 },
+    Settled { slot: usize, payout_fraction: f64, outcome: TradeOutcome },
 }
 
 impl TradeStream {
-    /// A stream of trades that win with `1 / (1 + b) + points / 100` for each of the payout fractions `b`, when they
-    /// are no draws.
+    /// Creates trades that win with `1 / (1 + b) + points / 100`, unless drawn.
     ///
-    /// # Errors
-    /// [`StatisticsError::NoTrades`] without a payout or with trades of no length, `NotAPayout`, and
-    /// `NotAProbability` when the win rate or the share of draws is none.
+    /// `b` is the payout fraction of the trade.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
@@ -79,7 +61,7 @@ impl TradeStream {
         Ok(stream)
     }
 
-    /// The most trades that are open at once.
+    /// Returns the maximum number of simultaneously open trades.
     pub const fn slots(&self) -> usize {
         match self.dependence {
             TradeDependence::Independent => 1,
@@ -87,7 +69,6 @@ impl TradeStream {
         }
     }
 
-    /// Gives the events of at most `trades` trades of one path, until `listen` breaks.
     pub fn play(
         &self,
         seed: u64,
@@ -126,8 +107,10 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    /// The walk's steps come after the open, so that the win rate given all that was known at the open is exact: the
-    /// sum of `steps` normal numbers exceeds its threshold with the win probability.
+    /// Plays overlapping trades.
+    ///
+    /// The steps of the walk follow the open, so the win rate is exact given everything known at
+    /// the open: the sum of `steps` normal numbers exceeds its threshold with the win probability.
     fn play_overlapping(
         &self,
         dice: &mut Dice,

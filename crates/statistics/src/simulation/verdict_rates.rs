@@ -1,22 +1,23 @@
-//! How often a verdict is right, by trial.
+//! Simulated rates and times of verdicts.
 
 use super::trade_stream::{StreamEvent, TradeStream};
 use crate::{EdgeTest, EdgeTestPlan, NotionalStake, Verdict};
 use std::ops::ControlFlow;
 
-/// What the verdict said on many paths of a [`TradeStream`], looked at after every trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictRates {
     paths: u64,
-    /// Trades until *edge shown*, sorted, of the paths on which it was.
+    /// Trades until *edge shown*, sorted, for the paths on which it was shown.
     shown_after: Vec<u64>,
-    /// Trades until *no edge*, likewise.
+    /// Trades until *no edge*, sorted, for the paths on which it was rejected.
     rejected_after: Vec<u64>,
 }
 
 impl VerdictRates {
-    /// Follows `paths` paths of at most `trades` trades each, from `first_path` on: ranges that do not overlap may run
-    /// on several threads and be joined with [`VerdictRates::join`], and give what one run gives.
+    /// Simulates a range of paths.
+    ///
+    /// Disjoint ranges can run on several threads and be joined with [`VerdictRates::join`], with
+    /// the same result as one run.
     pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
@@ -31,7 +32,6 @@ impl VerdictRates {
         rates
     }
 
-    /// Both together.
     #[must_use]
     pub fn join(mut self, other: Self) -> Self {
         self.paths += other.paths;
@@ -42,56 +42,46 @@ impl VerdictRates {
         self
     }
 
-    /// The share of paths on which the edge was shown.
     pub fn shown(&self) -> f64 {
         self.shown_after.len() as f64 / self.paths as f64
     }
 
-    /// The share of paths on which the edge was rejected.
     pub fn rejected(&self) -> f64 {
         self.rejected_after.len() as f64 / self.paths as f64
     }
 
-    /// The number of trades by which the edge was shown on this share of all paths; nothing when it was not.
     pub fn trades_to_show(&self, share: f64) -> Option<u64> {
         let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
         self.shown_after.get(rank - 1).copied()
     }
 
-    /// The numbers of trades between which [`Self::trades_to_show`] of the share lies, one standard error of the paths
-    /// each way: those of the shares one standard error below and above, since a share of so many paths is known no
-    /// better than `sqrt(share (1 - share) / paths)`.
+    /// Returns [`Self::trades_to_show`] for the shares one standard error below and above.
+    ///
+    /// With this number of paths, a share has a standard error of `sqrt(share (1 - share) /
+    /// paths)`.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))
     }
 
-    /// The standard error of a share of the paths: `sqrt(share (1 - share) / paths)`.
     pub fn standard_error(&self, share: f64) -> f64 {
         (share * (1.0 - share) / self.paths as f64).sqrt()
     }
 
-    /// The number of trades by which the edge was rejected on this share of all paths; nothing when it was not.
     pub fn trades_to_reject(&self, share: f64) -> Option<u64> {
         let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
         self.rejected_after.get(rank - 1).copied()
     }
 }
 
-/// Which paths are followed, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRange {
-    /// The seed of all paths.
     pub seed: u64,
-    /// The number of the first path.
     pub first_path: u64,
-    /// How many paths.
     pub paths: u64,
-    /// The most trades of each.
     pub trades: u64,
 }
 
-/// The verdict of one path, and after how many settled trades it came.
 fn follow(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
     let mut test = EdgeTest::new(plan);
     let mut stakes: Vec<Option<NotionalStake>> = (0..stream.slots()).map(|_| None).collect();

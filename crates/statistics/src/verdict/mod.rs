@@ -1,4 +1,4 @@
-//! Has the edge been shown, or ruled out? One rule that may be looked at after every trade.
+//! Edge verdict: shown, ruled out or undecided, valid to check after every trade.
 
 mod overlap;
 mod plan;
@@ -13,22 +13,21 @@ use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use stake_rule::{EdgeParts, MirrorParts, mirror_bound};
 
-/// What can be said about an edge. *Shown* and *rejected* are final.
+/// Verdict about an edge. *Shown* and *rejected* are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The trades would be too improbable without an edge.
     EdgeShown,
     /// The trades would be too improbable with an edge of `delta` or more.
     EdgeRejected,
-    /// Neither yet.
     NotEnoughTrades {
-        /// How many more trades it takes on average to show an edge of `delta`; unknown before the first trade,
-        /// because it depends on the payout.
+        /// Mean number of further trades to show an edge of `delta`.
+        ///
+        /// `None` before the first trade, because it depends on the payout.
         about_more: Option<u64>,
     },
 }
 
-/// What the accounts staked on a trade: hand it back when the trade settles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[must_use = "a trade that is never settled stays lost in both accounts"]
 pub struct NotionalStake {
@@ -112,14 +111,13 @@ pub struct NotionalStake {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTest {
     plan: EdgeTestPlan,
-    /// The share of alpha that it may spend.
     weight: f64,
-    /// Infinite where the share is nothing, which JSON writes as null.
+    /// Infinite for a weight of 0, which JSON writes as null.
     #[serde(deserialize_with = "null_as_infinite")]
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    /// The least that the account for an edge held before a stake.
+    /// Minimum of the edge account before any stake.
     edge_minimum: f64,
     settled: u64,
     draws: u64,
@@ -129,7 +127,6 @@ pub struct EdgeTest {
     answer: Answer,
 }
 
-/// The answer that latches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
@@ -139,7 +136,6 @@ enum Answer {
 }
 
 impl EdgeTest {
-    /// Both accounts at 1, no trade seen.
     pub const fn new(plan: EdgeTestPlan) -> Self {
         Self {
             plan,
@@ -157,11 +153,10 @@ impl EdgeTest {
         }
     }
 
-    /// A trade was opened at `payout_fraction` (0.85 for 85 %): the accounts stake on it, and count that as lost.
-    /// Once there is a verdict they stake no more.
+    /// Records an open at `payout_fraction` (0.85 for 85 %).
     ///
-    /// # Errors
-    /// [`StatisticsError::NotAPayout`] unless `payout_fraction` is finite and above 0; nothing has changed then.
+    /// The accounts stake on it and count that as lost; after a final verdict they stake nothing.
+    /// An invalid payout changes nothing.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;
@@ -180,14 +175,15 @@ impl EdgeTest {
         Ok(NotionalStake { payout_fraction: b, edge, mirror, mark: self.overlap.on_open() })
     }
 
-    /// A trade ended: its stakes come back with its return, and the verdict as it stands now is the answer.
     pub fn on_settled(&mut self, stake: NotionalStake, outcome: TradeOutcome) -> Verdict {
         let payout_fraction = stake.payout_fraction;
         self.on_settled_paying(stake, outcome, payout_fraction)
     }
 
-    /// As [`on_settled`](Self::on_settled), of a trade that opened at another payout than was staked on: a venue names it
-    /// with its answer only. It counts, whether it pays more or less.
+    /// Like [`on_settled`](Self::on_settled), for a payout that changed since the open.
+    ///
+    /// A venue confirms the payout only with its answer. The trade counts, whether it pays more or
+    /// less.
     pub fn on_settled_paying(
         &mut self,
         stake: NotionalStake,
@@ -198,8 +194,10 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// As [`on_settled_paying`](Self::on_settled_paying), without saying what is missing to a verdict, which costs more
-    /// than all the rest: for loops that ask [`is_final`](Self::is_final).
+    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict.
+    ///
+    /// Estimating the trades to a verdict costs more than everything else. For loops that only
+    /// check [`is_final`](Self::is_final).
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
@@ -223,7 +221,6 @@ impl EdgeTest {
         }
     }
 
-    /// Whether the verdict has latched: it stays what it is.
     pub const fn is_final(&self) -> bool {
         match self.answer {
             Answer::Open => false,
@@ -241,13 +238,15 @@ impl EdgeTest {
         }
     }
 
-    /// The account for an edge that shows it: `1 / (alpha x weight)`.
+    /// Returns the value of the edge account that shows an edge: `1 / (alpha x weight)`.
     pub const fn goal(&self) -> f64 {
         self.goal
     }
 
-    /// Lets it spend only this share of alpha, because others spend the rest ([`AlphaBudget`](crate::AlphaBudget)): 1 at
-    /// first. A verdict that has latched stays, with what it was held to.
+    /// Sets the share of alpha that this test may spend, initially 1.
+    ///
+    /// Others spend the rest ([`AlphaBudget`](crate::AlphaBudget)). A final verdict keeps its
+    /// weight and goal.
     pub fn set_weight(&mut self, weight: f64) {
         if !self.is_final() {
             self.weight = weight;
@@ -255,19 +254,16 @@ impl EdgeTest {
         }
     }
 
-    /// The same with this share of alpha.
     #[must_use]
     pub fn weighing(mut self, weight: f64) -> Self {
         self.set_weight(weight);
         self
     }
 
-    /// The share of alpha that it may spend.
     pub const fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// The verdict as it stands.
     pub fn verdict(&self) -> Verdict {
         match self.answer {
             Answer::Open => Verdict::NotEnoughTrades { about_more: self.trades_to_go() },
@@ -276,40 +272,46 @@ impl EdgeTest {
         }
     }
 
-    /// The plan that was fixed before the first trade.
     pub const fn plan(&self) -> EdgeTestPlan {
         self.plan
     }
 
-    /// The account that bets on an edge, open stakes counted as lost: it starts at 1.
+    /// Returns the account that bets on an edge.
+    ///
+    /// It starts at 1 and counts open stakes as lost.
     pub fn edge_account(&self) -> f64 {
         self.edge.total()
     }
 
-    /// The least of what [`edge_account`](Self::edge_account) was before each stake and is now, at most 1: what a fresh start
-    /// inherits ([`AlphaBudget`](crate::AlphaBudget)).
+    /// Returns the minimum of the edge account, at most 1.
+    ///
+    /// It covers the values of [`edge_account`](Self::edge_account) before each stake and now. A
+    /// restarted bot inherits it ([`AlphaBudget`](crate::AlphaBudget)).
     pub fn edge_account_minimum(&self) -> f64 {
         self.edge_account().min(self.edge_minimum)
     }
 
-    /// The account that bets against an edge of `delta`, open stakes counted as lost: it starts at 1.
+    /// Returns the account that bets against an edge of `delta`.
+    ///
+    /// It starts at 1 and counts open stakes as lost.
     pub fn mirror_account(&self) -> f64 {
         self.mirror.total()
     }
 
-    /// Trades that were won, lost or drawn.
+    /// Returns the number of trades that were won, lost or drawn.
     pub const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// How the trades overlapped.
     pub const fn overlap(&self) -> &Overlap {
         &self.overlap
     }
 
-    /// The mean number of trades until the edge account reaches its goal, if the true edge is `delta`, the payout that
-    /// of the trades so far on average, and overlap and draws go on as they did: what is missing from the goal over
-    /// the mean growth per trade of an account that stakes for `delta`, in logarithms (Wald's identity).
+    /// Returns the mean number of trades until the edge account reaches its goal.
+    ///
+    /// Assumes a true edge of `delta`, and the mean payout, overlap and draws so far. It is the
+    /// missing part of the goal divided by the mean growth per trade of an account that stakes for
+    /// `delta`, both as logarithms (Wald's identity).
     fn trades_to_go(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;

@@ -1,17 +1,18 @@
-//! How much less overlapping trades say than as many independent ones.
+//! Effect of overlapping trades on the evidence.
 
 use serde::{Deserialize, Serialize};
 
-/// What overlap does to the evidence: clusters of trades, and the inflation of the variance of their sum.
+/// Overlap statistics: clusters of trades, and the variance inflation of their sum.
 ///
-/// Trades that are open at the same time may win and lose together; three bots that take the same trade have one
-/// third of the evidence that they seem to have. The inflation is
-/// `1 + 2 sum(r_i r_j over pairs that were open at the same time) / sum(r_i^2)`, the variance of the sum of the
-/// returns over what it would be for independent trades, for returns of mean near 0: 1 for independent trades, 3
-/// for three bots in step. Ten trades' worth of squares is added below the line, so that the first pairs do not decide.
+/// Simultaneously open trades may win and lose together; three bots with the same trade have one
+/// third of the apparent evidence. The inflation is `1 + 2 sum(r_i r_j over pairs open at the same
+/// time) / sum(r_i^2)`: the variance of the sum of returns divided by that of independent trades,
+/// for returns with a mean near 0. It is 1 for independent trades, 3 for three bots in step. Ten
+/// trades' worth of squares is added to the denominator, so that the first pairs do not dominate.
 ///
-/// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs in the place of clusters
-/// of equal size. Each pair is counted once, at the settlement that comes second, from a running sum: O(1).
+/// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead
+/// of clusters of equal size. Each pair is counted once, at the second settlement, from a running
+/// sum: O(1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overlap {
     open: u64,
@@ -21,10 +22,10 @@ pub struct Overlap {
     sum_of_pairs: f64,
 }
 
-/// The weight of the belief that overlapping trades are independent, in trades.
+/// Weight of the prior that overlapping trades are independent, in trades.
 const PRIOR_TRADES: f64 = 10.0;
 
-/// The running sum of returns at a trade's open: what came later came while it was open.
+/// Running sum of returns at a trade's open; the rest was added while it was open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OverlapMark(f64);
 
@@ -39,23 +40,26 @@ impl Overlap {
         Self { open: 0, clusters: 0, sum_of_returns: 0.0, sum_of_squares: 0.0, sum_of_pairs: 0.0 }
     }
 
-    /// Groups of trades between which nothing was open: an upper bound of how many independent looks there were.
+    /// Returns the number of clusters: groups of trades with no open trade in between.
+    ///
+    /// It is an upper bound of the number of independent observations.
     pub const fn clusters(&self) -> u64 {
         self.clusters
     }
 
-    /// Trades that are open now.
     pub const fn open(&self) -> u64 {
         self.open
     }
 
-    /// The variance of the sum of returns over that of as many independent trades; never below 1.
+    /// Returns the variance of the sum of returns relative to independent trades, at least 1.
     pub fn variance_inflation(&self) -> f64 {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// The part that one more trade is of what is staked together: one over the inflation, and less as long as little is known of
-    /// overlapping trades, when each of those that are open is taken for the same trade as the new one.
+    /// Returns the factor for the stake of one more trade.
+    ///
+    /// One divided by the variance inflation. While little is known about overlap, the factor is
+    /// smaller: each open trade then counts as the same trade as the new one.
     #[inline]
     pub(super) fn part_of_one(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;
@@ -68,7 +72,6 @@ impl Overlap {
         OverlapMark(self.sum_of_returns)
     }
 
-    /// A trade ended with `trade_return` per unit of stake; one that was cancelled ends with 0.
     pub(crate) fn on_settled(&mut self, mark: OverlapMark, trade_return: f64) {
         self.open = self.open.saturating_sub(1);
         self.sum_of_pairs += trade_return * (self.sum_of_returns - mark.0);

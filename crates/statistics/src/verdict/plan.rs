@@ -1,12 +1,13 @@
-//! What is fixed before the first trade of a verdict.
+//! Plan of an edge test, fixed before its first trade.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_error_rate;
 use serde::{Deserialize, Serialize};
 
-/// The errors that a verdict may make and the edge that it looks for, fixed before the first trade.
+/// Error rates of a verdict and the edge that it tests for.
 ///
-/// Write the plan down (journal it) before the first trade: a verdict with a plan that was chosen later proves nothing.
+/// Write the plan down (journal it) before the first trade: a verdict with a plan chosen later
+/// proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTestPlan {
     alpha: f64,
@@ -16,15 +17,13 @@ pub struct EdgeTestPlan {
 }
 
 impl EdgeTestPlan {
-    /// What [`watch_trades`](Self::watch_trades) is unless said otherwise.
     const WATCH_TRADES: u64 = 10_000;
 
-    /// A plan of `alpha`, the most probable wrong *edge shown*, `beta`, the most probable wrong *no edge*, and
-    /// `delta`, the edge that is worth finding: a return per unit of stake, 0.04 for four cents of each unit staked.
+    /// Creates a plan from the maximum error rates and the edge.
     ///
-    /// # Errors
-    /// [`StatisticsError::NotAnErrorRate`] unless `alpha` and `beta` lie between 0 and 1, both excluded, and
-    /// `NotAnEdge` unless `0 < delta <= 1`.
+    /// `alpha` is the maximum probability of a wrong *edge shown*, `beta` that of a wrong *no
+    /// edge*. `delta` is the smallest edge worth finding as a return per unit of stake: 0.04 for
+    /// four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
@@ -33,28 +32,25 @@ impl EdgeTestPlan {
         Ok(Self { alpha, beta, delta, watch_trades: Self::WATCH_TRADES })
     }
 
-    /// The most probable wrong *edge shown*.
     pub const fn alpha(self) -> f64 {
         self.alpha
     }
 
-    /// The most probable wrong *no edge*.
     pub const fn beta(self) -> f64 {
         self.beta
     }
 
-    /// The edge that is worth finding, as a return per unit of stake.
     pub const fn delta(self) -> f64 {
         self.delta
     }
 
-    /// After *edge shown*, the mean number of trades to a false alarm that the edge has ended, while it holds
-    /// ([`ChangeDetector`](crate::ChangeDetector)); 0 watches nothing.
+    /// Returns the mean number of trades to a false alarm that a shown edge has ended.
+    ///
+    /// 0 disables the watch. See [`ChangeDetector`](crate::ChangeDetector).
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
 
-    /// The same plan with another [`watch_trades`](Self::watch_trades).
     #[must_use]
     pub const fn watching(self, watch_trades: u64) -> Self {
         Self { watch_trades, ..self }
@@ -62,7 +58,8 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout 85.
+    /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout
+    /// 85.
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
     }

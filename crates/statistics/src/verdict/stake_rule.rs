@@ -1,27 +1,28 @@
-//! How much an account stakes on a trade: fractions that are fixed beforehand, whatever is seen.
+//! Stake rules of the accounts: fractions that are fixed in advance.
 
 use serde::{Deserialize, Serialize};
 
-/// The edges that the account for an edge bets on, in parts of delta, and what it begins with for each: those for which the
-/// median trade that shows an edge of 1 to 6 deltas lies nearest to that of who knows the edge.
+/// Edges that the edge account bets on, as multiples of `delta`.
+///
+/// The second array has the initial value of each part. They bring the median number of trades to
+/// show an edge of 1 to 6 `delta` closest to that of a bettor who knows the edge.
 const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// The shortfalls from delta that the mirror account bets on, in parts of delta, and what it begins with for each.
+/// Shortfalls that the mirror account bets on, as multiples of `delta`.
+///
+/// The second array has the initial value of each part.
 const SHORTFALLS: [f64; 2] = [1.1, 3.0];
 const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
-/// The most of a part that is staked on one trade.
 const MAX_SHARE: f64 = 0.35;
 
-/// An account in parts, each of which stakes a fraction of its own; or what each of them has staked.
+/// An account in parts with separate stake fractions, or the stakes of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
 pub(super) struct Parts<const N: usize>([f64; N]);
 
-/// The account that bets on an edge.
 pub(super) type EdgeParts = Parts<4>;
-/// The account that bets against an edge of delta.
 pub(super) type MirrorParts = Parts<2>;
 
 impl<const N: usize> From<Parts<N>> for Vec<f64> {
@@ -41,7 +42,6 @@ impl<const N: usize> TryFrom<Vec<f64>> for Parts<N> {
 impl<const N: usize> Parts<N> {
     pub(super) const NONE: Self = Self([0.0; N]);
 
-    /// Takes these shares out of the parts; what was taken.
     #[inline]
     fn stake(&mut self, shares: [f64; N]) -> Self {
         let mut staked = shares;
@@ -52,7 +52,6 @@ impl<const N: usize> Parts<N> {
         Self(staked)
     }
 
-    /// Gives a stake back, times this factor.
     #[inline]
     pub(super) fn give_back(&mut self, stake: &Self, factor: f64) {
         for (part, staked) in self.0.iter_mut().zip(&stake.0) {
@@ -64,15 +63,19 @@ impl<const N: usize> Parts<N> {
 impl EdgeParts {
     pub(super) const BEGIN: Self = Self(EDGE_PARTS);
 
-    /// Summed by pairs as they lie in memory: otherwise what is stored as one of them is read as part of another, which waits.
+    /// Returns the sum of the parts, added in pairs by memory layout.
+    ///
+    /// Otherwise a value stored as one part of a pair is read back as another, which stalls.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// Each part stakes the Kelly fraction `e / b` of its edge, and of that what this trade is a `part` of; all together no
-    /// more than a win needs to reach the goal, since what lies beyond it shows nothing. The account has `held` before that.
+    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap.
+    ///
+    /// The total is at most what a win needs to take the account from its value `held` to `goal`,
+    /// because any excess shows nothing.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
@@ -107,11 +110,11 @@ impl MirrorParts {
         a + b
     }
 
-    /// Where the trade loses, the account wins `(1 + delta) / (b - delta)` of what it can lose, so that the Kelly fraction of
-    /// the shortfall `s` is `s / (1 + delta)`. As the trade may turn out to pay more than `b`, as much more is staked as
-    /// that could cost.
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`.
     ///
-    /// A payout not above delta has no such bet: nothing is staked.
+    /// If the trade loses, the account wins `(1 + delta) / (b - delta)` of what it can lose. As the
+    /// trade may turn out to pay more than `b`, the stake is increased by what that could cost.
+    /// Nothing is staked on a payout of `delta` or less, because such a bet does not exist.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
         if b <= delta {
@@ -122,7 +125,9 @@ impl MirrorParts {
     }
 }
 
-/// The most that a trade is taken to pay when the mirror account stakes against it: a win costs the account its stake then.
+/// Returns the maximum payout assumed by the mirror account.
+///
+/// At this payout, a win costs its whole stake.
 pub(super) const fn mirror_bound(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }

@@ -1,4 +1,4 @@
-//! The bots: what they trade, what they made of it, and how the verdict on each stands.
+//! Bots pane: configuration, results and verdicts.
 
 use super::{Scene, framed};
 use crate::palette::Palette;
@@ -15,7 +15,6 @@ use ratatui::widgets::Paragraph;
 
 const LINES_OF_BOT: u16 = 5;
 
-/// Lines that all of them take.
 pub(super) fn height(view: &View) -> u16 {
     view.facts.bots.len().min(50) as u16 * LINES_OF_BOT + 2
 }

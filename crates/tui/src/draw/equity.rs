@@ -1,4 +1,4 @@
-//! The equity curve, as a line of bars between its lowest and its highest value.
+//! Equity curve as a bar chart between its minimum and maximum.
 
 use super::{Scene, framed};
 use crate::words::signed;
@@ -29,7 +29,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     frame.render_widget(Sparkline::default().data(&bars).style(style).block(framed(title)), area);
 }
 
-/// Heights above the lowest, as many as there are columns: the last value of each column's part.
 fn bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
     let height = |at: &Money| (at.minor().saturating_sub(low.minor())).unsigned_abs() + 1;
     if equity.len() <= columns {

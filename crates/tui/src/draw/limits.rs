@@ -1,4 +1,4 @@
-//! What is used of each limit, what the rules refused, what the venue is asked, and where it is all recorded.
+//! Limits pane: limit usage, rejections, venue requests and the journal.
 
 use super::{Scene, framed};
 use crate::palette::Palette;
@@ -10,7 +10,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// From here on a limit is nearly used up.
 const NEARLY: f64 = 0.8;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
@@ -83,12 +82,10 @@ fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a
     ])
 }
 
-/// What people call a rule, without its name.
 fn short(words: &str) -> String {
     words.split(" (").next().unwrap_or_default().to_owned()
 }
 
-/// The same of a rule, or of a refusal of the venue, by its name.
 fn rule_words(name: &str) -> String {
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
     rule.map_or_else(|| name.to_owned(), |rule| short(&rule.words()))

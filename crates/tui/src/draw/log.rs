@@ -1,4 +1,4 @@
-//! What happened, the latest last.
+//! Log pane, with the latest line at the bottom.
 
 use super::{Scene, framed};
 use crate::event_words::{LogLine, Tone};
@@ -9,12 +9,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-/// The whole log, which can be scrolled.
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     draw_from(frame, area, scene, scene.ui.scroll);
 }
 
-/// Its end.
 pub(super) fn draw_tail(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     draw_from(frame, area, scene, 0);
 }

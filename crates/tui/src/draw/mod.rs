@@ -1,4 +1,4 @@
-//! The picture of a run: what is known of it, in a window of any size.
+//! Layout of the full-screen view for any window size.
 
 mod bots;
 mod equity;
@@ -17,14 +17,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
-/// What is smaller shows a line.
+/// Minimum width and height; a smaller window shows a single line.
 const LEAST: (u16, u16) = (40, 8);
-/// What is as wide has two columns, in each of which its lines are whole.
+/// Minimum width for two columns, so that no line is cut off.
 const WIDE: u16 = 144;
-/// Columns of the bots and limits there.
 const RIGHT: u16 = 62;
 
-/// What a part of the picture is drawn from.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) view: &'a View,
@@ -33,7 +31,6 @@ pub(crate) struct Scene<'a> {
     pub(crate) palette: Palette,
 }
 
-/// Draws the run as it is known at venue time `now`.
 pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: Palette) {
     let scene = Scene { view, ui, now, palette };
     let area = frame.area();
@@ -63,7 +60,6 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
     }
 }
 
-/// All that fits into hardly anything.
 fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, .. } = scene;
     let phase = view.phase().map_or("STARTING", phase_words);
@@ -129,7 +125,6 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     frame.render_widget(Line::from(spans), area);
 }
 
-/// The question that waits, what came of the last order, or the keys.
 fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, ui, palette, .. } = scene;
     let line = match (&ui.question, &ui.answer) {
@@ -170,7 +165,6 @@ fn draw_help(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), place);
 }
 
-/// The frame of a part.
 pub(crate) fn framed<'a>(title: impl Into<Line<'a>>) -> Block<'a> {
     Block::bordered().title(title).border_style(Palette::DIM)
 }

@@ -1,5 +1,4 @@
-//! The head: phase and why, whose money, venue time, when the venue was last heard, the candle that comes the latest; balance, day,
-//! drawdown.
+//! Header: phase, wallet, venue time, data age, slowest candle, balance, day and drawdown.
 
 use super::Scene;
 use crate::palette::Palette;
@@ -12,7 +11,6 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-/// Lines that it takes.
 pub(super) const HEIGHT: u16 = 3;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
@@ -53,7 +51,7 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
     Line::from(spans)
 }
 
-/// The candle that comes the latest after its close; short, so that it stands beside the rest in 80 columns.
+/// Describes the slowest candle, short enough for 80 columns.
 fn late_words(slowest: SlowestCandle) -> String {
     let SlowestCandle { symbol, interval, delay_ms, has_come } = slowest;
     let seconds = delay_ms.get() as f64 / 1_000.0;
@@ -77,7 +75,6 @@ fn money_line(scene: Scene<'_>) -> Line<'_> {
     ])
 }
 
-/// What stands in the way of trades, or the last alarm; else where it all happens.
 fn trouble_line(scene: Scene<'_>) -> Line<'_> {
     let Scene { view, palette, .. } = scene;
     let state = view.overview.as_ref().map(|overview| &overview.state);

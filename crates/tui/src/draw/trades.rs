@@ -1,4 +1,4 @@
-//! Open trades counting down, and those that settled last.
+//! Open trades with countdowns, and recently settled trades.
 
 use super::{Scene, framed};
 use crate::palette::Palette;
@@ -24,7 +24,6 @@ const WIDTHS: [Constraint; 7] = [
     Constraint::Length(17),
 ];
 
-/// Lines that the open trades take, with at most so many of them.
 pub(super) fn open_height(view: &View, most: usize) -> u16 {
     view.unsettled().clamp(1, most) as u16 + 2
 }

@@ -1,8 +1,8 @@
-//! Prices that the venue pushes: one connection for all pairs, opened when the first is subscribed to.
+//! Price stream of the venue: one connection for all pairs, opened by the first subscription.
 //!
-//! A subscription begins with its first price and ends when the connection does, or when its pair is silent for
-//! `broker.stream_silence_ms`: until whoever subscribed does so again, prices are asked for. Between two attempts to connect lies a
-//! pause that doubles, with jitter, and is short again once a price has come.
+//! A subscription starts with its first price. It ends with the connection, or when its pair is
+//! silent for `broker.stream_silence_ms`. Prices are then polled until the next subscription.
+//! Reconnects back off exponentially with jitter; a received price resets the backoff.
 
 mod packet;
 mod socket;
@@ -24,19 +24,15 @@ use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-/// Prices of one pair that wait to be taken.
 const WAITING_PRICES: usize = 256;
-/// Pairs that wait to be subscribed to.
 const WAITING_PAIRS: usize = 64;
-/// The pause before a connection is tried again: at first, and at most.
+/// Minimum and maximum reconnect delay.
 const PAUSE: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
-/// The way to the venue's stream.
 pub(super) struct PriceStream {
     link: Mutex<Link>,
 }
 
-/// The connection, and what is known of the last one.
 struct Link {
     wanted: Option<mpsc::Sender<Wanted>>,
     has_heard: Arc<AtomicBool>,
@@ -44,7 +40,6 @@ struct Link {
     not_before: Instant,
 }
 
-/// What a connection is opened and read with.
 pub(super) struct Access<'a> {
     pub(super) settings: &'a Settings,
     pub(super) address: &'a Address,
@@ -66,7 +61,6 @@ impl PriceStream {
         Self { link: Mutex::new(link) }
     }
 
-    /// The prices of a pair, once the first has come.
     pub(super) async fn subscribe(
         &self,
         symbol: Symbol,
@@ -89,7 +83,6 @@ impl PriceStream {
 }
 
 impl Link {
-    /// The way into the connection that is open; opens one where there is none.
     async fn connected(&mut self, access: Access<'_>) -> Result<mpsc::Sender<Wanted>, BrokerError> {
         match self.wanted.take() {
             Some(wanted) if !wanted.is_closed() => return Ok(self.wanted.insert(wanted).clone()),
@@ -127,7 +120,6 @@ impl Link {
     }
 }
 
-/// The request that becomes the connection.
 fn request_of(access: &Access<'_>) -> Result<Request, BrokerError> {
     let path = access.settings.stream_path.trim_matches('/');
     let mut url = access.address.join(path.split('/'))?;

@@ -1,41 +1,30 @@
-//! The packets of Engine.IO 4 and of one namespace of Socket.IO 4, as far as prices need them
-//! (`observed: prices and candles`): text frames alone.
+//! Engine.IO 4 and Socket.IO 4 packets, text frames only (`observed: prices and candles`).
 
 use crate::model::one_line;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Where prices are pushed.
 pub(super) const NAMESPACE: &str = "/symbol-prices";
-/// What is asked for with a slot and a pair.
 const SUBSCRIBE: &str = "last-symbol-price";
-/// What a pong is.
 pub(super) const PONG: &str = "3";
-/// Bounds of how long a server may be silent: whatever it says of itself, a dead connection is noticed.
+/// Bounds of the silence timeout.
+///
+/// A dead connection is noticed whatever the server announces.
 const SILENCE: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
-/// What a server says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Packet {
-    /// The connection is open; without a ping within this time it is dead.
+    /// Connection opened, with the timeout for the next ping.
     Open(Duration),
-    /// It asks whether anybody is there.
     Ping,
-    /// The namespace is joined.
     Joined,
-    /// The namespace is refused, in these words.
     Refused(String),
-    /// The connection or the namespace ends.
     End,
-    /// An event with its arguments.
     Event(Vec<Value>),
-    /// Something that is of no concern here.
     Other,
-    /// Nothing that the protocol knows.
     Unreadable,
 }
 
-/// Reads one text frame.
 pub(super) fn read(text: &str) -> Packet {
     let mut letters = text.chars();
     match letters.next() {
@@ -58,7 +47,6 @@ fn handshake(text: &str) -> Packet {
     Packet::Open(Duration::from_millis(interval.saturating_add(timeout)).clamp(least, most))
 }
 
-/// A packet of Socket.IO: its kind, the namespace where it is not the main one, perhaps a number, and JSON.
 fn message(text: &str) -> Packet {
     let mut letters = text.chars();
     let Some(kind) = letters.next() else { return Packet::Unreadable };
@@ -87,12 +75,10 @@ fn event(text: &str) -> Packet {
     }
 }
 
-/// Joins the namespace.
 pub(super) fn join() -> String {
     format!("40{NAMESPACE},")
 }
 
-/// Asks for the prices of a pair.
 pub(super) fn subscribe(slot: &str, pair: &str) -> String {
     let arguments = Value::from(vec![SUBSCRIBE.to_owned(), format!("{slot}:{pair}")]);
     format!("42{NAMESPACE},{arguments}")

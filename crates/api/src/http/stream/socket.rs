@@ -1,4 +1,4 @@
-//! One connection: opened, asked for pairs, and read until it ends, is silent, or nobody wants its prices any more.
+//! A stream connection, read until it ends, falls silent or has no subscribers.
 
 use super::super::market_data::is_same_pair;
 use super::packet::{self, Packet};
@@ -18,38 +18,31 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 
-/// Frames longer than this end the connection, in bytes: a price is some hundred.
+/// Maximum frame length in bytes; longer frames end the connection.
+///
+/// A price has some hundred bytes.
 const LONGEST_FRAME: usize = 64 * 1024;
-/// How often it is looked whether a pair has been silent.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// A connection that has joined the namespace.
 pub(super) struct Socket {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    /// Without anything from the server for so long it is dead.
     dead_after: Duration,
 }
 
-/// A pair that is wanted.
 pub(super) struct Wanted {
     pub(super) symbol: Symbol,
     pub(super) prices: PriceSender,
-    /// Told once its first price has come.
     pub(super) begun: oneshot::Sender<()>,
 }
 
-/// What a connection is read with.
 pub(super) struct Reader {
     pub(super) slot: String,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) drift: Arc<UnrecognisedData>,
-    /// How long a pair may be silent.
     pub(super) silence: Duration,
-    /// Whether a price has come.
     pub(super) has_heard: Arc<AtomicBool>,
 }
 
-/// A pair that streams.
 struct Pair {
     symbol: Symbol,
     prices: PriceSender,
@@ -59,7 +52,6 @@ struct Pair {
 }
 
 impl Socket {
-    /// Opens a connection and joins the namespace, all within `limit`.
     pub(super) async fn open(request: Request, limit: Duration) -> Result<Self, BrokerError> {
         timeout(limit, Self::join(request)).await.unwrap_or_else(|_| Err(unavailable("no answer in time")))
     }
@@ -92,7 +84,6 @@ impl Socket {
         }
     }
 
-    /// Hands prices on until the end; whoever subscribed learns of that by the end of his feed.
     pub(super) async fn serve(mut self, mut wanted: mpsc::Receiver<Wanted>, reader: Reader) {
         let mut pairs: Vec<Pair> = Vec::new();
         let mut look = tokio::time::interval(LOOK_EVERY);
@@ -167,7 +158,9 @@ async fn send(
     sent.map_err(|_| unavailable("it takes nothing"))?.map_err(|error| failure_of(&error))
 }
 
-/// What went wrong. A refusal of the handshake says its status alone: its text may be of any kind.
+/// Describes an error.
+///
+/// A rejected handshake is reported by its status only, since its text may be anything.
 fn failure_of(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {

@@ -1,26 +1,22 @@
-//! A price that was pushed: read as tolerantly as one that was asked for, and held to the same bounds.
+//! Pushed prices, read as tolerantly as polled ones and checked against the same bounds.
 
 use crate::model::{PriceRecord, read_record};
 use candlewick_broker::{PriceTick, UnrecognisedData};
 use candlewick_sdk::Millis;
 use serde_json::Value;
 
-/// The event that carries prices.
 const EVENT: &str = "message";
-/// What it says it carries.
 const UPDATE: &str = "symbol.price.update";
-/// How far before or after the present a price may lie.
+/// Maximum age of a price, and maximum lead over our clock.
 const OLDEST: Millis = Millis::from_seconds(60);
 const NEWEST: Millis = Millis::from_seconds(5);
 
-/// A price of a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Update {
     pub(super) pair: String,
     pub(super) tick: PriceTick,
 }
 
-/// The price that an event carries; what is none is counted by its reason.
 pub(super) fn read(
     arguments: Vec<Value>,
     slot: &str,
@@ -56,7 +52,6 @@ pub(super) fn read(
     Some(Update { pair, tick: PriceTick { time, price } })
 }
 
-/// The record in a message: it may be wrapped, or stand there itself.
 fn body_of(message: Value, is_named: bool) -> Option<Value> {
     let Value::Object(mut fields) = message else { return None };
     let wrapped =
@@ -77,7 +72,9 @@ fn body_of(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// A record is a bar of one second: its last price was made just before the second's end.
+/// Returns the time of a record's last price.
+///
+/// A record is a one-second bar, so its last price belongs just before the end of that second.
 fn made_at(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }

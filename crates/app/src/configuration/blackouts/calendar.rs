@@ -1,7 +1,7 @@
-//! A calendar of blackouts: each event of an iCalendar file (RFC 5545) is a span without opens, of all symbols.
+//! Blackouts from an iCalendar file (RFC 5545): each event is a span without opens on all symbols.
 //!
-//! What an event says is read as a whole or refused by its line. An event that repeats is refused: whoever reads its rule in part
-//! would trade through one of its dates.
+//! Events are read completely or rejected with their line. Recurring events are rejected, since
+//! partial support could allow trades on one of the dates.
 
 use super::MAX_SPANS;
 use candlewick_engine::Blackout;
@@ -9,10 +9,9 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-/// What makes an event more than one, and is not read.
+/// Properties of recurring events, which are rejected.
 const REPEATS: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
-/// A line as it is meant, with the number of its first one: long ones are folded (RFC 5545, 3.1).
 struct Line {
     number: usize,
     name: String,
@@ -20,20 +19,20 @@ struct Line {
     value: String,
 }
 
-/// When an event begins or ends.
 #[derive(Clone, Copy, PartialEq)]
 enum Moment {
     Day(NaiveDate),
     Time(NaiveDateTime, Tz),
 }
 
-/// How long it lasts: days of the calendar, which daylight saving makes longer or shorter, and seconds (RFC 5545, 3.3.6).
+/// Duration in calendar days and seconds (RFC 5545, 3.3.6).
+///
+/// Calendar days vary with daylight saving.
 struct Length {
     days: i64,
     seconds: i64,
 }
 
-/// An event as far as it has been read.
 #[derive(Default)]
 struct Event {
     start: Option<Moment>,
@@ -43,10 +42,6 @@ struct Event {
     is_cancelled: bool,
 }
 
-/// The spans of a calendar, in the order of the file.
-///
-/// # Errors
-/// What cannot be read, and in which line.
 pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     let (mut open, mut event, mut spans) = (Vec::<(usize, String)>::new(), Event::default(), Vec::new());
     for line in lines_of(bytes)? {
@@ -106,7 +101,6 @@ fn lines_of(bytes: &[u8]) -> Result<Vec<Line>, String> {
     folded.into_iter().map(line).collect()
 }
 
-/// A line is a name, parameters behind semicolons, a colon and a value; what stands in quotes separates nothing.
 fn line_of(number: usize, text: &str) -> Option<Line> {
     let separator = |wanted: char| {
         let mut is_quoted = false;
@@ -148,7 +142,6 @@ impl Event {
         if is_taken { Err(format!("the event has a second {name}")) } else { Ok(()) }
     }
 
-    /// Its span; none of one that is cancelled.
     fn span(self) -> Result<Option<Blackout>, String> {
         let Self { start, end, length, reason, is_cancelled } = self;
         if is_cancelled {
@@ -177,7 +170,7 @@ impl Event {
 }
 
 impl Moment {
-    /// When that is: days are those of UTC, as all times that name no zone.
+    /// Returns the instant. Days and times without a zone are UTC.
     fn at(self) -> Result<Millis, String> {
         match self {
             Self::Day(day) => instant(day.and_time(NaiveTime::MIN), Tz::UTC),
@@ -199,8 +192,9 @@ impl Moment {
     }
 }
 
-/// When a clock of the zone shows that. What it shows twice is the first time, and what it leaps over is counted as before the leap
-/// (RFC 5545, 3.3.5).
+/// Converts a local time to an instant (RFC 5545, 3.3.5).
+///
+/// An ambiguous time is its first occurrence. A skipped time counts with the offset before the gap.
 fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
@@ -213,7 +207,6 @@ fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     at.map(Millis::new).ok_or_else(|| format!("{local} is no time of {zone}"))
 }
 
-/// A date, a time in UTC, or a time with its zone.
 fn moment(line: &Line) -> Result<Moment, String> {
     let text = line.value.trim();
     let is_local = |text: &str| text.len() == 15 && text.is_ascii();
@@ -246,7 +239,6 @@ fn moment(line: &Line) -> Result<Moment, String> {
     }
 }
 
-/// P2W, P1D, PT30M, P1DT12H: weeks, days, hours, minutes, seconds.
 fn length(text: &str) -> Result<Length, String> {
     let wrong = || format!("{text:?} is no duration: use one such as PT30M, PT1H30M, P1D or P2W");
     let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix('P').ok_or_else(wrong)?;
@@ -259,7 +251,6 @@ fn length(text: &str) -> Result<Length, String> {
     if days + seconds == 0 { Err(wrong()) } else { Ok(Length { days, seconds }) }
 }
 
-/// Whole numbers, each with one of these units behind it, in their order.
 fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     let mut sum = 0;
     for (unit, each) in units {
@@ -273,7 +264,7 @@ fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     text.is_empty().then_some(sum)
 }
 
-/// A text without its escapes (RFC 5545, 3.3.11), on one line.
+/// Unescapes a text (RFC 5545, 3.3.11) into one line.
 fn plain(text: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
     while let Some(letter) = letters.next() {

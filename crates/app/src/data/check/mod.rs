@@ -1,4 +1,4 @@
-//! What is wrong with candles, and a repair that leaves the original alone.
+//! Checks of candles, and repairs that never modify the original.
 
 mod repair;
 mod result;

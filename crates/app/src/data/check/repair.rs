@@ -1,4 +1,4 @@
-//! A repair: a new file, or a new version in the catalog; the original stays as it is.
+//! Repair of candles into a new file or catalog version, without modifying the original.
 
 use super::CheckTarget;
 use crate::data::{Existing, OutputFile};
@@ -11,50 +11,33 @@ use candlewick_history::{
 use candlewick_sdk::CandleSeries;
 use std::path::{Path, PathBuf};
 
-/// What to repair, and where the result goes.
 #[derive(Clone, Debug)]
 pub struct RepairTerms {
-    /// Doubtful kinds that are mended, beside those that are certainly wrong.
     pub also: Vec<FindingKind>,
-    /// Rule for conflicting candles of one time; without it they stop the repair.
+    /// Rule for conflicting candles of the same time; `None` aborts the repair.
     pub conflicts: Option<ConflictChoice>,
-    /// The repaired file; in a folder "fixed" beside the original when left out.
+    /// The repaired file, by default in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
-    /// Whether a repaired file that is there is replaced.
     pub existing: Existing,
 }
 
-/// What a repair did.
 #[derive(Debug)]
 pub struct Repaired {
-    /// How many rows were left out.
     pub removed: u64,
-    /// How many rows got their latest value.
     pub replaced: u64,
-    /// Whether rows were put in order.
     pub sorted: bool,
-    /// Where the candles are now; none when nothing was to do.
     pub place: Option<RepairedPlace>,
-    /// What is still wrong.
     pub left: Findings,
-    /// Check of the written candles; `None` if nothing was written.
     pub again: Option<Checked>,
 }
 
-/// Where repaired candles are.
 #[derive(Debug)]
 pub enum RepairedPlace {
-    /// In a file.
     File(PathBuf),
-    /// In the catalog, as the version of that number.
     Version(u32),
 }
 
 impl RepairTerms {
-    /// Refuses what cannot be done before anything is read.
-    ///
-    /// # Errors
-    /// One output file for anything but one file, or one whose name does not say the format.
     pub fn check(&self, targets: &[CheckTarget]) -> Result<(), AppError> {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
@@ -64,10 +47,6 @@ impl RepairTerms {
         OutputFile::new(out, Existing::Replaced).map(drop)
     }
 
-    /// Writes a copy without what is certainly wrong, and without what is doubtful where that is asked for.
-    ///
-    /// # Errors
-    /// No candle is sound, or the copy cannot be written.
     pub fn repair(
         &self,
         target: &CheckTarget,
@@ -107,7 +86,6 @@ impl RepairTerms {
         Ok(Repaired { removed, replaced, sorted, place: Some(place), left, again })
     }
 
-    /// The file to write, which is not the one that was read.
     fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile, AppError> {
         let out = match &self.out {
             Some(out) => out.clone(),

@@ -1,4 +1,4 @@
-//! What a check found, for people and for machines.
+//! Results of a check, as text and JSON.
 
 use super::{CheckTarget, Repaired, RepairedPlace};
 use crate::data::LongerCounts;
@@ -9,18 +9,15 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What was found in one series, and what a repair did about it.
 pub struct CheckResult {
     target: CheckTarget,
     checked: Checked,
     repaired: Option<Repaired>,
-    /// How many problems are left, of each kind.
     left: BTreeMap<FindingKind, u64>,
     longer: Option<LongerCounts>,
 }
 
 impl CheckResult {
-    /// Of candles that were checked, and repaired where that was asked for; kinds of problems that are ignored are none.
     pub fn new(
         target: CheckTarget,
         mut checked: Checked,
@@ -36,12 +33,10 @@ impl CheckResult {
         Self { target, checked, repaired, left, longer }
     }
 
-    /// How many problems are left.
     pub fn left(&self) -> u64 {
         self.left.values().sum()
     }
 
-    /// What may be done about all that is left of these, by what helps its kinds.
     pub fn help(all: &[Self]) -> String {
         let mut left: BTreeMap<FindingKind, u64> = BTreeMap::new();
         for (kind, count) in all.iter().flat_map(|result| &result.left) {
@@ -74,7 +69,6 @@ impl CheckResult {
         [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// For people: of each kind the first few problems.
     pub fn text(&self, most: usize) -> String {
         let Self { target, checked, repaired, .. } = self;
         let mut text = format!(
@@ -115,7 +109,6 @@ impl CheckResult {
         text
     }
 
-    /// For machines.
     pub fn document(&self) -> Value {
         let Self { target, checked, repaired, .. } = self;
         let candles = checked.candles.as_ref();
@@ -203,7 +196,6 @@ fn repair(repaired: &Repaired) -> String {
     }
 }
 
-/// How much of each series is there.
 pub fn coverage_table(all: &[CheckResult]) -> String {
     let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
     for result in all {

@@ -1,4 +1,4 @@
-//! Which candles are checked.
+//! Candles to check: catalog series or files.
 
 use crate::candles::{CandleStore, DataName, meant_in_catalog};
 use crate::error::AppError;
@@ -9,20 +9,13 @@ use candlewick_sdk::Series;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Candles that are checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckTarget {
-    /// A series of the catalog.
     Stored(Series),
-    /// A file, and what it holds where the argument says so.
     File(PathBuf, Option<Series>),
 }
 
 impl CheckTarget {
-    /// What is named by a series of the catalog or a file; the whole catalog where nothing is named.
-    ///
-    /// # Errors
-    /// The catalog cannot be read; a name without an interval, of a symbol that it holds.
     pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>, AppError> {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
@@ -44,10 +37,6 @@ impl CheckTarget {
         }
     }
 
-    /// Reads the candles, and finds what is wrong with them.
-    ///
-    /// # Errors
-    /// They cannot be read at all.
     pub fn check(
         &self,
         settings: &CheckSettings,

@@ -1,4 +1,4 @@
-//! How figures are named, described and written.
+//! Registration of metrics, and their text format.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -10,7 +10,6 @@ use std::sync::atomic::AtomicU64;
 pub(super) type Labels = Vec<(&'static str, String)>;
 pub(super) type Level = Gauge<f64, AtomicU64>;
 
-/// Names and describes figures in a registry.
 pub(super) struct Described(pub(super) Registry);
 
 impl Described {
@@ -55,8 +54,9 @@ pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
     (name, value.to_owned())
 }
 
-/// A text in the format that every scraper reads (text format 0.0.4): a counter is described by the name that its samples have,
-/// and what only informs is a gauge.
+/// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
+///
+/// Counters are described under their sample names, and info metrics become gauges.
 pub(super) fn in_plain_format(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut described = String::new();

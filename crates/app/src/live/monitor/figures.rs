@@ -1,5 +1,7 @@
-//! The figures of a run, as a scraper reads them. They are counted in the run's own loop by atomics that are there from the start,
-//! so that a scrape never holds it up; no identifier is a label, and the names that are come from the configuration.
+//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it.
+//!
+//! All series exist from the start. No id is used as a label; label values come from the
+//! configuration.
 
 use super::described::{Described, Labels, Level, in_plain_format, label};
 use super::moment::{Moment, Scraped};
@@ -35,7 +37,6 @@ const EDGES: [(Edge, &str); 4] = [
 ];
 const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// What of a bot is counted.
 struct OfBot {
     signals: Counter,
     opens: [Counter; RESULTS.len()],
@@ -50,7 +51,6 @@ struct OfBot {
     thresholds: [Level; 2],
 }
 
-/// Of a series: how many candles came, and when the last one closed.
 struct OfSeries {
     candles: Counter,
     closed: AtomicI64,
@@ -59,7 +59,6 @@ struct OfSeries {
     staleness: Level,
 }
 
-/// All figures.
 pub(crate) struct Figures {
     registry: Registry,
     names: Names,
@@ -79,7 +78,6 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Of a run of these bots that begins with this equity; `budget` requests a second, 0 without a limit.
     pub(crate) fn new(names: Names, budget: f64) -> Self {
         let mut described = Described(Registry::with_prefix("candlewick"));
         let build = vec![label("version", env!("CARGO_PKG_VERSION"))];
@@ -126,7 +124,6 @@ impl Figures {
         }
     }
 
-    /// The figures in the text format.
     pub(crate) fn text(&self, moment: &Moment<'_>) -> String {
         self.scraped.take(moment);
         for series in &self.series {

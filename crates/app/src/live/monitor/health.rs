@@ -1,4 +1,4 @@
-//! Whether a run lives, and whether it could trade now.
+//! Liveness and readiness of a run.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::EventKind;
@@ -7,24 +7,24 @@ use candlewick_runtime::{Notice, Observer, Question};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A run whose loop has not gone round for so long stands still: it does so every five seconds, and waits ten for a journal.
+/// Loop age from which a run counts as stalled.
+///
+/// The loop turns every five seconds and waits up to ten for the journal.
 const LOOP_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is known of a run, in figures that nobody waits for.
 pub(crate) struct Health {
     since: Stopwatch,
-    /// When its loop last went round, in ms since then.
+    /// Time of the last loop turn, in ms since `since`.
     turned: AtomicU64,
     is_written: AtomicBool,
-    /// Whether each API of the venue answers, in the order of [`VenueApi::ALL`].
+    /// Whether each API answers, in the order of [`VenueApi::ALL`].
     is_heard: [AtomicBool; VenueApi::ALL.len()],
-    /// Number of series whose candles are late.
     late_series: AtomicU64,
     has_candles: AtomicBool,
     phase: AtomicU8,
 }
 
-/// Until the run's loop has gone round for the first time.
+/// Sentinel of `turned` before the first loop turn.
 const BEGINNING: u64 = u64::MAX;
 
 impl Default for Health {
@@ -42,7 +42,6 @@ impl Default for Health {
 }
 
 impl Health {
-    /// How long ago its loop went round.
     pub(crate) fn age(&self) -> Duration {
         match self.turned.load(Ordering::Relaxed) {
             // A start that reads a long journal takes as long as it takes.
@@ -51,36 +50,30 @@ impl Health {
         }
     }
 
-    /// Whether its loop has gone round at all.
     #[cfg(any(test, all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn has_begun(&self) -> bool {
         self.turned.load(Ordering::Relaxed) != BEGINNING
     }
 
-    /// Whether its journal could be written the last time.
     pub(crate) fn is_written(&self) -> bool {
         self.is_written.load(Ordering::Relaxed)
     }
 
-    /// Returns whether an API of the venue answers.
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn is_heard(&self, api: VenueApi) -> bool {
         self.is_heard[api as usize].load(Ordering::Relaxed)
     }
 
-    /// Returns the number of series whose candles are late.
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn late_series(&self) -> u64 {
         self.late_series.load(Ordering::Relaxed)
     }
 
-    /// Whether it is in this phase.
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn is_in(&self, phase: Phase) -> bool {
         self.phase.load(Ordering::Relaxed) == phase as u8
     }
 
-    /// What keeps it from being healthy: it stands still, or its journal cannot be written.
     pub(crate) fn troubles(&self) -> Vec<String> {
         self.troubles_at(self.age())
     }
@@ -91,7 +84,6 @@ impl Health {
         still.into_iter().chain(journal).collect()
     }
 
-    /// What keeps it from trading.
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn obstacles(&self) -> Vec<String> {
         let mut obstacles = self.troubles();

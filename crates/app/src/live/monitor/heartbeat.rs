@@ -1,4 +1,4 @@
-//! A sign of life to an address of the user's, which tells what a dead process cannot.
+//! Heartbeat to a configured URL, whose absence reveals a dead process.
 
 use super::health::Health;
 use crate::configuration::HeartbeatSettings;
@@ -7,13 +7,11 @@ use reqwest::redirect::Policy;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a sign may take to be answered.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Gives it for as long as the run is healthy; one that is not taken is logged by a word, without the address: it may be secret.
+/// Sends heartbeats while the run is healthy.
 ///
-/// # Errors
-/// The client cannot be made.
+/// Failures are logged without the URL, which may be secret.
 pub(super) fn beat(
     settings: &HeartbeatSettings,
     health: Arc<Health>,

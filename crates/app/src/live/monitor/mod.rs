@@ -1,4 +1,4 @@
-//! What is seen of a run from outside: health, figures for a scraper, a sign of life, and what systemd is told.
+//! External monitoring of a run: health, metrics, heartbeat and systemd notifications.
 
 #[cfg(feature = "metrics")]
 mod described;
@@ -27,7 +27,6 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// What watches over a run until it is dropped.
 pub(super) struct Watch {
     health: Arc<Health>,
     #[cfg(feature = "metrics")]
@@ -35,25 +34,15 @@ pub(super) struct Watch {
     tasks: JoinSet<()>,
 }
 
-/// Where figures are from that nobody counts.
 pub(super) struct Sources {
-    /// The run's clock.
     pub(super) clock: Arc<dyn Clock>,
-    /// The way of questions to it.
     pub(super) orders: mpsc::WeakSender<ControlRequest>,
-    /// Its events.
     pub(super) feed: EventFeed,
-    /// How many requests a second the venue is asked at most; 0 is no limit.
     pub(super) requests_per_second: f64,
-    /// Requests that wait for their turn.
     pub(super) waiting: WaitingRequests,
 }
 
 impl Watch {
-    /// Begins to give signs of life, and listens for scrapers.
-    ///
-    /// # Errors
-    /// Settings that are wrong, or an address that cannot be listened on.
     #[cfg_attr(
         not(feature = "metrics"),
         allow(clippy::unused_async, reason = "an address is waited for where there are figures")
@@ -74,7 +63,6 @@ impl Watch {
         })
     }
 
-    /// Has a run measured, and serves its figures where that is asked for.
     pub(super) fn measure(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
@@ -85,7 +73,6 @@ impl Watch {
         observers.into_iter().flatten().fold(runner, Runner::with_observer)
     }
 
-    /// What counts the figures that are served.
     #[cfg(feature = "metrics")]
     fn serve(&mut self, loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
         let listener = self.listener.take()?;
@@ -96,7 +83,6 @@ impl Watch {
     }
 }
 
-/// This program serves none.
 #[cfg(not(feature = "metrics"))]
 fn no_figures(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
     let Sources { clock, orders, feed, requests_per_second, waiting } = sources;

@@ -1,4 +1,4 @@
-//! What a scrape finds beside what was counted.
+//! Metrics that are sampled at each scrape.
 
 use super::described::{Described, Labels, Level, label};
 use candlewick_runtime::control::{RunState, VenueApi};
@@ -7,7 +7,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use std::time::Duration;
 
-/// What is asked for at a scrape.
 pub(super) struct Scraped {
     open: Gauge,
     in_flight: Gauge,
@@ -16,7 +15,6 @@ pub(super) struct Scraped {
     heard_at: Level,
     loop_age: Level,
     is_written: Gauge,
-    /// Whether both APIs answer.
     is_heard: Gauge,
     is_api_heard: [Gauge; VenueApi::ALL.len()],
     late_series: Gauge,
@@ -27,21 +25,15 @@ pub(super) struct Scraped {
     streams: [Gauge; 2],
 }
 
-/// What a scrape finds beside what was counted.
 pub(crate) struct Moment<'a> {
-    /// Venue time.
     pub(crate) now: Millis,
-    /// How the run stands, if it has said so.
     pub(crate) state: Option<&'a RunState>,
     pub(crate) loop_age: Duration,
     pub(crate) is_written: bool,
-    /// Whether each API of the venue answers.
     pub(crate) is_heard: [bool; VenueApi::ALL.len()],
-    /// Number of series whose candles are late.
     pub(crate) late_series: u64,
     pub(crate) followers: usize,
     pub(crate) missed: u64,
-    /// Requests that wait for their turn, by what they are worth.
     pub(crate) waiting: Vec<(&'static str, usize)>,
 }
 

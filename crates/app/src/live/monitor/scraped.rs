@@ -1,4 +1,4 @@
-//! What a scrape is answered with: what was counted, and what the run says of itself when it is asked.
+//! Answers to scrapes: the counted metrics and the run's own status.
 
 use super::Sources;
 use super::figures::Figures;
@@ -13,19 +13,14 @@ use std::time::Duration;
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::Instant;
 
-/// How long the run may take to say how it stands; a scrape without that has what it said before.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long what it said is as good as new, however many scrape.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Answers scrapes.
 pub(super) struct Monitor {
     pub(super) health: Arc<Health>,
-    /// Names under which it may be asked, beside addresses.
     pub(super) allowed_hosts: Vec<String>,
     figures: Arc<Figures>,
     sources: Sources,
-    /// How the run stands, and when it said so.
     state: Mutex<(Option<Instant>, Option<RunState>)>,
 }
 
@@ -41,7 +36,6 @@ impl Monitor {
         Arc::clone(&self.figures) as _
     }
 
-    /// The figures as they stand.
     pub(super) async fn text(&self) -> String {
         // One asks the run, the others wait for what it says.
         let mut known = self.state.lock().await;

@@ -1,4 +1,4 @@
-//! Figures and health over HTTP: a few short requests at a time, none of which the run waits for.
+//! HTTP server for metrics and health, limited so that it never delays the run.
 
 use super::scraped::Monitor;
 use crate::error::AppError;
@@ -18,24 +18,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Connections at a time; one more is closed at once.
 const MAX_CONNECTIONS: usize = 64;
-/// How long the head of a request may take.
 const HEAD_DEADLINE: Duration = Duration::from_secs(2);
-/// How long a connection may last, its answer read.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// What of a request is read at most.
 const MAX_BYTES: usize = 8_192;
-/// The pause after a connection that could not be taken, such as for want of file descriptors.
+/// Delay after a failed accept, such as for lack of file descriptors.
 const BREATH: Duration = Duration::from_millis(200);
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const FIGURES: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Listens at an address, where there is one.
-///
-/// # Errors
-/// It cannot be listened on.
 pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>, AppError> {
     let Some(address) = address else { return Ok(None) };
     let problem = |error| AppError::system(format!("metrics.listen: {address} cannot be listened on"), error);
@@ -45,7 +37,6 @@ pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpList
     Ok(Some(listener))
 }
 
-/// Serves until it is dropped.
 pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     // What is dropped with its set ends with it.
@@ -72,7 +63,6 @@ pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
     }
 }
 
-/// One request and its answer.
 async fn converse(stream: TcpStream, monitor: Arc<Monitor>) {
     let service = service_fn(move |request| {
         let monitor = Arc::clone(&monitor);
@@ -102,7 +92,9 @@ async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Response<Full
     }
 }
 
-/// Whether it is asked for under a name of this machine's. Names of others can be made to lead here, by a page in a browser.
+/// Returns whether the Host header names this machine.
+///
+/// Protects against DNS rebinding: a web page could make its own name resolve to this server.
 fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return headers.get(HOST).is_none() };

@@ -1,14 +1,15 @@
-//! What systemd is told of a service of `Type=notify`: that it has begun, how it stands, and with `WatchdogSec=` that it lives.
+//! Notifications to systemd (`Type=notify`): readiness, status and the watchdog (`WatchdogSec=`).
 
 use super::health::Health;
 use sd_notify::NotifyState;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a status is told where no watchdog waits.
 const PACE: Duration = Duration::from_secs(10);
 
-/// Tells it for as long as the run is healthy: of one that stands still systemd hears nothing, and starts it anew.
+/// Notifies systemd while the run is healthy.
+///
+/// A stalled run stops notifying, so that systemd restarts it.
 pub(super) async fn tell(health: Arc<Health>) {
     // Half of what systemd waits for.
     let pace = sd_notify::watchdog_enabled().map_or(PACE, |span| (span / 2).min(PACE));

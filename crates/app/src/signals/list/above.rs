@@ -1,44 +1,37 @@
-//! What stands above a line and is meant for it: a date, an expiry, or one that another line ended.
+//! Context from the lines above an entry: a date or expiry, valid or ended by another line.
 
 use super::clock_time::time_of_day;
 use super::columns::{Cells, Column};
 use super::date::WrittenDate;
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// A time before this hour of the day, below one of the afternoon, is more likely of the next day.
+/// Hour of the day. An earlier time below an afternoon one more likely means the next day.
 const NIGHT_ENDS: u32 = 6;
-/// A time that is earlier by more than the one above it may be of the day after.
+/// A time that jumps back further than this may belong to the next day.
 const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
 
-/// What is shown of a line that ended an expiry.
 const SHOWN: usize = 60;
 
-/// Where the date of a line is from.
 #[derive(Clone, Copy, Default)]
 pub(super) enum Day {
-    /// From the line itself, or from nowhere.
     #[default]
     Own,
-    /// From this line above it.
     Above(u64),
-    /// It would have been from this line above it, which another ended.
-    Ended { heading: u64, by: u64 },
-    /// This comment above it, which stands below no date, names one.
+    /// Would be in line `heading`, but line `by` ended it.
+    Ended {
+        heading: u64,
+        by: u64,
+    },
     Commented(u64),
 }
 
-/// An expiry alone that another line ended.
 #[derive(Clone)]
 pub(super) struct EndedExpiry {
-    /// Where it stands.
     pub(super) heading: u64,
-    /// By which line it ended.
     pub(super) by: u64,
-    /// That line, as far as it is shown.
     pub(super) text: String,
 }
 
-/// What stands above a line: a date that holds, or one that a line ended, and an expiry.
 #[derive(Default)]
 pub(super) struct Above {
     heading: Option<Heading>,
@@ -47,25 +40,21 @@ pub(super) struct Above {
     ended_expiry: Option<EndedExpiry>,
 }
 
-/// A date above lines that have none.
 struct Heading {
     date: WrittenDate,
     line: u64,
-    /// The last time below it, and its line.
     last: Option<(NaiveTime, u64)>,
 }
 
-/// An expiry above lines that have none.
 struct ExpiryHeading {
     line: u64,
-    /// None of several in a row that differ: one may be the chart's.
+    /// `None` after several different expiries in a row: one may be the timeframe of the chart.
     code: Option<String>,
-    /// Whether a line without one stood below it.
     is_used: bool,
 }
 
 impl Above {
-    /// A date alone. What stood above entries of the date before may not be meant for those of this one.
+    /// Starts a date. An expiry used under the previous date may not apply here, so it ends.
     pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
@@ -73,7 +62,6 @@ impl Above {
         }
     }
 
-    /// An expiry alone.
     pub(super) fn begin_expiry(&mut self, code: String, line: u64) {
         let above = self.expiry.take().filter(|above| !above.is_used);
         let is_doubted = above.is_some_and(|above| above.code.as_ref() != Some(&code));
@@ -96,7 +84,6 @@ impl Above {
         }
     }
 
-    /// A comment names a day, which the lines below may be of.
     pub(super) fn comment(&mut self, by: u64) {
         if self.heading.is_none() && matches!(self.ended, Day::Own) {
             self.ended = Day::Commented(by);
@@ -104,14 +91,18 @@ impl Above {
         self.end(by);
     }
 
-    /// An entry of others, in a list by time: those below may be of the day after.
+    /// Records the time of an entry for another bot: in a list ordered by time, the day may change
+    /// there.
     pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Gives an entry its date; one of its own may be that of the lines below as well.
+    /// Gives an entry its date.
+    ///
+    /// A different date in the entry ends the one above, since it may apply to the lines below as
+    /// well.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,
@@ -139,8 +130,10 @@ impl Above {
         }
     }
 
-    /// Gives an entry its expiry; another of its own may be that of the lines below as well. Which line ended the one that it would have
-    /// had.
+    /// Gives an entry its expiry and returns the ended one that it would have had.
+    ///
+    /// A different expiry in the entry ends the one above, since it may apply to the lines below as
+    /// well.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -164,10 +157,6 @@ impl Above {
 }
 
 impl Heading {
-    /// Takes the time of a line below it.
-    ///
-    /// # Errors
-    /// It is so long before the one above it that it may be of the day after.
     fn take(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
         let Some(time) = time else { return Ok(()) };
         let is_next_day =

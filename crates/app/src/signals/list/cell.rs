@@ -1,18 +1,15 @@
-//! What a cell of a trader's list may say beside words: durations, zones by their hours, arrows.
+//! Parsing of list cells other than words: durations, UTC offsets, arrows and circles.
 
 use super::plain::folded;
 use super::zone_names::known_zone;
 use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono_tz::Tz;
 
-/// Arrows that say which way.
 const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
 const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
-/// Circles of the colours in which charts draw rising and falling candles.
 const GREEN: char = '\u{1f7e2}';
 const RED: char = '\u{1f534}';
 
-/// The direction in which the arrows of a line point, where it has any.
 pub(super) fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
     match (line.contains(ARROWS_UP), line.contains(ARROWS_DOWN)) {
         (true, true) => Err("it has an arrow up and one down: leave one of them out".to_owned()),
@@ -22,7 +19,6 @@ pub(super) fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
     }
 }
 
-/// The direction for which the circles of a line stand, where it has any.
 pub(super) fn circle_of(line: &str) -> Result<Option<Direction>, String> {
     match (line.contains(GREEN), line.contains(RED)) {
         (true, true) => Err("it has a green circle and a red one: leave one of them out".to_owned()),
@@ -32,8 +28,9 @@ pub(super) fn circle_of(line: &str) -> Result<Option<Direction>, String> {
     }
 }
 
-/// The duration of candles by a trader's name of them: M5, 5M and 5min are five minutes, H1 is an hour. `5H` is none: `14h` is a time
-/// of day in some languages.
+/// Parses a timeframe: M5, 5M and 5min are five minutes, H1 is an hour.
+///
+/// `5H` is rejected: `14h` is a time of day in some languages.
 pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || upper.strip_suffix("MIN").or_else(|| upper.strip_suffix('M'));
@@ -47,24 +44,21 @@ pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
-/// A zone by its IANA name, by its hours from UTC, or by an abbreviation that can be no other.
 pub(super) fn zone_of(text: &str) -> Option<Tz> {
     text.parse().ok().or_else(|| offset_zone(text)).or_else(|| known_zone(text))
 }
 
-/// The zone of a cell that nobody said to be one: `EST` and the like may be anything there.
+/// Parses a zone in an unnamed column, where `EST` and the like could mean anything.
 pub(super) fn zone_cell(text: &str) -> Option<Tz> {
     offset_zone(text)
         .or_else(|| known_zone(text))
         .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
 }
 
-/// The zone of so many hours from UTC, in whatever signs a chat writes them.
 pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
     candlewick_engine::offset_zone(&folded(text))
 }
 
-/// The name of a zone, as a person writes it.
 pub(crate) fn zone_words(zone: Tz) -> String {
     let name = zone.name();
     match (name.strip_prefix("Etc/GMT+"), name.strip_prefix("Etc/GMT-")) {

@@ -1,20 +1,18 @@
-//! A time of day as people write it, in a time zone on certain days or on one day of each year, and what becomes of it in the nights when clocks are changed.
+//! Recurring times of day in a time zone, weekly or yearly, across DST changes.
 
 use super::cell::zone_words;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike, Weekday};
 use chrono_tz::Tz;
 
-/// Times of day, with the letter of 14h35 taken out.
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// Days that are looked at for the next time: a week, and one whose night leaves it out.
+/// Search horizon for the next time: a week, and another one if DST omits the time.
 const LOOKED_AT: i64 = 15;
-/// Years that are looked at for the next 29 February, of which 1900 and 2100 have none.
+/// Search horizon for the next 29 February: 1900 and 2100 have none.
 const YEARS: i32 = 8;
-/// No clock is farther from UTC.
 const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
 
-/// Reads `14:35`, `14:35:00`, `14h35` or `2:35 PM`.
+/// Parses `14:35`, `14:35:00`, `14h35` or `2:35 PM`.
 pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     let upper = text.to_ascii_uppercase();
     let (clock, half) = match (upper.strip_suffix("AM"), upper.strip_suffix("PM")) {
@@ -44,24 +42,26 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// A time of day that comes again. On the day whose night leaves it out there is none; where it comes twice, the first is it.
+/// A recurring time of day.
+///
+/// There is none on a day when the DST change omits the time. If the time occurs twice, the first
+/// one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
     pub(crate) zone: Tz,
     pub(crate) days: WeekDays,
-    /// The month and the day of it, where it comes once a year.
     pub(crate) date: Option<(u32, u32)>,
 }
 
-/// Days of the week, a bit for each from Monday on.
+/// Days of the week, one bit each, starting with Monday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WeekDays(u8);
 
 impl WeekDays {
     const NAMES: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-    /// Reads `mon-fri`, `mon wed sat`, `Monday` or nothing, which is every day.
+    /// Parses `mon-fri`, `mon wed sat` or `Monday`. Empty means every day.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.to_ascii_lowercase();
         let place = |name: &str| {
@@ -104,7 +104,6 @@ impl WeekDays {
 }
 
 impl ClockTime {
-    /// As `10:30:00 each day, Europe/Berlin`.
     pub(crate) fn words(self) -> String {
         let days = match self.date {
             Some((month, day)) => format!("each year on {month:02}-{day:02}"),
@@ -113,7 +112,7 @@ impl ClockTime {
         format!("{} {days}, {}", self.time, zone_words(self.zone))
     }
 
-    /// The moments after `from` and not after `to`, ascending.
+    /// Returns the moments in `(from, to]`, ascending.
     pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
         let (first, last) = (utc_day(from, -1), utc_day(to, 1));
         let days = first.into_iter().flat_map(|day| day.iter_days());
@@ -127,7 +126,6 @@ impl ClockTime {
         moments.filter(move |moment| from < *moment && *moment <= to)
     }
 
-    /// The first moment after `from`.
     pub(crate) fn next_after(self, from: Millis) -> Option<Millis> {
         let Some((month, day)) = self.date else {
             return self.between(from, from + Millis::DAY * LOOKED_AT).next();
@@ -137,7 +135,6 @@ impl ClockTime {
         days.filter_map(|day| self.on(day)).find(|moment| *moment > from)
     }
 
-    /// Its moment on a day; none where the day is none of its own, or its night leaves the time out.
     fn on(self, day: NaiveDate) -> Option<Millis> {
         let is_its_date = self.date.is_none_or(|date| date == (day.month(), day.day()));
         if !is_its_date || !self.days.hold(day.weekday()) {
@@ -148,7 +145,6 @@ impl ClockTime {
     }
 }
 
-/// The day of a moment in UTC, and so many days on.
 fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
     let day = DateTime::from_timestamp_millis(moment.get())?.date_naive();
     day.checked_add_signed(TimeDelta::days(days))

@@ -1,7 +1,7 @@
-//! What each column of a list is: as its first line names it, or, where that is an entry, as every line shows by itself.
+//! Columns of a list, named by its first line or recognised in every line.
 //!
-//! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas or spaces. A cell is taken for
-//! something only if it can be nothing else.
+//! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas
+//! or spaces. A cell is recognised only if it can be nothing else.
 
 use super::cell::{timeframe, zone_cell};
 use super::clock_time::time_of_day;
@@ -16,30 +16,25 @@ use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest;
 
-/// Columns that a first line may name, in the order of [`Cells`].
+/// Columns that a header line may name, in the order of [`Cells`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "days", "zone", "reason"];
 
-/// The cells of an entry.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// By what they are; empty where there is none.
+    /// In the order of the column names; empty if missing.
     pub(super) texts: [String; 8],
-    /// The date, where it has a column of its own.
     pub(super) date: Option<WrittenDate>,
-    /// Whether the line shows by itself what they are.
     pub(super) is_shown: bool,
-    /// Whether a gale stands in it, which was passed over.
+    /// Whether the line mentions martingale steps, which are ignored.
     pub(super) has_gale: bool,
 }
 
-/// The bots that a list may be for.
 pub(super) struct ListBots<'a> {
     pub(super) bots: &'a [BotSettings],
     pub(super) signals: SignalBots,
 }
 
 impl Cells {
-    /// Whether a zone stands in it that nobody named a column for.
     pub(super) fn has_shown_zone(&self) -> bool {
         self.is_shown && !self.texts[6].is_empty()
     }
@@ -54,7 +49,6 @@ impl<'a> ListBots<'a> {
         self.bots.iter().any(|bot| bot.name == cell)
     }
 
-    /// Whether a bot of this name trades what is written so, and no other bot does.
     fn is_named_after_symbol(&self, cell: &str) -> bool {
         let symbol = self.signals.symbol_of(cell);
         self.bots.iter().all(|bot| bot.name != cell || Some(bot.symbol.as_str()) == symbol)
@@ -71,7 +65,6 @@ impl<'a> ListBots<'a> {
     }
 }
 
-/// What a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Date,
@@ -83,7 +76,6 @@ pub(super) enum Column {
     Zone,
 }
 
-/// The columns that a first line names: where each of [`NAMES`] stands, how many there are, and what stands between them.
 #[derive(Debug)]
 pub(super) struct NamedColumns {
     places: [Option<usize>; 8],
@@ -104,13 +96,11 @@ impl Column {
         }
     }
 
-    /// With its article.
     pub(super) fn one(self) -> String {
         let article = if self == Self::Expiry { "an" } else { "a" };
         format!("{article} {}", self.words())
     }
 
-    /// Whether a cell may be this.
     fn may_be(self, cell: &str, bots: &ListBots<'_>) -> bool {
         match self {
             Self::Date => WrittenDate::parse(cell).is_some(),
@@ -123,7 +113,6 @@ impl Column {
         }
     }
 
-    /// The only thing that a cell may be.
     pub(super) fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
         let all =
             [Self::Date, Self::Time, Self::Bot, Self::Symbol, Self::Direction, Self::Expiry, Self::Zone];
@@ -141,7 +130,6 @@ impl Column {
     }
 }
 
-/// What is said of a cell that is nothing.
 fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
     if let Some(meant) = meant(cell, bots) {
         return meant;
@@ -166,7 +154,6 @@ fn nothing(cell: &str, bots: &ListBots<'_>) -> String {
     )
 }
 
-/// What is said of a cell that is nothing but nearly something.
 fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     let upper = cell.to_ascii_uppercase();
     if let Some(symbol) = upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain)) {
@@ -231,7 +218,7 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     Some(format!("{cell:?} is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?"))
 }
 
-/// What people call a metal or a coin, and how its symbols begin.
+/// Common names of metals and coins, with the prefix of their symbols.
 const CALLED: [(&str, &str); 10] = [
     ("GOLD", "XAU"),
     ("OURO", "XAU"),
@@ -245,7 +232,6 @@ const CALLED: [(&str, &str); 10] = [
     ("ETH", "ETH"),
 ];
 
-/// The only symbol of the bots that people call so.
 fn symbol_called(name: &str, bots: &ListBots<'_>) -> Option<String> {
     let (_, begins) = CALLED.iter().find(|(called, _)| *called == name)?;
     let mut symbols: Vec<&str> = bots.bots.iter().map(|bot| bot.symbol.as_str()).collect();
@@ -254,7 +240,6 @@ fn symbol_called(name: &str, bots: &ListBots<'_>) -> Option<String> {
     if let [only] = symbols.as_slice() { Some((*only).to_owned()) } else { None }
 }
 
-/// How a first line that names the columns in other words is written here; none of another line.
 pub(super) fn names_meant(first: &str) -> Option<String> {
     let delimiter = char::from(delimiter_of(first));
     let name_of = |cell: &str| {
@@ -288,10 +273,6 @@ pub(super) fn names_meant(first: &str) -> Option<String> {
 const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
 
 impl NamedColumns {
-    /// Of the first line of a list; none where it is no line of names.
-    ///
-    /// # Errors
-    /// It names some that there are not, or not all that are needed; what is allowed.
     pub(super) fn of(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {
         let cells = split(first, bots);
         let is = |column: Column| cells.iter().any(|cell| column.may_be(cell, bots));
@@ -316,10 +297,6 @@ impl NamedColumns {
         Ok(Some(Self { places: NAMES.map(place), count: named().count(), delimiter }))
     }
 
-    /// The cells of a line.
-    ///
-    /// # Errors
-    /// It has more columns than the first.
     pub(super) fn cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
         if line.len() > self.count {
             return Err(
@@ -335,7 +312,6 @@ impl NamedColumns {
     }
 }
 
-/// What the columns of lines that nobody named were taken for, in the order in which they first stand there.
 pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
     let mut columns: Vec<Column> = Vec::new();
     for column in lines.iter().flatten() {
@@ -358,7 +334,6 @@ pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: b
     words.collect::<Vec<_>>().join("; ")
 }
 
-/// What stands between the columns of a list that names them.
 pub(super) fn delimiter_of(first: &str) -> u8 {
     if first.contains(';') { b';' } else { b',' }
 }

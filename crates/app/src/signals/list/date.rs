@@ -1,13 +1,12 @@
-//! Dates of a list as people write them: 2026-11-27, 27/11/2026, 11/27/2026, 27/11.
+//! Dates in lists: 2026-11-27, 27/11/2026, 11/27/2026, 27/11.
 
 use crate::configuration::DateOrder;
 use chrono::{Datelike as _, NaiveDate};
 
-/// A year in which every day of a year exists.
 const LEAP_YEAR: i32 = 2_024;
 const ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
 
-/// A date, of one year or of each.
+/// A date of one year, or of every year if `year` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListDate {
     pub(crate) year: Option<i32>,
@@ -21,7 +20,6 @@ impl ListDate {
     }
 }
 
-/// A date of which it may not be known which number is its day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WrittenDate {
     YearFirst(ListDate),
@@ -29,13 +27,12 @@ pub(super) enum WrittenDate {
 }
 
 impl WrittenDate {
-    /// Reads a cell that can be a date in one order at least.
     pub(super) fn parse(cell: &str) -> Option<Self> {
         let is_one = |date: &Self| ORDERS.into_iter().any(|order| date.read(order).is_some());
         Self::written_as(cell).filter(is_one)
     }
 
-    /// Reads a cell that is written as a date, whether there is such a day or not.
+    /// Also accepts dates that do not exist.
     fn written_as(cell: &str) -> Option<Self> {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
@@ -64,7 +61,6 @@ impl WrittenDate {
         })
     }
 
-    /// The date, where it is one in this order.
     pub(super) fn read(self, order: DateOrder) -> Option<ListDate> {
         Some(self.in_order(order)).filter(|date| date.exists())
     }
@@ -83,13 +79,11 @@ impl WrittenDate {
         matches!(self, Self::YearFirst(_) | Self::YearLast { year: Some(_), .. })
     }
 
-    /// Whether it is another date in the other order.
     fn depends_on_order(self) -> bool {
         self.read(DateOrder::DayFirst) != self.read(DateOrder::MonthFirst)
     }
 }
 
-/// Why a cell that is written as a date is none; nothing of one that is not written so.
 pub(super) fn fault_of(cell: &str) -> Option<String> {
     let written = WrittenDate::written_as(cell)?;
     let mut months = ORDERS.into_iter().map(|order| written.in_order(order));
@@ -102,11 +96,10 @@ pub(super) fn fault_of(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "there is no such month".to_owned()))
 }
 
-/// The order of all dates of a list that depend on one, of lines that are counted from 1; none where none does. One date that fits
-/// one order alone decides for all.
+/// Returns the order of all ambiguous dates, `None` if there are none.
 ///
-/// # Errors
-/// They do not agree, or may be either.
+/// One date that fits only one order decides for all. Fails if the dates disagree or all are
+/// ambiguous. Line numbers are 1-based.
 pub(super) fn order_of(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
@@ -143,7 +136,6 @@ pub(super) fn order_of(
     }
 }
 
-/// A date with its month's name.
 fn words(date: Option<ListDate>) -> String {
     let date = date.and_then(|date| NaiveDate::from_ymd_opt(LEAP_YEAR, date.month, date.day));
     date.map_or_else(|| "none".to_owned(), |date| date.format("%-d %B").to_string())

@@ -1,4 +1,4 @@
-//! The file: an entry a line, behind a first line that names the columns or without one.
+//! Parsing of list files: one entry per line, with or without a header line.
 
 use super::cell::{zone_of, zone_words};
 use super::clock_time::{ClockTime, WeekDays, is_leap_second, time_of_day};
@@ -15,14 +15,10 @@ use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
-/// More is no list.
 pub(super) const MAX_BYTES: u64 = 4_000_000;
-/// What of a line is shown.
 const SHOWN: usize = 60;
-/// Local times with a date.
 const LOCAL: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
-/// A trade that the list asks for, once or again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
     pub(crate) when: When,
@@ -30,23 +26,20 @@ pub(crate) struct ListEntry {
     pub(crate) direction: Direction,
     pub(crate) close_type: Option<CloseType>,
     pub(crate) reason: SignalReason,
-    /// Counted from 1.
+    /// 1-based.
     pub(crate) line: u64,
 }
 
 impl ListEntry {
-    /// Whether both are one trade; why they are asked for may differ.
     pub(super) fn is_trade_of(&self, other: &Self) -> bool {
         (self.when, self.bot) == (other.when, other.bot) && self.asks_as(other)
     }
 
-    /// Whether both ask for the same, whenever they do.
     pub(super) fn asks_as(&self, other: &Self) -> bool {
         (self.direction, self.close_type) == (other.direction, other.close_type)
     }
 }
 
-/// When an entry is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     Once(Millis),
@@ -54,7 +47,6 @@ pub(crate) enum When {
 }
 
 impl When {
-    /// The moments after `from` and not after `to`, ascending.
     pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
         let (once, daily) = match self {
             Self::Once(at) => (Some(at), None),
@@ -64,7 +56,6 @@ impl When {
         once.chain(daily.into_iter().flat_map(move |time| time.between(from, to)))
     }
 
-    /// The single moment of an entry that has one.
     pub(crate) const fn once(self) -> Option<Millis> {
         match self {
             Self::Once(at) => Some(at),
@@ -72,7 +63,6 @@ impl When {
         }
     }
 
-    /// The first moment after `from`.
     pub(crate) fn next_after(self, from: Millis) -> Option<Millis> {
         match self {
             Self::Once(at) => (at > from).then_some(at),
@@ -80,7 +70,6 @@ impl When {
         }
     }
 
-    /// As a person reads it.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Once(at) => super::id_of(at).to_string(),
@@ -88,7 +77,6 @@ impl When {
         }
     }
 
-    /// Whether both may mean one moment, written the same way.
     pub(super) fn is_same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Once(one), Self::Once(other)) => one == other,
@@ -101,14 +89,11 @@ impl When {
     }
 }
 
-/// How a list is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListTerms {
-    /// Of times that name no zone.
     pub(crate) zone: Tz,
-    /// Of dates that may be two; none: the list shows it.
+    /// Order of ambiguous dates; `None` infers it from the list.
     pub(crate) dates: Option<DateOrder>,
-    /// Whether lines that are no entry are passed over.
     pub(crate) skip_unknown: bool,
 }
 
@@ -118,44 +103,28 @@ impl ListTerms {
     }
 }
 
-/// A line of a file, and what it came to.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadLine {
-    /// Counted from 1.
     pub(crate) line: u64,
-    /// As it stands there.
     pub(crate) text: String,
-    /// Whether it speaks of a gale beside its trade, which was passed over.
     pub(crate) has_gale: bool,
-    /// How it is taken.
     pub(crate) taken: Taken,
 }
 
-/// How a line is taken.
 #[derive(Clone, Debug)]
 pub(crate) enum Taken {
-    /// For an entry, its time read in this zone.
     Entry(ListEntry, Tz),
-    /// For the date of the lines below it.
     Date,
-    /// For the expiry of the lines below it that have none.
     Expiry,
-    /// For a heading that names these time zones and no more.
     Zones(Vec<Tz>),
-    /// For a remark on gales, which are the bot's own affair.
     Gale,
-    /// For a comment, though it looks like an entry.
     Comment,
-    /// For the entry of an earlier line once more: it is passed over.
     Repeats(u64),
-    /// For an entry that contradicts that of an earlier line.
     Contradicts(String),
-    /// For no entry.
     Unknown(String),
 }
 
 impl ReadLine {
-    /// Why the list is refused for it, and the way out.
     fn refusal(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(SHOWN).collect();
         let stop = if problem.ends_with('?') { "" } else { "." };
@@ -166,24 +135,15 @@ impl ReadLine {
     }
 }
 
-/// What a file came to.
 #[derive(Default)]
 pub(super) struct ReadFile {
     pub(super) entries: Vec<ListEntry>,
-    /// What its columns were taken for, where its first line does not name them.
     pub(super) columns: Option<String>,
-    /// The lines that were passed over, and why.
     pub(super) passed_over: Vec<(u64, String)>,
-    /// The lines that say once more what an earlier one says.
     pub(super) repeated: Vec<u64>,
-    /// The comments that look like entries.
     pub(super) comments: Vec<u64>,
 }
 
-/// The entries of a file, in its order.
-///
-/// # Errors
-/// What is wrong, in which line, and what is allowed.
 pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
     let (lines, columns) = read_lines(text, bots, terms)?;
     let mut file = ReadFile { columns, ..ReadFile::default() };
@@ -203,10 +163,6 @@ pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Resul
     Ok(file)
 }
 
-/// Each line of a file that is neither blank nor begins with #, and what the columns were taken for where nobody names them.
-///
-/// # Errors
-/// What is wrong with the first line, with the dates as a whole or with their number.
 pub(super) fn read_lines(
     text: &str,
     bots: &[BotSettings],
@@ -327,7 +283,6 @@ fn other_zone(heading: u64, zone: Tz) -> String {
     )
 }
 
-/// A time of day on a date, once or each year.
 fn when_on(date: ListDate, time: &str, zone: Tz) -> Result<When, String> {
     let ListDate { year, month, day } = date;
     let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
@@ -372,7 +327,7 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
     })
 }
 
-/// The bot of an entry; one that names none is of the only one.
+/// An entry without a bot and symbol belongs to the only bot.
 fn bot_of(name: &str, symbol: &str, bots: &SignalBots) -> Result<BotId, String> {
     let is_only = name.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
     let written = |text| Some(text).filter(|text: &&str| !text.is_empty());

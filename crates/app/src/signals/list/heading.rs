@@ -1,28 +1,24 @@
-//! What a line that is no entry may say of the lines below it: the day they are of.
+//! Detection of lines that may name the day of the lines below.
 
 use super::zone_names::is_one_of;
 
-/// Words that name a day or a month in lists, in English, Portuguese and Spanish.
 const DAY_WORDS: &str = " today tomorrow monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march \
     april may june july august september october november december jan feb mar apr jun jul aug sep oct nov dec hoje amanhã amanha segunda terça \
     terca quarta quinta sexta sábado sabado domingo janeiro fevereiro março marco abril maio junho julho agosto setembro outubro novembro \
     dezembro hoy mañana manana lunes martes miércoles miercoles jueves viernes enero febrero marzo mayo junio julio septiembre octubre \
     noviembre diciembre ";
 
-/// Those of days but today, of which a list may be each day anew.
+/// Day names except *today*, because a list headed *today* may be reused every day.
 const DAYS: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
     sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
-/// Short ones, which may be other words as well.
+/// Short words, which often mean something else.
 const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
     yesterday ontem ayer próxima proxima next ";
 
-/// Whether a line may say of which day the lines below it are: it has a date, however written, or names a day or a month.
 pub(super) fn may_name_a_day(text: &str) -> bool {
     has_date_or(DAY_WORDS, text)
 }
 
-/// Whether a line that is no entry may say of which day the lines below it are: as [`may_name_a_day`], and by a short word or a number that
-/// may be a day of the month.
 pub(super) fn may_head_a_day(text: &str) -> bool {
     let lower = text.to_lowercase();
     let may_be = |token: &str| {
@@ -36,13 +32,11 @@ pub(super) fn may_head_a_day(text: &str) -> bool {
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
 }
 
-/// Whether a comment says of which day the lines below it are: it has a date, or a word such as *tomorrow* or *Monday*. A month alone, such
-/// as *may*, is as good as none.
+/// Ignores a month without a day, since words such as *may* are ambiguous.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
     has_date_or(DAYS, text)
 }
 
-/// Whether a text has a date, however written, or one of these words.
 fn has_date_or(words: &str, text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.split(|sign: char| !(sign.is_alphanumeric() || "./-".contains(sign))).any(|token| {
@@ -52,7 +46,7 @@ fn has_date_or(words: &str, text: &str) -> bool {
     })
 }
 
-/// Two or three numbers of a date. `2.2` is none: so factors are written.
+/// Rejects `2.2`, which is how multipliers are written.
 fn is_date(token: &str, parts: &[&str]) -> bool {
     let is_number =
         |part: &&str| part.bytes().all(|digit| digit.is_ascii_digit()) && (1..=4).contains(&part.len());

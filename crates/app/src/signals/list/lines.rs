@@ -1,4 +1,4 @@
-//! The lines of a list: what stands in each, and which date a heading gives those below it.
+//! Lines of a list: their cells, and the dates that headings give the lines below.
 
 use super::above::{Above, Day, EndedExpiry};
 use super::block::{Block, block_of};
@@ -12,46 +12,32 @@ use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
 use chrono_tz::Tz;
 
-/// More is no list.
 pub(super) const MAX_ENTRIES: usize = 20_000;
-/// A line of more letters is none.
+/// Maximum length of a line in characters.
 const LONGEST: usize = 1_000;
 
-/// Signs that only say how the one before them is drawn.
+/// Variation selectors and joiners, which only affect rendering.
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 
-/// A line, and its cells or why it has none.
 pub(super) struct CellLine {
     pub(super) line: u64,
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
-    /// Of a line that is no entry, what could be recognised in it: it may be meant for the lines below.
     recognised: Vec<Column>,
-    /// And the time zones in it; none in place of one that cannot be read.
+    /// Time zones in the line; `None` for one that cannot be parsed.
     zones: Vec<Option<Tz>>,
-    /// Whether it may say of which day the lines below are.
     names_day: bool,
-    /// What it may change of the lines below.
     sense: Option<Sense>,
-    /// Where the date of an entry that has none in its own line stands, or by which line it ended.
     pub(super) day: Day,
-    /// The expiry that an entry without one would have had.
     pub(super) ended_expiry: Option<EndedExpiry>,
 }
 
-/// What a line has.
 pub(super) enum LineCells {
-    /// An entry.
     Entry(Box<Cells>),
-    /// A date alone: that of the lines below.
     Date(WrittenDate),
-    /// An expiry alone: that of the lines below that have none.
     Expiry,
-    /// Time zones alone.
     Zones(Vec<Tz>),
-    /// Gales alone, which are the bot's own affair.
     Gale,
-    /// A comment that looks like an entry.
     Comment,
 }
 
@@ -71,7 +57,6 @@ impl CellLine {
         }
     }
 
-    /// The date that stands in it.
     pub(super) fn date(&self) -> Option<WrittenDate> {
         match self.cells.as_ref().ok()? {
             LineCells::Entry(cells) => cells.date,
@@ -81,12 +66,13 @@ impl CellLine {
     }
 }
 
-/// What lines say that others lack: a date, a year, a zone, or, in a line that is no entry, an expiry or whatever a heading may say. An
-/// entry that lacks what a line like that may have meant for it is none, so that it is never another trade than was meant.
+/// Information in other lines that an entry may lack: date, year, zone, expiry or a heading.
+///
+/// An entry that lacks such information is rejected, so that it never becomes a trade that was not
+/// meant.
 #[derive(Default)]
 pub(super) struct Elsewhere {
     date: Option<u64>,
-    /// A line that is no entry and may name a day.
     day: Option<u64>,
     year: Option<u64>,
     zone: Option<u64>,
@@ -127,12 +113,10 @@ impl Elsewhere {
         }
     }
 
-    /// The time zones that lines that are no entries may mean for one that names none, and those lines.
     pub(super) fn zones_of(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
         self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
     }
 
-    /// Holds an entry back that a line above it may have made another one.
     pub(super) fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
         let held = |line: u64, what: &str| {
             Err(format!(
@@ -205,17 +189,14 @@ impl Elsewhere {
     }
 }
 
-/// The lines that are neither blank nor begin with #, counted from 1.
 pub(super) fn entry_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     numbered(text).filter(|(_, line)| !line.starts_with('#'))
 }
 
-/// The lines that are not blank, counted from 1.
 fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).map(|(line, text)| (line, text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
-/// The lines behind a first one that names their columns.
 pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true);
@@ -248,7 +229,6 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
     Ok(lines)
 }
 
-/// The lines of which each is an entry or the date of those below it, and what the cells of the entries are.
 pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let (mut lines, mut columns) = (Vec::new(), Vec::new());
     let mut above = Above::default();
@@ -334,8 +314,6 @@ pub(super) fn is_like_entry(recognised: &[Column]) -> bool {
     [Column::Time, Column::Direction].iter().all(|column| recognised.contains(column))
 }
 
-/// A line that is no entry. It may be the heading of another day, unless it has a time and a direction as entries have, or names time
-/// zones alone.
 fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) -> CellLine {
     let recognised = recognised(text, bots);
     let is_like_entry = is_like_entry(&recognised);
@@ -355,12 +333,10 @@ fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) 
     CellLine { cells, recognised, zones: zones_in(text), names_day, sense, ..line }
 }
 
-/// The date of a line that has nothing else.
 fn heading_of(text: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
     only_cell(text, bots).and_then(|cell| WrittenDate::parse(cell.trim_end_matches(':')))
 }
 
-/// A line as it can be shown.
 fn shown(text: &str) -> String {
     text.trim().replace(SELECTORS, "")
 }

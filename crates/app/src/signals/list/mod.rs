@@ -1,4 +1,4 @@
-//! The list: a file of times at which bots are to trade, in a live run as in a backtest.
+//! Signal lists: files of times at which bots trade, in live runs and in backtests.
 
 mod above;
 mod block;
@@ -30,69 +30,44 @@ pub(crate) use cell::{offset_zone, timeframe, zone_words};
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
 pub(crate) use twins::Contradiction;
 
-/// How many lines that were passed over are named.
 const NAMED: usize = 5;
-/// How many moments that give nothing are looked behind for one that does.
 const LOOKED_BEHIND: usize = 100;
 
-/// The door's name.
 pub(crate) const SOURCE: &str = "list";
 
-/// The entries of a list, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SignalList {
     entries: Vec<ListEntry>,
-    /// What its columns were taken for, where its first line does not name them.
     columns: Option<String>,
-    /// The lines that are no entries and were passed over, and why.
     passed_over: Vec<(u64, String)>,
-    /// The lines that say once more what an earlier one says.
     repeated: Vec<u64>,
-    /// The comments that look like entries.
     comments: Vec<u64>,
-    /// Of its text; empty where there was none.
     hash: String,
 }
 
-/// An entry at a moment at which it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueEntry {
-    /// The moment.
     pub(crate) at: Millis,
-    /// What the signal is called: by its moment, so that no change of the file makes a second trade of it.
+    /// Derived from the moment, so that an edited file never repeats a trade.
     pub(crate) id: SignalId,
-    /// What is to be done.
     pub(crate) entry: ListEntry,
 }
 
 impl SignalList {
-    /// A list of these entries, of which no text is known.
     pub(super) fn of_entries(entries: Vec<ListEntry>) -> Self {
         Self { entries, ..Self::default() }
     }
 
-    /// Reads a list from a text.
-    ///
-    /// # Errors
-    /// What is wrong, in which line, and what is allowed.
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
         let ReadFile { entries, columns, passed_over, repeated, comments } = entry::parse(text, bots, terms)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         Ok(Self { entries, columns, passed_over, repeated, comments, hash })
     }
 
-    /// Reads a list from its file.
-    ///
-    /// # Errors
-    /// The same, and that the file cannot be read.
     pub(crate) fn read(path: &Path, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
         Self::parse(&text_of(path)?, bots, terms)
     }
 
-    /// What each line of a file came to.
-    ///
-    /// # Errors
-    /// What is wrong with the file as a whole.
     pub(crate) fn lines(
         path: &Path,
         bots: &[BotSettings],
@@ -101,10 +76,6 @@ impl SignalList {
         Ok(entry::read_lines(&text_of(path)?, bots, terms)?.0)
     }
 
-    /// The list that a configuration names, if it names one.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub(crate) fn of(loaded: &Loaded) -> Result<Option<Self>, Problem> {
         let signals = &loaded.config.signals;
         let Some(path) = &signals.list else { return Ok(None) };
@@ -117,7 +88,6 @@ impl SignalList {
         read.map(Some).map_err(problem)
     }
 
-    /// What was read: how many entries, of which text, and what each column was taken for where nobody named them.
     pub(crate) fn words(&self) -> String {
         let count = self.entries.len();
         let what = if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
@@ -128,7 +98,6 @@ impl SignalList {
         format!("{what}{}{passed_over}{repeated}{comments}", columns.unwrap_or_default())
     }
 
-    /// Which lines were passed over, and why the first; none where all were taken.
     pub(super) fn passed_over_words(&self) -> Option<String> {
         let (first, why) = self.passed_over.first()?;
         Some(format!("{}; line {first}: {why}", self.counted_passed_over().trim_start_matches(", ")))
@@ -139,8 +108,9 @@ impl SignalList {
         counted(&lines, "passed over")
     }
 
-    /// Which line is passed over that was not in the list of before, and why; none where all were. What stands before a line moves it, so
-    /// that it is known by why it is passed over.
+    /// Returns a line skipped in this list but not in the previous one, with the reason.
+    ///
+    /// Edits above a line change its number, so lines are matched by their reason.
     pub(crate) fn newly_passed_over(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.passed_over.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {
@@ -151,7 +121,6 @@ impl SignalList {
         Some(format!("line {line} is new and passed over: {why}"))
     }
 
-    /// The first hexadecimal digits of the hash of its text.
     pub(crate) fn short_hash(&self) -> &str {
         self.hash.get(..16).unwrap_or_default()
     }
@@ -160,7 +129,6 @@ impl SignalList {
         self.entries.len()
     }
 
-    /// How many entries of this one the other does not have.
     pub(crate) fn lacking_in(&self, other: &Self) -> usize {
         let same = |one: &&ListEntry| {
             other.entries.iter().any(|other| ListEntry { line: one.line, ..*other } == **one)
@@ -168,13 +136,13 @@ impl SignalList {
         self.entries.iter().filter(|entry| !same(entry)).count()
     }
 
-    /// What is due after `from` and not after `to`, by moment, and of one moment in the order of the file. Where two lines ask a bot
-    /// for different trades at one moment, neither is.
+    /// Returns the entries due in `(from, to]`, by moment and then in file order.
+    ///
+    /// If two lines request different trades of a bot at one moment, neither is due.
     pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0
     }
 
-    /// What is due, and where lines contradict each other.
     pub(super) fn due_and_contradictions(
         &self,
         from: Millis,
@@ -190,7 +158,6 @@ impl SignalList {
         (due, contradictions)
     }
 
-    /// What was read, and what is due next after a moment: what a person reads at the start of a run.
     pub(super) fn outlook(&self, bots: &[BotSettings], now: Millis) -> String {
         let next = self.next_given(now).map(|due| {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
@@ -203,12 +170,10 @@ impl SignalList {
         format!("{}; {}", self.words(), next.unwrap_or_else(over))
     }
 
-    /// When something is due next after `from`.
     pub(crate) fn next_after(&self, from: Millis) -> Option<Millis> {
         self.entries.iter().filter_map(|entry| entry.when.next_after(from)).min()
     }
 
-    /// What is given next after `from`.
     pub(super) fn next_given(&self, from: Millis) -> Option<DueEntry> {
         let mut at = from;
         (0..LOOKED_BEHIND).find_map(|_| {
@@ -217,8 +182,10 @@ impl SignalList {
         })
     }
 
-    /// The signals of a backtest over these candles: each that falls behind the first candle of its bot and not behind its last one;
-    /// and what is to be said where lines contradict each other.
+    /// Returns the signals of a backtest and a warning about contradictory lines.
+    ///
+    /// A signal is included if it falls after the start of its bot's first candle and not after the
+    /// end of the last one.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
@@ -244,12 +211,10 @@ impl SignalList {
 }
 
 impl DueEntry {
-    /// An entry at this moment.
     pub(super) fn of((at, entry): (Millis, ListEntry)) -> Self {
         Self { at, id: id_of(at), entry }
     }
 
-    /// The signal, as a Session is handed it.
     pub(super) fn signal(&self, bot: &BotSettings) -> OutsideSignal {
         let ListEntry { bot: id, direction, close_type, reason, .. } = self.entry;
         OutsideSignal {
@@ -264,7 +229,6 @@ impl DueEntry {
     }
 }
 
-/// How many lines something was done with, and which; nothing of none.
 fn counted(lines: &[u64], what: &str) -> String {
     let shown: Vec<String> = lines.iter().take(NAMED).map(u64::to_string).collect();
     let more = if lines.len() > NAMED { " and more" } else { "" };
@@ -283,13 +247,11 @@ fn id_of(at: Millis) -> SignalId {
     SignalId::truncated(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }
 
-/// From the first candle's beginning to the last one's end.
 fn span_of(candles: &CandleSeries) -> Option<Range<Millis>> {
     let length = candles.interval().length();
     Some(candles.candles().first()?.time()..candles.candles().last()?.time() + length)
 }
 
-/// The text of a file that is no longer than a list may be.
 fn text_of(path: &Path) -> Result<String, String> {
     let cannot = |error| format!("cannot read the file: {error}");
     // A pipe would be waited for.

@@ -1,28 +1,22 @@
-//! Text without its dress: chats write letters and digits in bold, in full width and with signs between them that nobody sees.
+//! Normalization of styled text: bold or full-width characters and invisible ones.
 
-/// Signs that are written for a minus.
 const DASHES: [char; 9] = [
     '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{fe63}', '\u{ff0d}',
     '\u{2796}',
 ];
-/// Signs that are not seen.
 const UNSEEN: [char; 7] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
 
-/// Accents that are signs of their own, behind their letters.
 const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
-/// The letters, digits, dashes and pluses of a text in their usual form, without signs that are not seen.
 pub(super) fn plain(text: &str) -> String {
     let seen = text.chars().filter(|sign| !UNSEEN.contains(sign) && !ACCENTS.contains(sign));
     seen.map(|sign| usual(sign_of(sign))).collect()
 }
 
-/// A text in small letters without accents, its dashes one sign and its plus another: for words that are looked for.
 pub(super) fn folded(text: &str) -> String {
     text.chars().map(sign_of).collect::<String>().to_lowercase().chars().map(without_accent).collect()
 }
 
-/// A minus or a plus in its usual form.
 fn sign_of(sign: char) -> char {
     match sign {
         sign if DASHES.contains(&sign) => '-',
@@ -31,7 +25,7 @@ fn sign_of(sign: char) -> char {
     }
 }
 
-/// A letter or a digit that is dressed, undressed: mathematical alphabets are 52 letters or 10 digits each.
+/// Mathematical alphabets have 52 letters or 10 digits each.
 fn usual(sign: char) -> char {
     let code = u32::from(sign);
     let usual = match code {

@@ -1,22 +1,17 @@
-//! What a line that is no entry may say of the sense of the lines below it: that their times are of the afternoon, or that they are
-//! not to be traded as they stand.
+//! Lines that change the meaning of those below, such as afternoon times or cancelled trades.
 
 use super::plain::folded;
 
-/// What a line may change of those below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
-    /// Their times may be of the second half of the day.
     Afternoon,
-    /// They may be cancelled, turned round, over, or of another clock.
+    /// The entries below may be cancelled, inverted, past or on another clock.
     Other,
 }
 
-/// Tokens of the second half of a day, in English, Portuguese and Spanish.
 const AFTERNOON: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
-/// Tokens that make other lines of those below.
 const OTHER: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
-/// The same, wherever they stand.
+/// Substrings with the same effect as the tokens of `OTHER`.
 const PARTS: [&str; 15] = [
     "cancel",
     "invert",
@@ -35,7 +30,6 @@ const PARTS: [&str; 15] = [
     "no entr",
 ];
 
-/// What a line that is no entry may change.
 pub(super) fn sense_of(text: &str) -> Option<Sense> {
     let text = folded(text);
     let token = |sign: char| !(sign.is_alphanumeric() || sign == '.');
@@ -48,7 +42,6 @@ pub(super) fn sense_of(text: &str) -> Option<Sense> {
     has(&AFTERNOON).then_some(Sense::Afternoon)
 }
 
-/// Why a line is struck out, if it is: with a stroke through its letters, or between the tildes of chats.
 pub(super) fn struck_out(line: &str) -> Option<String> {
     let has_stroke = line.chars().any(|sign| ('\u{335}'..='\u{338}').contains(&sign));
     let has_tilde = line.contains('~') && line.chars().any(char::is_alphanumeric);

@@ -1,4 +1,4 @@
-//! A line that shows by itself what its cells are.
+//! Recognition of the cells of lines without a header.
 
 use super::cell::{arrow_of, circle_of, timeframe};
 use super::clock_time::time_of_day;
@@ -9,20 +9,12 @@ use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
 use chrono::NaiveTime;
 
-/// What a line came to.
 pub(super) enum Shown {
-    /// The cells of an entry, and what each was taken for.
     Entry(Box<Cells>, Vec<Column>),
-    /// It speaks of gales alone.
     Gale,
-    /// It has nothing but ornaments.
     Nothing,
 }
 
-/// The cells of a line that shows by itself what they are, and what each was taken for.
-///
-/// # Errors
-/// A cell is nothing or may be several things, or there is no time or no direction.
 pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, String> {
     let has_picture = arrow_of(text)?.is_some() || circle_of(text)?.is_some();
     if !has_picture && speaks_of_gales_alone(&split(text, bots)) {
@@ -31,7 +23,6 @@ pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, Stri
     shown_in(&[text], bots)
 }
 
-/// The same of an entry over several lines: no word of one belongs to a word of another.
 pub(super) fn shown_in(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result<Shown, String> {
     let (mut line, mut has_gale) = (Vec::new(), false);
     for text in texts {
@@ -99,7 +90,7 @@ fn nothing_behind(label: &str) -> String {
     format!("nothing stands behind {label:?}")
 }
 
-/// The minutes of an expiry that its label alone makes one: `EXP 5`.
+/// Reads `EXP 5`, where only the label makes the number an expiry.
 fn minutes_of(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     let is_number = cell.bytes().all(|digit| digit.is_ascii_digit());
@@ -125,10 +116,8 @@ fn set(cells: &mut Cells, column: Column, cell: &str) {
     };
 }
 
-/// Charts that channels put before any line, whichever way it goes.
 const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
 
-/// Signs that strike a line out, or say how it ended.
 const CROSSES: [char; 12] = [
     '\u{274c}',
     '\u{274e}',
@@ -144,7 +133,6 @@ const CROSSES: [char; 12] = [
     '\u{2718}',
 ];
 
-/// Takes the direction from the arrow or the circle of a line where no word says it; what contradicts is an error.
 fn add_pictures(
     text: &str,
     bots: &ListBots<'_>,
@@ -175,14 +163,12 @@ fn add_pictures(
     Ok(())
 }
 
-/// The only cell of a line that has no other; the label of a date left out.
 pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
     let mut cells = split(line, bots);
     cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
     cells.pop().filter(|_| cells.is_empty())
 }
 
-/// The expiry of a line that has nothing else, with its label or without.
 pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
     let cells = split(line, bots);
     let (label, cell) = match cells.as_slice() {
@@ -199,12 +185,10 @@ pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
     timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
 }
 
-/// The first time of day in a line.
 pub(super) fn time_in(line: &str, bots: &ListBots<'_>) -> Option<NaiveTime> {
     split(line, bots).iter().find_map(|cell| time_of_day(cell))
 }
 
-/// What could be recognised in a line that is no entry.
 pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> =
         split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect();

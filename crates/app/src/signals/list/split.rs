@@ -1,4 +1,4 @@
-//! The cells of a line that no first line names, the labels before them, and what is said of gales.
+//! Splitting of lines without a header into cells, labels and martingale remarks.
 
 use super::cell::offset_zone;
 use super::clock_time::time_of_day;
@@ -9,7 +9,6 @@ use super::zone_names::is_one_of;
 use crate::signals::message::direction_of;
 use std::borrow::Cow;
 
-/// Labels before a cell, as `Ativo:`, and what it has to be.
 const LABELS: [(&str, &[Column]); 6] = [
     (" par pair paridade ativo activo asset moeda moneda symbol simbolo ", &[Column::Symbol, Column::Bot]),
     (TIMES, &[Column::Time]),
@@ -21,27 +20,23 @@ const LABELS: [(&str, &[Column]); 6] = [
     (" data date dia fecha day ", &[Column::Date]),
     (" entrada entry sinal signal senal ", &[Column::Time, Column::Direction]),
 ];
-/// Those that need no colon before a time.
 const TIMES: &str = " hora horario time ";
-/// Those that need none.
 const EXPIRIES: &str = " exp expira expiry expiration expiracao expiracion ";
-/// Words that a time stands behind.
 const BEFORE_TIME: &str = " @ at as ";
-/// What follows a number of minutes, and one of hours.
 const MINUTES: &str = " min mins minute minutes minuto minutos ";
 const HOURS: &str = " hour hours hora horas ";
 const GALES: &str = " gale gales martingale martingales ";
-/// What may stand before a gale or its number, and behind it.
 const BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
 const BEHIND_GALE: &str = " max maximo maximum ";
-/// What is said of a time behind a gale.
 pub(super) const BEHIND_A_GALE: &str =
     "its time stands behind a gale, so that it may be the gale's: write the time first";
-/// More gales than this are none: the number may be another thing.
+/// A larger number is probably not a count of martingale steps.
 const MOST_GALES: u8 = 3;
 
-/// The cells: between semicolons, commas, upright strokes or spaces. Ornaments, such as dashes and pictures, are no cells; nor is the
-/// number of the line, as `1)` or `2.`. AM and PM belong to the time before them, `min` to its number, `+5:30` to UTC.
+/// Splits a line at semicolons, commas, vertical bars or spaces.
+///
+/// Decorations, such as dashes and emoji, are not cells, nor is a line number (`1)` or `2.`). AM
+/// and PM belong to the time before them, `min` to its number, `+5:30` to UTC.
 pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let line = without_spaces_in_offsets(line);
@@ -87,7 +82,7 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     cells
 }
 
-/// `UTC - 03:00` without the spaces, which else were a zone and a time.
+/// Joins `UTC - 03:00`, which would otherwise be read as a zone and a time.
 fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     let is_offset = |at: usize| {
         let rest = line.get(at + 3..)?;
@@ -105,7 +100,8 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Where the time begins behind a word that is its label without a colon: `HORA 14:35`, `HORA às 14:35`.
+/// Returns the words from the time on, after a label without a colon: `HORA 14:35`, `HORA às
+/// 14:35`.
 fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
@@ -115,7 +111,6 @@ fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     Some(time).filter(|time| is_one_of(&folded(word), TIMES) && time.first().is_some_and(is_time))
 }
 
-/// Two words that are one cell.
 fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     // `EUR USD`, neither of which is anything by itself.
     let parts = [last, word];
@@ -138,8 +133,10 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     is_zone.then(|| format!("{last}{word}"))
 }
 
-/// A moment of other programs, `2026-11-30T09:20:00-05:00`, as its date, time and zone; `10:50Z` and `10:50+05:30` are a time and its zone.
-/// `10:50-03:00` may be a span of time, and is none.
+/// Splits timestamps of other programs into date, time and zone.
+///
+/// Accepts `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. Rejects `10:50-03:00`, which
+/// may be a time range.
 fn instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])
@@ -163,7 +160,6 @@ fn instant(word: &str) -> Option<Vec<String>> {
     (is_one && parts.len() > 1).then_some(parts)
 }
 
-/// A word, and before it the label that is written without a space.
 fn parted(word: &str) -> Vec<String> {
     if let Some(instant) = instant(word) {
         return instant;
@@ -179,7 +175,6 @@ fn parted(word: &str) -> Vec<String> {
     }
 }
 
-/// A line without the number before it: `1)`, `2.`, `3º` or a pictured one.
 fn without_number(line: &str) -> &str {
     let line = line.trim_start();
     let digits = line.len() - line.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
@@ -195,7 +190,6 @@ fn without_number(line: &str) -> &str {
     rest.unwrap_or(line)
 }
 
-/// What has to stand behind a label; none where a cell is none.
 pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
     let word = folded(cell);
     if is_one_of(&word, BEFORE_TIME) {
@@ -210,7 +204,6 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
         .map(|(_, columns)| *columns)
 }
 
-/// Whether a line speaks of gales and their times alone, as `1º GALE → 10:55` does below an entry.
 pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
     let is_gale = |cell: &String| is_one_of(folded(cell).trim_end_matches(':'), GALES);
     let is_number = |cell: &str| cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES);
@@ -224,10 +217,9 @@ pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
     cells.iter().any(is_gale) && cells.iter().all(is_part)
 }
 
-/// Takes out what is said of gales, which are the bot's own affair, and says whether there was any.
+/// Removes martingale remarks, which are up to the bot, and returns whether there were any.
 ///
-/// # Errors
-/// It stands before the time, which may then be that of the gale.
+/// Fails if one precedes the time, which may then be that of the martingale step.
 pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     let is_number = |cell: Option<&String>| {
         cell.and_then(|cell| cell.parse::<u8>().ok()).is_some_and(|count| count <= MOST_GALES)

@@ -1,4 +1,4 @@
-//! Two lines of one bot for one moment: a line that was copied twice, or two that contradict each other.
+//! Duplicate and contradictory lines for one bot and moment.
 
 use super::DueEntry;
 use super::clock_time::ClockTime;
@@ -9,17 +9,20 @@ use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The years 2026 to 2028, in which two times of day are compared: clocks are changed in each, and one has a 29 February. What
-/// contradicts in other years alone is given by neither line when its moment comes.
+/// The years 2026 to 2028, for which two recurring times are compared.
+///
+/// Each has DST changes and one has a 29 February. Contradictions in other years only are found
+/// when their moment comes; then neither line trades.
 const COMPARED: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
-/// The years 2000 to 2036, of which offsets from UTC are known, and how far apart they are looked at.
+/// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `APART`, in seconds.
 const KNOWN: (i64, i64) = (946_684_800, 2_082_758_400);
 const APART: i64 = 10 * 86_400;
-/// How much is compared in a file; the rest is left to the moments. Two times of day cost as much as so many single moments.
+/// Comparison budget per file. The rest is found when the moments come.
+///
+/// Comparing two recurring times costs `TIMES_OF_DAY`.
 const MOST_COMPARED: u32 = 1_000_000;
 const TIMES_OF_DAY: u32 = 500;
 
-/// Takes lines that ask for the same as an earlier one for its repetition, and those that ask for something else for an error.
 pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
     let mut known: BTreeMap<_, Vec<ListEntry>> = BTreeMap::new();
     let mut clocks = writes_in_several_ways(lines).then(Clocks::default);
@@ -56,7 +59,10 @@ pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
     }
 }
 
-/// Whether one moment may be written in two ways: as one and as a time of day, in two zones, or as one of each day and of each year.
+/// Returns whether one moment may be written in two ways.
+///
+/// This happens with single and recurring times, with several zones, or with daily and yearly
+/// times.
 fn writes_in_several_ways(lines: &[ReadLine]) -> bool {
     let way = |line: &ReadLine| match line.taken {
         Taken::Entry(ListEntry { when: When::Daily(daily), .. }, _) => {
@@ -68,7 +74,6 @@ fn writes_in_several_ways(lines: &[ReadLine]) -> bool {
     lines.iter().filter_map(way).collect::<BTreeSet<_>>().len() > 1
 }
 
-/// Entries by their bots and the times of day that theirs may be in UTC.
 #[derive(Default)]
 struct Clocks {
     entries: BTreeMap<(BotId, i64), AtTime>,
@@ -83,7 +88,6 @@ struct AtTime {
 }
 
 impl Clocks {
-    /// The line of an earlier entry that asks for another trade at a moment of this one, and the moment; else it is kept.
     fn take(&mut self, entry: ListEntry) -> Option<(u64, Millis)> {
         let times: BTreeSet<i64> = match entry.when {
             When::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
@@ -119,7 +123,6 @@ impl Clocks {
     }
 }
 
-/// How many seconds a zone has been ahead of UTC.
 fn offsets_of(zone: Tz) -> BTreeSet<i64> {
     let mut offsets = BTreeSet::new();
     let mut second = KNOWN.0;
@@ -131,7 +134,6 @@ fn offsets_of(zone: Tz) -> BTreeSet<i64> {
     offsets
 }
 
-/// Whether two moments that are not written alike may be one: without looking at each day.
 fn may_meet(one: When, other: When) -> bool {
     match (one, other) {
         (When::Daily(one), When::Daily(other)) => match (one.date, other.date) {
@@ -143,7 +145,6 @@ fn may_meet(one: When, other: When) -> bool {
     }
 }
 
-/// The first moment that both mean, of the years that are compared where both come again.
 fn common_moment(one: When, other: When) -> Option<Millis> {
     let of = |when: When, at: Millis| when.between(at - Millis::new(1), at).next();
     match (one, other) {
@@ -154,7 +155,6 @@ fn common_moment(one: When, other: When) -> Option<Millis> {
     }
 }
 
-/// A moment at which two lines ask a bot for different trades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contradiction {
     pub(crate) at: Millis,
@@ -163,7 +163,6 @@ pub(crate) struct Contradiction {
 }
 
 impl Contradiction {
-    /// What is said of it.
     pub(crate) fn words(&self, bots: &[BotSettings]) -> String {
         let name = bots.get(self.bot.index()).map_or("", |bot| bot.name.as_str());
         let (one, other) = self.lines;
@@ -173,7 +172,6 @@ impl Contradiction {
         )
     }
 
-    /// What is said of several; nothing of none.
     pub(super) fn all_words(all: &[Self], bots: &[BotSettings]) -> Option<String> {
         let first = all.first()?.words(bots);
         let more = match all.len() {
@@ -185,7 +183,6 @@ impl Contradiction {
     }
 }
 
-/// Takes out what contradicts another entry of its bot and moment.
 pub(super) fn take_contradictions(due: &mut Vec<DueEntry>) -> Vec<Contradiction> {
     let mut first: BTreeMap<(Millis, BotId), ListEntry> = BTreeMap::new();
     let mut found: BTreeMap<(Millis, BotId), Contradiction> = BTreeMap::new();

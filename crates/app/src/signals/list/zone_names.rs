@@ -1,4 +1,4 @@
-//! The names by which chats call a time zone: abbreviations, cities, countries and words that stand before one.
+//! Names of time zones in chats: abbreviations, cities, countries and words that announce one.
 
 use super::cell::offset_zone;
 use super::plain::folded;
@@ -6,7 +6,7 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Abbreviations that are used for one time only, and for no other at any time of the year.
+/// Abbreviations that mean the same single offset all year.
 const KNOWN: [(&str, &str); 11] = [
     ("brt", "UTC-3"),
     ("pkt", "UTC+5"),
@@ -20,17 +20,16 @@ const KNOWN: [(&str, &str); 11] = [
     ("sast", "UTC+2"),
     ("msk", "Europe/Moscow"),
 ];
-/// Abbreviations that are several zones, or are written in summer for what holds in winter.
+/// Abbreviations of several zones, or often written in summer for the winter zone.
 const DOUBTFUL: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
-/// Abbreviations and countries that are a zone where they stand alone or beside a word of time: elsewhere they are words.
+/// Names that are a zone only when alone or next to a time word; elsewhere they are ordinary words.
 const ALONE: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
     japan japao china korea vietnam thailand malaysia philippines iran egypt morocco mexico argentina colombia chile peru ecuador \
     venezuela bolivia uruguay paraguay canada australia europe europa asia asian ";
-/// Cities and their names in other languages that are not in the list of zones, or are there by another name.
 const PLACES: [&str; 31] = [
     "nova york",
     "nova iorque",
@@ -64,11 +63,10 @@ const PLACES: [&str; 31] = [
     "curitiba",
     "wall street",
 ];
-/// Cities that are words, or names of people, far more often than they are a zone.
+/// IANA cities that are far more often ordinary words or personal names.
 const NO_CITIES: &str = " north south west east center easter christmas wake midway general nome oral troll resolute reunion acre act nsw lhi \
     victoria queensland tasmania ";
 const CONTINENTS: &str = " Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific ";
-/// Beginnings of words that say that a time zone follows.
 const BEGINNINGS: [&str; 13] = [
     "time",
     "zone",
@@ -84,9 +82,7 @@ const BEGINNINGS: [&str; 13] = [
     "время",
     "мск",
 ];
-/// Words that begin or end as those do, and say nothing of a zone.
 const NO_ZONE: &str = " timeframe timeframes timer lifetime sometimes overtime anytime onetime ";
-/// Several such words.
 const NO_ZONE_TOGETHER: [&str; 14] = [
     "time frame",
     "expiry time",
@@ -103,10 +99,8 @@ const NO_ZONE_TOGETHER: [&str; 14] = [
     "tempo real",
     "zona de",
 ];
-/// Labels of columns: a line of these alone names columns.
 const LABELS: &str = " par pair pairs ativo activo asset symbol moeda moneda currency time hora horario horas direction direcao direccion \
     action acao sinal signal entrada entry expiry expiration expiracao exp tempo timeframe date data fecha dia day ";
-/// Words that may stand beside a zone in a line that says no more.
 const BESIDE: &str =
     " timezone time times zone fuso zona horario hora horas de do da of all are is in the tz local utc gmt ";
 
@@ -124,7 +118,6 @@ static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
     cities
 });
 
-/// A zone by an abbreviation that can be no other.
 pub(super) fn known_zone(word: &str) -> Option<Tz> {
     let word = word.to_lowercase();
     KNOWN
@@ -133,7 +126,6 @@ pub(super) fn known_zone(word: &str) -> Option<Tz> {
         .and_then(|(_, zone)| offset_zone(zone).or_else(|| zone.parse().ok()))
 }
 
-/// The zones of the cities and abbreviations in a line of folded words.
 pub(super) fn zones_by_name(words: &[&str]) -> Vec<Tz> {
     let mut zones: Vec<Tz> = words.iter().filter_map(|word| known_zone(word)).collect();
     for count in 1..=3 {
@@ -142,7 +134,6 @@ pub(super) fn zones_by_name(words: &[&str]) -> Vec<Tz> {
     zones
 }
 
-/// Whether folded words name a zone of which it is not known which.
 pub(super) fn may_name_a_zone(words: &[&str]) -> bool {
     if !words.is_empty() && words.iter().all(|word| is_one_of(word, LABELS)) && words.len() > 1 {
         return false;
@@ -168,17 +159,14 @@ pub(super) fn may_name_a_zone(words: &[&str]) -> bool {
     words.iter().enumerate().any(says_zone)
 }
 
-/// Whether a word is an abbreviation that may be several zones.
 pub(super) fn is_doubtful(word: &str) -> bool {
     is_one_of(word, DOUBTFUL)
 }
 
-/// Whether a word is a zone where it stands alone.
 pub(super) fn is_zone_where_alone(word: &str) -> bool {
     is_one_of(word, ALONE) || is_one_of(word, DOUBTFUL)
 }
 
-/// Whether a word says no more than that a zone stands beside it, or names a city.
 pub(super) fn may_stand_beside_a_zone(words: &[&str]) -> bool {
     let in_iana = |word: &str| CONTINENTS.to_lowercase().contains(&format!(" {word} "));
     let in_city = |word: &str| CITIES.keys().any(|city| city.split(' ').any(|part| part == word));
@@ -187,7 +175,7 @@ pub(super) fn may_stand_beside_a_zone(words: &[&str]) -> bool {
         .all(|word| is_one_of(word, BESIDE) || known_zone(word).is_some() || in_city(word) || in_iana(word))
 }
 
-/// Whether a word is one of those between spaces.
+/// `words` is a list separated and enclosed by spaces.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }

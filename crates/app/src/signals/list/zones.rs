@@ -1,4 +1,4 @@
-//! Which time zones a line that is no entry names: it may be meant for the times of the others.
+//! Time zones in lines that are not entries, which may apply to the times of the entries.
 
 use super::cell::{offset_zone, zone_of};
 use super::plain::folded;
@@ -7,15 +7,14 @@ use super::zone_names::{
 };
 use chrono_tz::Tz;
 
-/// Words by which hours are added to UTC or taken from it.
 const SHIFTS: &str =
     " minus plus menos mais mas behind ahead before after atras adelante antes depois later earlier ";
-/// Words that may stand beside the only name of a zone in a line.
 const BESIDE_ONE: &str =
     " time times hora horario session sessao sesion market mercado open close signals sinais ";
 
-/// The time zones that a line names: as hours from UTC, by their IANA names, a city or an abbreviation; none in place of one that
-/// cannot be read. One that is named twice comes once.
+/// Returns the distinct time zones of a line, `None` for one that cannot be parsed.
+///
+/// Recognises UTC offsets, IANA names, cities and abbreviations.
 pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let text = folded(line);
     let words: Vec<&str> = words_of(&text).collect();
@@ -34,7 +33,6 @@ pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     once
 }
 
-/// The zones of a line that names them and says no more, such as `Timezone: UTC+1`; empty where it does not.
 pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
     let zones: Option<Vec<Tz>> = zones_in(line).into_iter().collect();
     let text = folded(line);
@@ -52,7 +50,7 @@ fn iana_zones(line: &str) -> impl Iterator<Item = Tz> {
     names.filter(|name| name.contains('/')).filter_map(zone_of)
 }
 
-/// Each `utc` and `gmt` of a text and what stands behind it, those of `Etc/GMT+3` left out.
+/// Returns each `utc` and `gmt` with the text after it, except those of `Etc/GMT+3`.
 fn names_of_utc(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names
@@ -60,7 +58,6 @@ fn names_of_utc(text: &str) -> impl Iterator<Item = (&str, &str)> {
         .map(|(place, name)| (name, &text[place + name.len()..]))
 }
 
-/// The zone of a name and the hours behind it, as `UTC`, `UTC -3` and `GMT+05:30`.
 fn offset_behind(name: &str, behind: &str, text: &str) -> Option<Tz> {
     let behind = behind.trim_start();
     let Some(sign) = behind.chars().next().filter(|sign| "+-".contains(*sign)) else {
@@ -76,7 +73,6 @@ fn offset_behind(name: &str, behind: &str, text: &str) -> Option<Tz> {
     offset_zone(&format!("{name}{sign}{}", hours[..end].trim_end_matches([':', '.', ','])))
 }
 
-/// Whether a word may be hours from UTC: `-3`, `+5:30`, `3h`.
 fn is_hours(word: &str) -> bool {
     let digits = word.trim_start_matches(['+', '-']).trim_end_matches('h');
     let parts: Vec<&str> = digits.split(':').collect();
@@ -86,7 +82,6 @@ fn is_hours(word: &str) -> bool {
     parts.iter().all(is_number) && (parts.len() == 1 || (parts.len() == 2 && is_signed))
 }
 
-/// Whether a line has an abbreviation that may be several zones, a name that is a zone where it stands alone, or hours alone.
 fn is_doubted(line: &str, text: &str) -> bool {
     let is_capital = |word: &str| word.chars().all(|sign| sign.is_ascii_uppercase() || sign.is_ascii_digit());
     if words_of(line).any(|word| is_capital(word) && is_doubtful(&word.to_lowercase())) {

@@ -1,4 +1,4 @@
-//! What a request is answered: whose it is, whether it may, and what it says.
+//! Authorization, parsing and answering of webhook requests.
 
 use super::super::door::Door;
 use super::super::message::{Message, Unread};
@@ -20,46 +20,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Where signals are taken.
 pub(super) const PATH: &str = "/signal";
-/// Where a sender puts the secret that can set a header.
 const SECRET_HEADER: &str = "x-candlewick-secret";
-/// What of a body is read at most.
 const MAX_BODY_BYTES: usize = 16_384;
-/// How long a body may take.
 const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
-/// How many signals are remembered: a sender repeats soon what it is not sure of.
+/// Signals remembered to recognise repeats: an unsure sender retries soon.
 const REMEMBERED: usize = 1_024;
 
 type Answer = Response<Full<Bytes>>;
 
-/// Who may give signals, and how many.
 pub(super) struct Webhook {
     secret: WebhookSecret,
     networks: Vec<Network>,
     is_behind_proxy: bool,
     rate: Rate,
-    /// How many messages were read.
     messages: AtomicU64,
-    /// How old a signal may be that does not say it.
+    /// Maximum age of a signal that does not specify one.
     lateness: Millis,
-    /// The last that were taken, each by the place of its bot and its name: the next of that name is dropped by the run.
+    /// Latest accepted signals by bot index and id. The run drops a repeated one.
     taken: Mutex<VecDeque<(usize, SignalId)>>,
-    /// The way to whoever gives them to the run one after the other.
     queue: mpsc::Sender<SignalOrder>,
 }
 
-/// Why a request gives no signal.
 enum Refusal {
-    /// It is none of ours, and says so to its sender alone.
+    /// Not meant for this webhook; reported to the sender only.
     Quiet(StatusCode, &'static str),
-    /// It is noted, and counted as what was no signal.
     Malformed(StatusCode, String),
 }
 
 impl Webhook {
-    /// Signals that are taken wait in `queue`; one that is older than `lateness` is answered so.
     pub(super) fn new(
         (settings, secret): (&SignalSettings, WebhookSecret),
         lateness: Millis,
@@ -77,7 +67,6 @@ impl Webhook {
         }
     }
 
-    /// Answers a request; a signal is on its way to the run then, which has not decided.
     pub(super) async fn answer<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Answer
     where
         B: Body<Data = Bytes> + Send,
@@ -97,7 +86,6 @@ impl Webhook {
         }
     }
 
-    /// Has the signal given behind those before it.
     fn take(&self, order: SignalOrder, door: &Door) -> Answer {
         if let Err(wait) = self.rate.take() {
             return too_many(wait, door);
@@ -112,7 +100,6 @@ impl Webhook {
         respond(StatusCode::ACCEPTED, &json!({ "status": status, "id": id }))
     }
 
-    /// What can be said of a signal before the run decides: that one of its name came before, or that it is late by its own time.
     fn status_of(&self, order: &SignalOrder, door: &Door) -> &'static str {
         let now = door.now();
         let allowed = order.expires_ms.map_or(self.lateness, |expires| Millis::new(expires.into()));
@@ -195,13 +182,13 @@ impl Webhook {
     }
 }
 
-/// The address that the proxy before the webhook has seen: the last one, since whoever sends can write those before it.
+/// Returns the address that the proxy saw: the last one, since the sender can forge those before
+/// it.
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
 }
 
-/// The secret in the head: in a header of its own, or as a bearer token.
 fn secret_of(headers: &HeaderMap) -> Option<&str> {
     let own = headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
     let bearer = || headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");

@@ -1,4 +1,4 @@
-//! The webhook: a few short requests at a time, each answered before the run has decided, so that no sender waits for a trade.
+//! Webhook server. Each request is answered before the run decides: no sender waits for a trade.
 
 mod answer;
 mod rate;
@@ -21,25 +21,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-/// The door's name.
 pub(super) const SOURCE: &str = "webhook";
-/// Connections at a time; one more is closed at once.
 const MAX_CONNECTIONS: usize = 64;
-/// How long the head of a request may take.
 const HEAD_DEADLINE: Duration = Duration::from_secs(2);
-/// How long a connection may last, its answer read.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// How long the head of a request may be.
 const MAX_HEAD_BYTES: usize = 8_192;
-/// Signals that are taken and wait for their turn.
 const WAITING: usize = 256;
-/// The pause after a connection that could not be taken, such as for want of file descriptors.
+/// Pause after a failed accept, for example for want of file descriptors.
 const BREATH: Duration = Duration::from_millis(200);
 
-/// Takes the address, and says which it is.
-///
-/// # Errors
-/// It cannot be listened on.
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
     let problem = |error: std::io::Error| {
         let cure = match error.kind() {
@@ -60,7 +50,6 @@ pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError>
     Ok(listener)
 }
 
-/// Serves until it is dropped.
 pub(super) async fn serve(
     listener: TcpListener,
     (settings, secret): (SignalSettings, WebhookSecret),
@@ -98,7 +87,6 @@ pub(super) async fn serve(
     }
 }
 
-/// Hands the run one signal after the other, in the order in which they were taken.
 async fn give_in_turn(mut waiting: mpsc::Receiver<SignalOrder>, door: Door) {
     while let Some(order) = waiting.recv().await {
         if !door.give(order, Hold::none()).await {
@@ -107,7 +95,6 @@ async fn give_in_turn(mut waiting: mpsc::Receiver<SignalOrder>, door: Door) {
     }
 }
 
-/// One request and its answer.
 async fn converse(stream: TcpStream, sender: IpAddr, served: Arc<(Webhook, Door)>) {
     let service = service_fn(move |request| {
         let served = Arc::clone(&served);

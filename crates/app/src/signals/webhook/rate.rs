@@ -1,10 +1,10 @@
-//! How many signals a minute are taken.
+//! Rate limit of signals per minute.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// So many at once, and as many again with each minute.
+/// A token bucket: a burst of `per_minute` signals, refilled over one minute.
 #[derive(Debug)]
 pub(super) struct Rate {
     per_minute: u32,
@@ -13,12 +13,11 @@ pub(super) struct Rate {
 
 #[derive(Debug)]
 struct State {
-    /// In parts of one, so many to one as a minute has milliseconds.
+    /// In 1/60,000 of a signal, so that the refill per millisecond is a whole number.
     left: u64,
     at: Instant,
 }
 
-/// Parts of one.
 const ONE: u64 = 60_000;
 
 impl Rate {
@@ -27,10 +26,7 @@ impl Rate {
         Self { per_minute, state: Mutex::new(State { left, at: Instant::now() }) }
     }
 
-    /// Takes one.
-    ///
-    /// # Errors
-    /// There is none left; when there will be one.
+    /// Takes one signal; the error is the time until the next one is available.
     pub(super) fn take(&self) -> Result<(), Duration> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let per_minute = u64::from(self.per_minute);

@@ -1,24 +1,18 @@
-//! The questions of `config init`: an answer that cannot stand is asked for again, with the reason.
+//! The questions of `config init`. An invalid answer is rejected with the reason and asked again.
 
 use crate::failure::{Failure, FailureKind};
 use anyhow::Context as _;
 use std::io::{self, BufRead, Write};
 
-/// Something to be answered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
-    /// The option that answers it.
     pub(super) option: &'static str,
     pub(super) text: &'a str,
-    /// What nothing typed means.
     pub(super) usual: &'a str,
 }
 
-/// Who answers.
 pub(super) struct Dialogue<'a> {
-    /// The terminal; without one the usual answers are taken.
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    /// Usual answers that nobody was asked for, as options.
     taken: Vec<String>,
 }
 
@@ -27,7 +21,6 @@ impl<'a> Dialogue<'a> {
         Self { terminal, taken: Vec::new() }
     }
 
-    /// What was `given` by the option, or is typed and may stand, or is usual.
     pub(super) fn answer(
         &mut self,
         question: Question<'_>,

@@ -1,4 +1,4 @@
-//! `config init`: a first configuration, from a few answers.
+//! `config init`: writes a first configuration from a few answers.
 
 use super::dialogue::{Dialogue, Question};
 use super::stake_answer::{TypedStake, percent};
@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 
 const TEMPLATE: &str = include_str!("template.toml");
 const EXAMPLE: &str = include_str!("example.rule.toml");
-/// The strategy whose rule stands in a file.
 const RULES: &str = "rules";
 
 /// What the file is to say.
@@ -108,7 +107,6 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     ))
 }
 
-/// Returns the symbol in the spelling of venues, and says so if it was typed in another one.
 fn written_symbol(typed: &str) -> Result<String, Failure> {
     let usual = usual_spelling(typed);
     if usual != typed {
@@ -117,7 +115,7 @@ fn written_symbol(typed: &str) -> Result<String, Failure> {
     Ok(usual)
 }
 
-/// Returns the asset type of a symbol. More pairs are forex than a configuration assumes that says nothing.
+/// Counts currency pairs as forex that a configuration would assume to be crypto.
 fn asset_type_to_write(symbol: Symbol) -> AssetType {
     match asset_type_of(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
@@ -125,7 +123,6 @@ fn asset_type_to_write(symbol: Symbol) -> AssetType {
     }
 }
 
-/// What was answered, as it was typed.
 struct Answers {
     symbol: String,
     interval: String,
@@ -136,18 +133,13 @@ struct Answers {
     payout: String,
 }
 
-/// The rule of a bot whose strategy is a text.
 enum Rules {
-    /// It has none.
     None,
-    /// In this file.
     File(PathBuf),
-    /// In a file that is written beside the configuration.
     Example(PathBuf),
 }
 
 impl Rules {
-    /// The bot's parameters.
     fn params(&self) -> String {
         match self {
             Self::None => "{}".to_owned(),
@@ -157,7 +149,6 @@ impl Rules {
         }
     }
 
-    /// The length of a trade that the rule itself says.
     fn expiry(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
         let rule: toml_edit::DocumentMut = std::fs::read_to_string(path).ok()?.parse().ok()?;
@@ -165,7 +156,8 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// What comes next where a rule is searched: a look at all candles first would leave `tune` none to keep back.
+    /// Returns the next step for a rule: `tune` first, since a look at all candles would leave it
+    /// no hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -232,7 +224,6 @@ impl Answers {
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
     }
 
-    /// Where the rule is; where there is none, an example is written beside the configuration.
     fn ask_rules(
         arguments: &InitArguments,
         strategy: &str,
@@ -268,7 +259,6 @@ impl Answers {
         Ok(if path == example && !path.exists() { Rules::Example(path) } else { Rules::File(path) })
     }
 
-    /// The command that gives all of them.
     fn command(&self, file: &Path) -> String {
         let Self { symbol, interval, strategy, rules, expiry, stake, payout } = self;
         let rules = match rules {
@@ -307,7 +297,9 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The section of price steps, where the symbol's is known: prices inside of a candle are rounded to it, as a venue's are.
+/// Returns the section of price steps, if that of the symbol is known.
+///
+/// Interpolated prices are rounded to it, as a venue's are.
 fn ticks_of(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
@@ -322,12 +314,10 @@ fn unwritable(error: anyhow::Error) -> Failure {
     Failure::new(FailureKind::Configuration, error)
 }
 
-/// A template with each `{name}` replaced.
 fn filled(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-/// Holds the answers to what `config check` holds a configuration to, before anything is written.
 fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> Result<(), Failure> {
     // Beside the file that it is to become: what cannot be written there is found here.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -1,22 +1,17 @@
-//! Amounts and percents as people type them.
+//! Parsing of typed amounts and percentages.
 
-/// The balance that a configuration has unless it says otherwise.
 const BALANCE: f64 = 10_000.0;
-/// A day may lose so many stakes, and at most so much of the balance.
+/// Default daily loss limit in stakes, and as a maximum fraction of the balance.
 const STAKES_A_DAY: f64 = 20.0;
 const MOST_OF_BALANCE: f64 = 0.2;
 
-/// A stake as it was typed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TypedStake {
-    /// The same amount each time.
     Amount(f64),
-    /// Percent of the balance.
     Percent(f64),
 }
 
 impl TypedStake {
-    /// Reads `10` and `2 %`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (number, is_percent) = text.trim().strip_suffix('%').map_or((text, false), |rest| (rest, true));
         let number = number.trim().parse().ok().filter(|number| f64::is_finite(*number)).ok_or_else(|| {
@@ -25,7 +20,6 @@ impl TypedStake {
         Ok(if is_percent { Self::Percent(number) } else { Self::Amount(number) })
     }
 
-    /// As a configuration has it.
     pub(super) fn table(self) -> String {
         match self {
             Self::Amount(amount) => format!("{{ kind = \"fixed\", amount = {amount:?} }}"),
@@ -33,7 +27,6 @@ impl TypedStake {
         }
     }
 
-    /// What a day may lose, as a configuration has it.
     pub(super) fn daily_loss(self) -> String {
         let loss = match self {
             Self::Amount(amount) => amount * STAKES_A_DAY,
@@ -45,7 +38,6 @@ impl TypedStake {
     }
 }
 
-/// Reads a payout, `80` or `80 %`.
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
     let number = number.ok().filter(|number| number.is_finite());

@@ -1,4 +1,4 @@
-//! `data export`: candles out of the catalog, or from one format into another.
+//! `data export`: exports candles from the catalog, or converts between formats.
 
 use super::{CatalogArgument, existing};
 use crate::arguments::parse_moment;

@@ -1,4 +1,4 @@
-//! `data fetch`: candles of the venue into the catalog, and its prices as they come.
+//! `data fetch`: downloads candles of the venue into the catalog, and records its prices.
 
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
@@ -91,7 +91,6 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     })
 }
 
-/// Compares the stored series of each symbol that candles came for; returns those that are out of step.
 fn check_in_step(all: &[Fetched], fetching: &Fetching, context: &Context<'_>) -> Vec<Failure> {
     let changed = all.iter().filter(|fetched| fetched.new_candles() > 0);
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
@@ -105,7 +104,6 @@ fn check_in_step(all: &[Fetched], fetching: &Fetching, context: &Context<'_>) ->
     failures
 }
 
-/// One task for each series, until all are done or the run is stopped.
 async fn run_all(
     targets: Vec<Target>,
     arguments: &FetchArguments,
@@ -146,7 +144,6 @@ async fn run_all(
     Ok((all, failures, ending))
 }
 
-/// What one task does.
 enum Job {
     Candles(CandleJob),
     Prices(PriceJob),
@@ -169,7 +166,7 @@ async fn deadline(span: Option<Millis>) {
     }
 }
 
-/// `--rate`: from once in a thousand seconds.
+/// `--rate`: requests per second, at least one in a thousand seconds.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
     rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())

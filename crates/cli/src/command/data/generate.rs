@@ -1,4 +1,4 @@
-//! `data generate`: candles out of a seed.
+//! `data generate`: generates candles from a seed.
 
 use super::{CatalogArgument, existing};
 use crate::arguments::parse_moment;

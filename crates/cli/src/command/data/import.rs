@@ -1,4 +1,4 @@
-//! `data import`: candles of other programs and sources.
+//! `data import`: imports candles of other programs and sources.
 
 use super::reading::ReadingArguments;
 use super::{CatalogArgument, existing};
@@ -85,7 +85,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
     document(&read.write(&out)?, context)
 }
 
-/// For machines; for people it is printed now.
+/// Returns the JSON document; without `--json` it prints the text at once.
 fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
     if !context.global.json {
         print(&imported.to_string())?;

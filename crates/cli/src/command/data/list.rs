@@ -1,4 +1,4 @@
-//! `data list`: what the catalog holds.
+//! `data list`: lists the contents of the catalog.
 
 use super::CatalogArgument;
 use crate::context::Context;

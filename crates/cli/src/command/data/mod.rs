@@ -1,4 +1,4 @@
-//! `data`: stored candles.
+//! `data`: commands for stored candles.
 
 mod check;
 mod export;
@@ -44,7 +44,6 @@ pub(crate) struct CatalogArgument {
 }
 
 impl CatalogArgument {
-    /// The configuration, with the catalog that was given.
     fn load(&self, context: &Context<'_>) -> Result<Loaded, Failure> {
         let flag = Flag::new("--catalog", "data", "catalog", self.catalog.as_ref());
         Ok(Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?)
@@ -55,7 +54,6 @@ impl CatalogArgument {
     }
 }
 
-/// What `--force` says of a file or series that is there already.
 const fn existing(force: bool) -> Existing {
     if force { Existing::Replaced } else { Existing::Kept }
 }

@@ -1,4 +1,4 @@
-//! How to read files of other programs: what `data import` and `data check` both take.
+//! Arguments for reading files of other programs, shared by `data import` and `data check`.
 
 use candlewick_history::{
     BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, ImportFormat, ImportSettings,

@@ -1,4 +1,4 @@
-//! `edge break-even`: the win rate at which a payout neither earns nor costs.
+//! `edge break-even`: the break-even win rate of a payout.
 
 use super::{parse_payout, parse_rate};
 use crate::context::Context;
@@ -8,7 +8,6 @@ use candlewick_report::edge::BreakEvenReport;
 use candlewick_statistics::PaidStake;
 use clap::Args;
 
-/// Payouts that are shown when none is named.
 const USUAL: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
 
 /// Of which payouts.
@@ -39,7 +38,6 @@ pub(super) fn run(arguments: &BreakEvenArguments, context: &Context<'_>) -> Resu
     show(&BreakEvenReport::of(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
-/// The stakes that were named with the payouts: all of them, or none.
 fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
         stake.map(|stake| PaidStake { stake, payout_fraction })
@@ -52,7 +50,7 @@ fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     Ok(stakes)
 }
 
-/// `85`, or `85:10` for a stake of 10 at payout 85.
+/// Parses `85`, or `85:10` for a stake of 10 at payout 85.
 fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
     let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);

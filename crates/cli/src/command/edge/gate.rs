@@ -1,4 +1,4 @@
-//! `edge gate`: what a gate before trades would have been worth.
+//! `edge gate`: what a gate in front of past trades would have been worth.
 
 use super::{load, parse_payout, parse_rate};
 use crate::context::Context;
@@ -104,7 +104,6 @@ impl GateArguments {
         }
     }
 
-    /// The day with which it resets.
     fn day(&self) -> Result<Option<DayStart>, Failure> {
         let day = |Resets::Day| DayStart::new(&self.day_start, &self.day_timezone, "--resets day");
         Ok(self.resets.map(day).transpose()?)

@@ -1,4 +1,4 @@
-//! `edge`: the statistics of an edge, for numbers, a file of trades, a journal.
+//! `edge`: statistics of an edge, from numbers, a file of trades or a journal.
 
 mod break_even;
 mod gate;
@@ -43,17 +43,16 @@ pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending
     Ok(Ending::Done)
 }
 
-/// The configuration, for what no option names.
 fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
     Ok(Loaded::read(&context.global.config, Base::Bare, Vec::new())?)
 }
 
-/// A payout in percent, as a fraction of the stake.
+/// Parses a payout in percent into a fraction of the stake.
 fn parse_payout(text: &str) -> Result<f64, String> {
     parse_payout_percent(text).map(|percent| percent / 100.0)
 }
 
-/// A probability in percent, as a fraction, neither 0 nor 1.
+/// Parses a probability in percent into a fraction, excluding 0 and 1.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent < 100.0);
     percent

@@ -1,4 +1,4 @@
-//! `edge plan`: how many trades it takes to show an edge.
+//! `edge plan`: the number of trades needed to show an edge.
 
 use super::{load, parse_payout, parse_rate};
 use crate::arguments::parse_percent;

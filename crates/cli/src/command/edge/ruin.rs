@@ -1,4 +1,4 @@
-//! `edge ruin`: how probably stakes run out of money.
+//! `edge ruin`: the probability that stakes exhaust the balance.
 
 use super::{load, parse_payout, parse_rate};
 use crate::context::Context;
@@ -120,7 +120,6 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<()
     show(&RuinSummary::of(balance, asked.payout.to_fraction(), asked.limit, figures), context.global)
 }
 
-/// What holds for all stakes.
 struct Asked {
     balance: Money,
     payout: Payout,
@@ -147,7 +146,6 @@ impl Asked {
         })
     }
 
-    /// The stakes that were named, or those of the configured bots.
     fn stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
         let plan = self.plan(arguments, loaded)?;
         let mut settings = session_settings(loaded);
@@ -186,7 +184,6 @@ impl Asked {
         Ok(stakes)
     }
 
-    /// The stakes that were named, if any.
     fn plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
         let step = units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
         let amount = |amount, flag| units(amount, flag, loaded);
@@ -219,7 +216,6 @@ fn money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> 
     Ok(exact.map_err(|source| EngineError::Amount { key: key.to_owned(), source })?)
 }
 
-/// In the smallest unit.
 fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
     let money = money(amount, key, loaded)?;
     u64::try_from(money.minor()).map_err(|_| {

@@ -1,4 +1,4 @@
-//! `edge verdict`: what trades say of an edge.
+//! `edge verdict`: the verdict on the edge of given trades.
 
 use super::{load, parse_payout};
 use crate::context::Context;
@@ -81,15 +81,12 @@ pub(super) fn run(arguments: &VerdictArguments, context: &Context<'_>) -> Result
     show(&report, context.global)
 }
 
-/// Trades of a journal, each bot with its present parameters and code.
 struct JournalVerdict {
     samples: Vec<Sample>,
-    /// The plan that was fixed before the trades.
     plan: EdgeTestPlan,
     trades: Vec<NamedTrade>,
 }
 
-/// Judges the trades of a journal as its Session does.
 fn of_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
     let (_, url) = journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;

@@ -1,4 +1,4 @@
-//! `journal backup`: a copy that is whole.
+//! `journal backup`: writes a consistent copy.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,7 +26,6 @@ pub(crate) struct BackupArguments {
     journal: JournalArguments,
 }
 
-/// What was copied.
 #[derive(Debug, Serialize)]
 struct Copied {
     file: PathBuf,

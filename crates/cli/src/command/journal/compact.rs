@@ -1,4 +1,4 @@
-//! `journal compact`: a copy without old candles and polls.
+//! `journal compact`: writes a copy without old candles and polls.
 
 use super::verify::left_out;
 use crate::arguments::parse_length;
@@ -37,7 +37,6 @@ pub(crate) struct CompactArguments {
     journal: JournalArguments,
 }
 
-/// What was made.
 #[derive(Debug, Serialize)]
 struct Compacted {
     file: PathBuf,

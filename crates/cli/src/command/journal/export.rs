@@ -42,7 +42,6 @@ enum Format {
     Ndjson,
 }
 
-/// What was written.
 #[derive(Debug, Serialize)]
 struct Exported {
     folder: PathBuf,
@@ -89,7 +88,7 @@ fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// All files in a new folder, or none: it gets its name when they are complete.
+/// Writes all files into a new folder atomically: it gets its name once they are complete.
 fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let partial = folder.with_file_name(format!(".{name}.partial-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! `journal`: what keeps a journal sound.
+//! `journal`: maintenance of journals.
 
 mod backup;
 mod compact;

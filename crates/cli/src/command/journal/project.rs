@@ -1,4 +1,4 @@
-//! `journal project`: the tables of a journal, brought up to its last entry.
+//! `journal project`: updates the tables of a journal to its last entry.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,13 +26,10 @@ pub(crate) struct ProjectArguments {
     journal: JournalArguments,
 }
 
-/// How far the tables are.
 #[derive(Debug, Serialize)]
 struct UpToDate {
     journal: String,
-    /// The last entry that the tables hold.
     entries: u64,
-    /// How many intents they hold.
     intents: u64,
 }
 

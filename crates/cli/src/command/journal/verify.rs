@@ -1,4 +1,4 @@
-//! `journal verify`: whether every entry is as it was written.
+//! `journal verify`: checks that every entry is unchanged.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -25,23 +25,20 @@ pub(crate) struct VerifyArguments {
     journal: JournalArguments,
 }
 
-/// What was found.
 #[derive(Debug, Serialize)]
 struct Sound {
     journal: String,
     entries: u64,
     head_hash: String,
-    /// Requests and answers that the chain covers.
     raw_exchanges: u64,
-    /// Those that it does not, because an earlier program wrote them.
+    /// Requests and answers outside the chain, because an earlier program version wrote them.
     raw_exchanges_outside: u64,
-    /// Snapshots that are what the entries before them come to.
     snapshots: u64,
-    /// Those that this program cannot check, by why that is so.
+    /// Snapshots that this program cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Up to which entry the tables are, and are what the entries come to; null where there are none, or they are being made.
+    /// Last entry of the verified tables; `None` if there are none or they are being built.
     tables_up_to: Option<u64>,
-    /// What was left out when it was made from another journal; null for one that is whole.
+    /// What was omitted when the journal was compacted; `None` for a complete one.
     compacted: Option<Compaction>,
 }
 
@@ -103,7 +100,6 @@ impl fmt::Display for Sound {
     }
 }
 
-/// What is missing in a compacted journal, in words.
 pub(super) fn left_out(compaction: &Compaction) -> String {
     let Compaction { of, since, candles, exchanges, .. } = compaction;
     format!(

@@ -1,4 +1,4 @@
-//! `strategy check`: everything that a strategy must hold, whoever wrote it.
+//! `strategy check`: runs every check on a strategy.
 
 use super::{find, itself};
 use crate::context::Context;
@@ -22,7 +22,6 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many candles the checks need.
 const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
 
 /// Which strategy, and on what.
@@ -105,14 +104,12 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     judge(&examined)
 }
 
-/// Answers a request of another process of this program: the request on stdin, the replies on stdout.
 pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
     let answered = validation::answer_request(context.registry, &itself()?, &mut std::io::stdin().lock());
     answered.map_err(|error| Failure::new(FailureKind::Check, error))
 }
 
 impl CheckArguments {
-    /// The bot of the configuration that has this strategy; none where nobody gave one, or none of its bots has it.
     fn configured(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
         if context.global.config.is_empty() {
             let help = "name its file with --config";
@@ -168,7 +165,6 @@ impl CheckArguments {
     }
 }
 
-/// What candles are made of where nobody says.
 fn usual_series() -> Series {
     let symbol = "BTCUSDT".parse().expect("it is a symbol");
     Series { symbol, interval: Interval::MINUTE }
@@ -199,7 +195,6 @@ fn judge(examined: &ValidationReport) -> Result<(), Failure> {
     ))
 }
 
-/// Why the checks were not made, and what takes so many candles; `needs` says how many they need.
 pub(in crate::command) fn not_made(
     error: CheckError,
     Subject { entry, params, bot }: &Subject,
@@ -222,8 +217,9 @@ pub(in crate::command) fn not_made(
     }
 }
 
-/// The command that makes all checks of this strategy: its parameters are those of the configuration, where one is named, and else written
-/// out.
+/// Returns the command that runs all checks of this strategy.
+///
+/// Its parameters come from the configuration if one is named, else they are part of the command.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],
@@ -251,7 +247,7 @@ pub(in crate::command) fn check_command(
     words.join(" ")
 }
 
-/// `--param`: a value is read as JSON, else it is a text.
+/// Parses `--param`: a value that is not JSON is a string.
 fn parse_parameter(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("use KEY=VALUE, such as period=14")?;
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));

@@ -1,4 +1,4 @@
-//! `strategy new --workspace`: the crate becomes a member of the cargo workspace here, and the program there learns it.
+//! `strategy new --workspace`: adds the crate to the cargo workspace and its program.
 
 use crate::failure::Failure;
 use candlewick_history::write_whole_file;
@@ -6,16 +6,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// A cargo workspace, and where the new crate lies in it.
 pub(super) struct Workspace {
     root: PathBuf,
     manifest: DocumentMut,
-    /// The folder of the crate, from the root, with slashes.
+    /// Folder of the crate relative to the root, with slashes.
     member: String,
 }
 
 impl Workspace {
-    /// The nearest workspace at this folder or above it.
     pub(super) fn around(folder: &Path, name: &str) -> Result<Self, Failure> {
         let here = folder.canonicalize().map_err(|error| {
             Failure::configuration(format!("the folder {} cannot be read: {error}", folder.display()))
@@ -38,13 +36,10 @@ impl Workspace {
         ))
     }
 
-    /// Whether its members name the strategy's kit once for all of them.
     pub(super) fn names_sdk(&self) -> bool {
         self.manifest["workspace"].get("dependencies").is_some_and(|all| all.get("candlewick-sdk").is_some())
     }
 
-    /// Names the crate among the members, and registers it in the program of the root. Says what was changed, and what is left
-    /// to be done by hand.
     pub(super) fn admit(mut self, name: &str, type_name: &str) -> Result<String, Failure> {
         self.name_member();
         let snake = name.replace('-', "_");
@@ -73,13 +68,12 @@ impl Workspace {
         }
     }
 
-    /// Whether the root is a program with the commands of Candlewick.
     fn is_program(&self) -> bool {
         let of = |section: &str| self.manifest.get(section);
         of("package").is_some() && of("dependencies").is_some_and(|all| all.get("candlewick-cli").is_some())
     }
 
-    /// A dependency of the root; one of its program alone, where that is a feature.
+    /// Adds a dependency to the root, optional if the program is behind a feature.
     fn depend_on(&mut self, name: &str) {
         let mut dependency = toml_edit::InlineTable::new();
         dependency.insert("path", self.member.as_str().into());
@@ -93,7 +87,7 @@ impl Workspace {
     }
 }
 
-/// The program with one strategy more, if it has one place where that is said.
+/// Returns the program source with one more strategy, `None` unless `.run()` occurs exactly once.
 fn registered(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;

@@ -1,4 +1,4 @@
-//! `strategy`: which there are, what they take, whether they hold what every strategy must, and how a new one begins.
+//! `strategy`: lists, describes, checks and creates strategies.
 
 pub(super) mod check;
 mod member;
@@ -54,7 +54,6 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
     Ok(Ending::Done)
 }
 
-/// How this program starts itself to answer with `strategy decide`.
 pub(crate) fn itself() -> Result<Itself, Failure> {
     if let Some(itself) = host().and_then(|host| host.itself()) {
         return Ok(itself);
@@ -94,7 +93,6 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     print(&format!("{head}\n\n{}\n\n{}", lines.trim_fmt(), example_bot(entry)))
 }
 
-/// A bot that trades by it, as a configuration has it.
 fn example_bot(entry: &StrategyEntry) -> String {
     let params = if entry.parameters.is_empty() {
         String::new()
@@ -131,7 +129,6 @@ fn range(parameter: &Parameter) -> String {
     }
 }
 
-/// The defaults, as they are written in a configuration.
 fn defaults(entry: &StrategyEntry) -> String {
     let pair = |parameter: &Parameter| format!("{} = {}", parameter.name, parameter.default);
     entry.parameters.iter().map(pair).collect::<Vec<_>>().join(", ")

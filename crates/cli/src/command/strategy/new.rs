@@ -1,4 +1,4 @@
-//! `strategy new`: a crate with a strategy, a program, tests and a bot.
+//! `strategy new`: creates a crate with a strategy, a program, tests and a bot.
 
 use super::member::Workspace;
 use crate::context::Context;
@@ -10,8 +10,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files, by their names in the crate. They are templates: `my-strategy` and its other spellings stand for the name,
-/// `CHECKOUT` for the folder of Candlewick.
+/// Template files by their names in the crate.
+///
+/// `my-strategy` and its other spellings are placeholders for the name, `CHECKOUT` for the folder
+/// of Candlewick.
 const FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -25,7 +27,7 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Those of a member of another workspace: its program and its settings are there.
+/// Files of a workspace member, whose program and settings are in the workspace.
 const MEMBER_FILES: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("template/member.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -34,21 +36,19 @@ const MEMBER_FILES: [(&str, &str); 5] = [
     ("bot.toml", include_str!("template/bot.toml")),
 ];
 
-/// Names a folder of the checkout, so it is written only where there is one.
+/// Contains a folder of the checkout, so it is written only if there is a checkout.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 
-/// What the release of this version is called in the repository.
 const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-/// The longest name, in bytes.
+/// Maximum length of a name in bytes.
 const MAX_NAME: usize = 64;
 
-/// Words of Rust, and folders of cargo, that no crate may have as its name.
 const NO_CRATE: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
     examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
     ref return self static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
-/// Names of types that the template uses, as a strategy would be called whose type has the same.
+/// Types used by the template, in kebab case, whose names a strategy must not have.
 const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
     json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
 
@@ -77,12 +77,9 @@ pub(crate) struct NewArguments {
     git: Option<String>,
 }
 
-/// What the crate builds against.
 #[derive(Debug, PartialEq)]
 enum Source {
-    /// A folder, canonical.
     Checkout(String),
-    /// A repository, at the tag of this version.
     Git(String),
 }
 
@@ -166,7 +163,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name in our form for one that is not: `BandReturn`, `Band_Return` and `band return` are band-return.
+/// Suggests a valid name: `BandReturn`, `Band_Return` and `band return` become band-return.
 fn meant_name(name: &str) -> Option<String> {
     let mut meant = String::with_capacity(name.len());
     let mut was_small = false;
@@ -182,7 +179,6 @@ fn meant_name(name: &str) -> Option<String> {
     (meant != name && meant.starts_with(|letter: char| letter.is_ascii_lowercase())).then_some(meant)
 }
 
-/// The folder of Candlewick: the one that is named, or the one that this program lies in.
 fn checkout(named: Option<&Path>) -> Result<String, Failure> {
     let program = std::env::current_exe().ok();
     let folder = match named {
@@ -216,12 +212,13 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// The checkout that a program was built in. It is looked for, not remembered: a package must not name its builder's folders.
+/// Finds the checkout that contains the program.
+///
+/// It is searched at run time, since a package must not contain folder names of its builder.
 fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
 
-/// A template with this name in every spelling, and the source that it builds against.
 fn filled(text: &str, name: &str, source: &Source) -> String {
     let (snake, camel) = (name.replace('-', "_"), camel_case(name));
     // What a path or an address holds is told apart from what is TOML.
@@ -236,7 +233,6 @@ fn filled(text: &str, name: &str, source: &Source) -> String {
     }
 }
 
-/// The files of a member.
 fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(String, String)> {
     let of_all = |text: &str| {
         let own = "path = \"CHECKOUT/crates/sdk\"";
@@ -248,7 +244,6 @@ fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(Stri
         .collect()
 }
 
-/// The files of the crate, by their names.
 fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
     let wanted =
         FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
@@ -265,7 +260,6 @@ fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> 
     Ok(files)
 }
 
-/// `three-in-a-row` as the name of a type: `ThreeInARow`.
 fn camel_case(name: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
@@ -274,7 +268,7 @@ fn camel_case(name: &str) -> String {
     name.split('-').map(capital).collect()
 }
 
-/// Writes all files into a new folder, or none: they get their place when they are complete.
+/// Writes all files into a new folder atomically: they are moved there once complete.
 fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     let partial = PathBuf::from(format!(".{}.partial-{}", folder.display(), std::process::id()));
     fs::create_dir(&partial)?;

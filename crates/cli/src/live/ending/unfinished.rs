@@ -1,4 +1,4 @@
-//! What a run leaves at the venue: named, and never passed over at exit 0 while the venue goes on.
+//! Unfinished trades at the end of a run. Exit code 0 is ruled out while the venue has them.
 
 use crate::failure::{Failure, FailureKind};
 use candlewick_records::{counted, utc};
@@ -7,21 +7,17 @@ use candlewick_runtime::{Finished, Stop, Unfinished, UnfinishedKind};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 
-/// So many are named, each in a line.
 const MAX_NAMED: usize = 20;
 
-/// A trade or doubt without a known end, as machines read it.
 #[derive(Serialize)]
 pub(super) struct UnfinishedLine {
     intent_id: u64,
-    /// `open`, `in_doubt` or `second_trade`.
     state: UnfinishedKind,
     venue_id: Option<String>,
     amount: f64,
     close_time: Option<Millis>,
 }
 
-/// Everything that is unfinished.
 pub(super) fn lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLine> {
     let line = |one: &Unfinished| UnfinishedLine {
         intent_id: one.intent.number(),
@@ -33,7 +29,7 @@ pub(super) fn lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Who has the stakes: a venue whose own candles have ended settles nothing any more.
+/// Returns who has the unsettled stakes. A venue whose own candles have ended settles nothing more.
 pub(super) const fn holder(finished: &Finished) -> Unsettled {
     match finished.stop {
         Stop::DataEnds(_) => Unsettled::Returned,
@@ -41,7 +37,6 @@ pub(super) const fn holder(finished: &Finished) -> Unsettled {
     }
 }
 
-/// Each by its name, and what is staked on all.
 pub(super) fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     if finished.unfinished.is_empty() {
         return Vec::new();
@@ -58,7 +53,6 @@ pub(super) fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
 }
 
-/// Describes how many trades are open and how many orders are of unknown status, each with its stakes.
 fn summary(finished: &Finished, scale: MoneyScale) -> String {
     let part = |is_it: fn(&UnfinishedKind) -> bool, (one, several): (&str, &str)| {
         let stakes: Vec<_> =
@@ -91,7 +85,6 @@ fn describe(one: &Unfinished, scale: MoneyScale) -> String {
     }
 }
 
-/// The venue goes on with what is unfinished, and nobody watches it.
 pub(super) fn failure(finished: &Finished, scale: MoneyScale) -> Option<Failure> {
     if finished.unfinished.is_empty() || holder(finished) == Unsettled::Returned {
         return None;

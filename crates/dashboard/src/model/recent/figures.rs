@@ -1,11 +1,10 @@
-//! What the trades of a fold come to: of those that it has left in the journal found once, of the others each time it has new lines.
+//! Figures of a snapshot-based fold. Trades left in the journal are counted only once.
 
 use super::super::{BotFigures, Curve, Model};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_runtime::{JournalFold, OldTrade};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// What figures take of an intent.
 #[derive(Clone, Copy)]
 struct Figure {
     intent: IntentId,
@@ -15,23 +14,16 @@ struct Figure {
     by_person: bool,
 }
 
-/// What old trades came to, as far as no younger one stands between them.
 pub(super) struct OldFigures {
-    /// By bot, without what was found of their edges.
     bots: Vec<BotFigures>,
-    /// Equity after each settlement, from nothing.
     curve: Curve,
-    /// What those of the curve brought.
     profit: Money,
-    /// Of an edge everything before this number of the book's news is counted.
     counted: u32,
-    /// Old trades of which something is not counted, and whether they are in the curves.
     rest: Vec<(Figure, IsInCurves)>,
     count: usize,
     end: u64,
 }
 
-/// Whether a settlement is in the curves already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IsInCurves {
     Yes,
@@ -51,14 +43,12 @@ impl Figure {
         Self { intent, bot, edge: EdgeRow::of(row), settled, by_person: book.is_settled_by_person(intent) }
     }
 
-    /// Its place in a curve; none where it has none.
     fn settled_at(&self) -> Option<(Millis, IntentId)> {
         self.settled.map(|(at, ..)| (at, self.intent))
     }
 }
 
 impl OldFigures {
-    /// Of the trades that a fold has left in the journal.
     pub(super) fn of(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
         let old: Vec<Figure> = old.into_iter().map(Figure::of_old).collect();
@@ -88,18 +78,18 @@ impl OldFigures {
         Self { bots, curve, profit, counted, rest, count, end }
     }
 
-    /// How many trades were left in the journal.
     pub(super) const fn count(&self) -> usize {
         self.count
     }
 
-    /// From this number on none was; 0 where none was at all.
+    /// Returns the number after the last intent left in the journal, 0 if there is none.
     pub(super) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Figures of the bots and their curves, with the trades of the model. The curve of equity is that of all trades, up to what it is now:
-    /// what was paid in or out meanwhile is known once all is read.
+    /// Updates the figures and curves of the model with all trades. The equity curve ends at the
+    /// present equity. Deposits and withdrawals in between are known only once the whole journal is
+    /// read.
     pub(super) fn count_with_young(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {
@@ -128,7 +118,6 @@ impl OldFigures {
     }
 }
 
-/// What is known of each bot's edge from one number of the book's news to before another.
 fn count_edges(bots: &mut [BotFigures], figures: &[Figure], news: (u32, u32)) {
     let mut own: Vec<Vec<EdgeRow>> = bots.iter().map(|_| Vec::new()).collect();
     for figure in figures {
@@ -142,7 +131,6 @@ fn count_edges(bots: &mut [BotFigures], figures: &[Figure], news: (u32, u32)) {
     }
 }
 
-/// Trades that have settled, in the order in which they did: in the curve, which stands at `equity`, and in the figures of their bots.
 fn count_settlements(
     bots: &mut [BotFigures],
     curve: &mut Curve,

@@ -1,4 +1,4 @@
-//! `BotDailyLossLimit`: the bot's loss of the day could go beyond its limit. Its open trades count as lost until they settle.
+//! `BotDailyLossLimit`: the bot's loss of the day could exceed its limit if open trades are lost.
 
 use crate::risk::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! How much of a bot's own limits is used, as their rules count it.
+//! Utilisation of a bot's own limits, as their rules count it.
 
 use crate::BotId;
 use crate::intent::Intents;
@@ -7,7 +7,6 @@ use crate::risk::bound::Bound;
 use crate::risk::{LimitUse, Limits, RiskState, Rule, View};
 use candlewick_sdk::Money;
 
-/// Those that are on, in the order of their rules.
 pub(crate) fn limit_use_of(
     bot: BotId,
     limits: &Limits,
@@ -36,7 +35,8 @@ pub(crate) fn limit_use_of(
     .collect()
 }
 
-/// What a bot may still lose under a limit of its own that counts the stake as lost. May be below zero.
+/// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be
+/// negative.
 pub(in crate::risk) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.of_bot(bot)?, state.tally(bot));

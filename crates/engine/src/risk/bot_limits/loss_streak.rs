@@ -1,4 +1,4 @@
-//! `BotLossStreak`: the bot has lost too often in a row. The run goes on for the others.
+//! `BotLossStreak`: the bot has too many consecutive losses. Other bots are not affected.
 
 use crate::risk::{Proposal, Ruling, View, refuse_if};
 

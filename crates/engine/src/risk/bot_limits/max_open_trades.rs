@@ -1,4 +1,4 @@
-//! `BotMaxOpenTrades`: enough trades of the bot are open.
+//! `BotMaxOpenTrades`: the bot has the maximum number of open trades.
 
 use crate::risk::{Proposal, Ruling, View, refuse_if};
 

@@ -1,4 +1,4 @@
-//! `BotMaxTradesPerDay`: enough trades of the bot were decided today.
+//! `BotMaxTradesPerDay`: the bot has decided the maximum number of trades of the day.
 
 use crate::risk::{Proposal, Ruling, View, refuse_if};
 

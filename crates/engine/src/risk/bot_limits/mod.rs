@@ -1,4 +1,4 @@
-//! Limits of single bots, which hold beside those of the run.
+//! Limits of single bots, in addition to those of the run.
 
 pub(super) mod daily_loss_limit;
 pub(super) mod daily_profit_target;
@@ -55,7 +55,6 @@ pub struct BotLimitSettings {
     pub max_loss_streak: u32,
 }
 
-/// The same, checked and in the engine's own units.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BotLimits {
     pub(super) max_open_trades: usize,
@@ -68,7 +67,7 @@ pub(crate) struct BotLimits {
 }
 
 impl BotLimitSettings {
-    /// Whether what the bot wins or loses in a session is limited.
+    /// Returns whether the bot has a loss limit or profit target for a session.
     pub fn limits_session(&self) -> bool {
         let amounts = [self.session_loss_limit, self.session_profit_target];
         let percents = [self.session_loss_limit_percent, self.session_profit_target_percent];

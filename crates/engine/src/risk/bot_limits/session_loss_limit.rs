@@ -1,4 +1,4 @@
-//! `BotSessionLossLimit`: the bot's loss of the session could go beyond its limit. Its open trades count as lost until they settle.
+//! `BotSessionLossLimit`: the bot's session loss could exceed its limit if open trades are lost.
 
 use crate::risk::{Proposal, Ruling, View, refuse_if};
 

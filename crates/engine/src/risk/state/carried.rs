@@ -1,4 +1,4 @@
-//! What was counted under other settings, as these count it.
+//! Conversion of the counts to other settings.
 
 use super::{RiskState, SymbolState};
 use crate::Renumbering;
@@ -7,8 +7,9 @@ use crate::risk::session_limits::SessionTally;
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
-    /// The same under these limits, by the numbers of their Session, which knows so many symbols. `bots` are the places that its bots
-    /// had; `has_probes`, whether the trades that find out a payout are still those that did.
+    /// Converts the counts to these limits and to the numbers of their Session. `bots` are the
+    /// previous indices of its bots. `has_probes` says whether the payout probes are still the same
+    /// trades.
     pub(crate) fn carried_over(
         self,
         limits: &Limits,

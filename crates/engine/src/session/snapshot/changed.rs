@@ -1,4 +1,4 @@
-//! A Session goes on from the snapshot of one of other settings, as if it had been shown the same entries.
+//! Restores a snapshot made under other settings, with the result of a fold of the same entries.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
 use crate::risk::{CountedPayouts, counted_otherwise};
@@ -12,17 +12,17 @@ use crate::{
 use candlewick_sdk::Symbol;
 use serde_json::Value;
 
-/// Under which settings a snapshot was made, and of which runs.
+/// The settings and runs behind a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBefore<'a> {
-    /// Those of its last run.
+    /// Settings of the last run.
     pub settings: &'a SessionSettings,
-    /// The headers of all runs that it stands for, in their order.
+    /// Headers of all runs covered by the snapshot, in order.
     pub headers: &'a [Header],
 }
 
 impl SessionSnapshot {
-    /// What its numbers mean.
+    /// Returns the names behind the snapshot's numbers.
     pub fn names(&self) -> SessionNames {
         let absent = self.shared.absent.iter().map(|(name, _)| name);
         let bots = self.bots.iter().map(|bot| &bot.name).chain(absent).cloned().collect();
@@ -31,24 +31,27 @@ impl SessionSnapshot {
 }
 
 impl Session {
-    /// What its numbers mean.
+    /// Returns the names behind the Session's numbers.
     pub fn names(&self) -> SessionNames {
         let absent = self.shared.absent.iter().map(|(name, _)| name);
         let bots = self.names.iter().chain(absent).cloned().collect();
         SessionNames { bots, symbols: self.symbols.clone() }
     }
 
-    /// Makes room for what is counted of a symbol that was traded, as a fold does that meets its trades.
+    /// Allocates the counts of a traded symbol, like a fold that reaches its trades.
     pub fn make_room_for(&mut self, symbol: SymbolId) {
         self.intents.make_room_for(symbol);
     }
 
-    /// Goes on from a snapshot that was made under other settings, and comes to what the fold of the same entries under its own comes to: by name each
-    /// bot has what it had, a new one begins, and of one that is gone the verdict is remembered. The way to its numbers from those of the
-    /// snapshot. What the session of a run counts is right once a run has begun.
+    /// Restores a snapshot made under other settings and returns the renumbering.
+    ///
+    /// The state equals a fold of the same entries under the present settings. Bots are matched by
+    /// name. A new bot starts fresh, and the verdict of a removed one is remembered. The counts of
+    /// the session of a run are valid only once a run has begun.
     ///
     /// # Errors
-    /// [`RestoreError::NeedsAll`] where only all the trades say what that is: then the Session is not to be used.
+    /// [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The Session must
+    /// then not be used.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
@@ -122,7 +125,6 @@ impl Session {
         Ok(numbers)
     }
 
-    /// The names that it would have met by these headers, in the order of a fold.
     fn names_after(&self, headers: &[Header]) -> SessionNames {
         let mut names = SessionNames { bots: self.names.clone(), symbols: self.symbols.clone() };
         for header in headers {
@@ -140,7 +142,6 @@ impl Session {
         names
     }
 
-    /// Which trades find out payouts, where what is kept of them is what a fold would keep.
     fn counted_payouts(
         &self,
         old: &Self,
@@ -170,7 +171,7 @@ impl Session {
         problem.map_or(Ok(payouts), |problem| Err(needs_all(problem.to_owned())))
     }
 
-    /// When trades under way are meant to close follows from the delays of their bots.
+    /// Fails if delays changed under pending trades, whose nominal close depends on them.
     fn check_delays(
         &self,
         old: &Self,
@@ -189,7 +190,8 @@ impl Session {
         }))
     }
 
-    /// Where a ladder stands follows from roundings and caps of all its trades, so both have to be the same.
+    /// Fails if rounding or caps changed, because the state of a ladder depends on those of all its
+    /// trades.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
@@ -219,7 +221,6 @@ impl Session {
         Err(needs_all(format!("bot \"{}\" has {problem}", bot.name)))
     }
 
-    /// What a bot of the same name had, but for its verdict.
     fn carry_bot(
         &mut self,
         index: usize,

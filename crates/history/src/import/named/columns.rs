@@ -1,4 +1,4 @@
-//! Which column is what: by their names, or as it was said.
+//! Column roles of a table, by column names or by options.
 
 use super::super::problem::Problem;
 use super::settings::{ColumnRoles, Role};
@@ -9,34 +9,25 @@ use crate::import::problem::{decimals_between_commas, splits_decimals};
 use ::csv::StringRecord;
 use std::fmt;
 
-/// Whether the first line holds names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
     Present,
     Absent,
 }
 
-/// Where a row holds what.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     pub(super) header: Header,
-    /// A time, or a date and the time of day beside it.
     time: (usize, Option<usize>),
-    /// The columns of open, high, low and close.
     pub(super) prices: [usize; 4],
     pub(super) volume: Option<usize>,
-    /// A row has at least so many.
     pub(super) fewest: usize,
-    /// Whether the name of the times says that they are UTC.
     pub(super) is_utc: bool,
     pub(super) labels: Option<LabelColumns>,
-    /// Digits of the longest time of day that is written without colons.
     clock_digits: usize,
-    /// The names, or the numbers of the columns.
     names: Vec<String>,
 }
 
-/// Names of a column of moments, or of days.
 const TIMES: [&str; 26] = [
     "time",
     "timestamp",
@@ -65,19 +56,16 @@ const TIMES: [&str; 26] = [
     "index",
     "unnamed: 0",
 ];
-/// The same where the name says the zone as well.
 const UTC_TIMES: [&str; 8] =
     ["gmt time", "utc time", "utc", "time utc", "time (utc)", "datetime utc", "datetime (utc)", "date (utc)"];
 const OPENS: [&str; 5] = ["open", "o", "open price", "opening price", "price open"];
 const HIGHS: [&str; 6] = ["high", "h", "high price", "price high", "max", "highest"];
 const LOWS: [&str; 6] = ["low", "l", "low price", "price low", "min", "lowest"];
 const CLOSES: [&str; 7] = ["close", "c", "close price", "closing price", "price close", "close/last", "last"];
-/// What some sites call the last price of a candle.
 const PRICES: [&str; 1] = ["price"];
 const VOLUMES: [&str; 8] =
     ["volume", "vol", "vol.", "v", "tick volume", "tickvol", "tickvolume", "base volume"];
 
-/// Whether a line names all four prices.
 pub(super) fn name_prices(cells: &[String]) -> bool {
     let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
     let has = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
@@ -204,7 +192,6 @@ impl Columns {
         Ok(Self { header, time, prices, volume, fewest, is_utc, labels, clock_digits: 0, names })
     }
 
-    /// Records the digits of a time of day.
     pub(super) fn note_clock(&mut self, record: &StringRecord) {
         let clock = self.time.1.and_then(|clock| record.get(clock)).unwrap_or_default().trim();
         if is_digits(clock) {
@@ -212,12 +199,10 @@ impl Columns {
         }
     }
 
-    /// Returns whether the time of day has its own column.
     pub(super) const fn has_clock(&self) -> bool {
         self.time.1.is_some()
     }
 
-    /// Returns why the last row of a file, whose line has no end, is cut off.
     pub(super) fn problem_of_last(
         &self,
         record: &StringRecord,
@@ -235,7 +220,6 @@ impl Columns {
         is_cut.then(|| format!("the last column is \"{last}\" and the line has no end; is the line cut off?"))
     }
 
-    /// What is wrong with a row of so many columns, if it has too few, or as many more than the header as its prices are.
     pub(super) fn problem_of_count(&self, count: usize) -> Option<String> {
         if count < self.fewest {
             return Some(format!("{count} columns where {} belong; is the line cut off?", self.fewest));
@@ -244,7 +228,6 @@ impl Columns {
         is_split.then(|| decimals_between_commas(count, self.names.len()))
     }
 
-    /// The time of a row, as it is written.
     pub(super) fn time_of(&self, record: &StringRecord) -> String {
         let cell = |column: usize| record.get(column).unwrap_or_default().trim();
         match self.time {
@@ -254,7 +237,7 @@ impl Columns {
     }
 }
 
-/// Joins a date and a time of day. Hours, minutes and seconds in digits may lack a leading zero: `93000` is 09:30:00.
+/// Joins a date and a time, which may lack a leading zero: `93000` is 09:30:00.
 fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }
@@ -263,12 +246,10 @@ fn is_digits(text: &str) -> bool {
     (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a cell holds a number or a time, and so is no name.
 fn is_value(cell: &str) -> bool {
     time::is_time(cell) || number::is_number(cell)
 }
 
-/// Whether the first of two columns holds days and the second times of day.
 fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -> bool {
     let Some(sample) = sample else { return false };
     let cell = |column: usize| sample.get(column).unwrap_or_default().trim();
@@ -281,7 +262,6 @@ fn unclear(seen: String, columns: &str) -> Problem {
     Problem::Unclear { seen, option, examples: vec![example] }
 }
 
-/// Adds the missing roles: to columns whose names resemble the role, else to the first free ones that hold such values.
 fn suggestion(roles: &[Option<Role>], names: &[String], sample: Option<&StringRecord>) -> String {
     let mut roles = roles.to_vec();
     if let [None, None, ..] = *roles
@@ -299,7 +279,6 @@ fn suggestion(roles: &[Option<Role>], names: &[String], sample: Option<&StringRe
     ColumnRoles(roles).to_string()
 }
 
-/// Returns the free column that fits a role best.
 fn free_column(
     role: Role,
     roles: &[Option<Role>],
@@ -323,7 +302,6 @@ fn free_column(
     fits.or_else(|| free.iter().find(|column| holds(column))).or(free.first()).copied()
 }
 
-/// The usual order, for as many columns.
 fn suggestion_for_values(cells: &[String]) -> String {
     let usual = [Role::Time, Role::Open, Role::High, Role::Low, Role::Close, Role::Volume].map(Some);
     let roles = usual.into_iter().chain(std::iter::repeat(None)).take(cells.len().clamp(5, 32)).collect();

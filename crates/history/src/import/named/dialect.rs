@@ -1,4 +1,4 @@
-//! What separates the columns.
+//! Column delimiters and their detection.
 
 use super::super::problem::Problem;
 use super::columns;
@@ -7,7 +7,6 @@ use super::settings::{Delimiter, TableSettings};
 use crate::csv::excerpt;
 use std::borrow::Cow;
 
-/// The cells of one line.
 pub(super) fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
     let line = with_single_spaces(line.as_bytes(), delimiter);
     let mut builder = csv::ReaderBuilder::new();
@@ -17,7 +16,6 @@ pub(super) fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
     record.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Collapses runs of spaces if the delimiter is a space.
 pub(super) fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
     if delimiter != Delimiter::Space {
         return Cow::Borrowed(content);
@@ -35,14 +33,12 @@ pub(super) fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_
     Cow::Owned(single)
 }
 
-/// Returns whether spaces, and no other delimiter, separate the names or values of a candle.
 pub(super) fn is_spaced(first: &str) -> bool {
     let cells = cells(first, Delimiter::Space);
     let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();
     !first.contains([',', ';', '\t', '|']) && (columns::name_prices(&cells) || numbers >= 4)
 }
 
-/// The one by which the first line holds the names of a candle's numbers, or as many cells as the columns that were said.
 pub(super) fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
     if let Some(delimiter) = settings.delimiter {
         return Ok(delimiter);

@@ -1,8 +1,8 @@
-//! Text in columns that carry names, or are given names: what spreadsheets, scripts and charting sites write.
+//! Tables with named columns, as written by spreadsheets, scripts and charting sites.
 //!
-//! Which column is what ([`columns`]), what separates them ([`dialect`]), how numbers ([`number`]) and times ([`time`]) are
-//! written is settled by the whole file, in a first pass over it; a second one reads the rows. Where a file can be read in two
-//! ways, that is an error that names the option which settles it.
+//! A first pass determines column roles ([`columns`]), delimiter ([`dialect`]), number formats
+//! ([`number`]) and time formats ([`time`]), a second one reads the rows. An ambiguity is an error
+//! that names the option to resolve it.
 
 mod columns;
 mod dialect;
@@ -23,23 +23,18 @@ use number::NumberStyle;
 use std::borrow::Cow;
 use time::TimeStyle;
 
-/// Of a text in the letters of one country.
 pub(super) const NO_UTF8: &str = "it is not text in UTF-8; save it as UTF-8 (in Excel: CSV UTF-8)";
 
-/// What was read, and in which way.
 pub(super) struct NamedTable {
     pub(super) decoded: Decoded,
-    /// What each column was taken for, and how its values were read, in words.
     pub(super) reading: String,
 }
 
-/// Whether a file that begins like this may be one: its first line has as many columns as a candle has numbers.
 pub(super) fn may_be(first: &str) -> bool {
     Delimiter::ALL.iter().any(|delimiter| dialect::cells(first, *delimiter).len() >= 5)
         || dialect::is_spaced(first)
 }
 
-/// Whether the first two lines read as a header and a candle, with a value under each name, or lack but an option.
 pub(super) fn reads(first: &str, second: &str) -> bool {
     let is_whole = |delimiter: &Delimiter| {
         let names = dialect::cells(first, *delimiter).len();
@@ -53,10 +48,6 @@ pub(super) fn reads(first: &str, second: &str) -> bool {
         }
 }
 
-/// Reads every line.
-///
-/// # Errors
-/// What is unclear, and a file whose first line says that it is none of candles.
 pub(super) fn decode(
     content: &[u8],
     settings: &TableSettings,
@@ -117,7 +108,6 @@ pub(super) fn decode(
     Ok(NamedTable { decoded, reading })
 }
 
-/// How long the lines are that stand above the names: remarks, and the address of the site.
 pub(super) fn preamble_of(content: &[u8]) -> usize {
     let is_remark = |line: &&[u8]| {
         let line = line.trim_ascii();
@@ -126,7 +116,7 @@ pub(super) fn preamble_of(content: &[u8]) -> usize {
     content.split_inclusive(|byte| *byte == b'\n').take_while(is_remark).map(<[u8]>::len).sum()
 }
 
-/// Blank lines in its place, so that every other line keeps its number.
+/// Replaces the preamble by blank lines, so that line numbers stay correct.
 fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
     let length = preamble_of(content);
     if content[..length].trim_ascii().is_empty() {
@@ -136,7 +126,6 @@ fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(ends.chain(content[length..].iter().copied()).collect())
 }
 
-/// What the first pass collects.
 #[derive(Default)]
 struct Survey {
     numbers: number::Seen,
@@ -155,7 +144,6 @@ fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Sur
     Ok(seen)
 }
 
-/// One row; nothing when it holds no prices.
 fn row_of(
     record: &StringRecord,
     columns: &Columns,
@@ -194,7 +182,6 @@ fn cell(record: &StringRecord, column: usize) -> &str {
     record.get(column).unwrap_or_default().trim()
 }
 
-/// The records below the header.
 fn rows<'a>(
     content: &'a [u8],
     delimiter: Delimiter,
@@ -203,7 +190,6 @@ fn rows<'a>(
     Records::new(content, delimiter).skip(usize::from(columns.header == Header::Present))
 }
 
-/// The records of a text, each with the number of its line; blank ones are passed over.
 struct Records<'a> {
     content: &'a [u8],
     records: csv::StringRecordsIntoIter<&'a [u8]>,
@@ -216,7 +202,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// The line at which a record begins: its position is that of the blank lines before it.
+    /// Returns the line of a record, whose position includes the blank lines before.
     fn line_of(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);

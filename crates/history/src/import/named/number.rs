@@ -1,35 +1,28 @@
-//! How numbers are written: with a point or with a comma before their decimals, in groups of three or not.
+//! Number formats: decimal point or comma, with or without groups of three digits.
 
 use super::super::problem::Problem;
 use super::settings::{DecimalMark, Delimiter};
 
-/// What the numbers of a file tell about their decimals.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// A number that only a decimal point makes one, and the same of a comma.
     point: Option<String>,
     comma: Option<String>,
-    /// A number that is one in both ways, `1,234` or `1.234`.
     either_comma: Option<String>,
     either_point: Option<String>,
 }
 
-/// How numbers are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NumberStyle {
     decimal: DecimalMark,
-    /// Whether any number has decimals or groups.
     is_marked: bool,
 }
 
-/// Whether a cell stands for a number that is not there.
 pub(super) fn is_nothing(text: &str) -> bool {
     ["", "-", "null", "nan", "na", "n/a", "none", "#n/a"]
         .iter()
         .any(|nothing| text.eq_ignore_ascii_case(nothing))
 }
 
-/// Whether a text is a number in any way of writing.
 pub(super) fn is_number(text: &str) -> bool {
     [DecimalMark::Point, DecimalMark::Comma].into_iter().any(|mark| read(text, mark).is_some())
 }
@@ -82,7 +75,6 @@ impl NumberStyle {
         read(text, self.decimal)
     }
 
-    /// What stands before the decimals.
     pub(super) const fn mark(self) -> char {
         match self.decimal {
             DecimalMark::Point => '.',
@@ -90,7 +82,6 @@ impl NumberStyle {
         }
     }
 
-    /// The same, with thousands, millions or billions behind it: `1.25M`.
     pub(super) fn read_count(self, text: &str) -> Option<f64> {
         let (number, unit) = without_unit(text);
         self.read(number).map(|number| number * unit)
@@ -110,7 +101,6 @@ fn without_unit(text: &str) -> (&str, f64) {
     units.iter().find_map(|(unit, worth)| Some((text.strip_suffix(*unit)?, *worth))).unwrap_or((text, 1.0))
 }
 
-/// A number; none where groups are not of three digits, or what is there is not a finite number in digits.
 fn read(text: &str, decimal: DecimalMark) -> Option<f64> {
     let (mark, group) = match decimal {
         DecimalMark::Point => ('.', ','),

@@ -1,29 +1,22 @@
-//! What a user can say about a table that it does not say itself.
+//! User settings for tables.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How a table is read; what is left out is found in the file, or is an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableSettings {
-    /// What the columns are.
     pub columns: Option<ColumnRoles>,
-    /// What separates them.
     pub delimiter: Option<Delimiter>,
-    /// What stands before the decimals of a number.
     pub decimal: Option<DecimalMark>,
-    /// Which of day and month stands first in a date such as 02/01/2024.
     pub date_order: Option<DateOrder>,
 }
 
 impl TableSettings {
-    /// Whether anything is said.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Role {
     Time,
@@ -54,45 +47,35 @@ impl Role {
     }
 }
 
-/// What each column of a table is, from the left: `time,open,high,low,close,volume`, with `date,clock` for a time in two
-/// columns and `-` for one that is left out.
+/// Column roles from left to right: `time,open,high,low,close,volume`.
+///
+/// `date,clock` is a time in two columns, `-` an ignored column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnRoles(pub(super) Vec<Option<Role>>);
 
-/// What separates the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Delimiter {
-    /// `,`
     Comma,
-    /// `;`
     Semicolon,
-    /// A tab.
     Tab,
-    /// `|`
     Bar,
-    /// One or more spaces.
     Space,
 }
 
-/// What stands before the decimals of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecimalMark {
-    /// `1.25`, and `1,234.5` in groups.
+    /// `1.25`, or `1,234.5` with groups.
     Point,
-    /// `1,25`, and `1.234,5` in groups.
+    /// `1,25`, or `1.234,5` with groups.
     Comma,
 }
 
-/// Which of day and month stands first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DateOrder {
-    /// 31/12/2024
     DayFirst,
-    /// 12/31/2024
     MonthFirst,
 }
 
-/// Why a text says nothing about a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" {problem}")]
 pub struct ParseTableOptionError {
@@ -105,7 +88,7 @@ fn refused(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 }
 
 impl Delimiter {
-    /// Delimiters to detect; a first line with any of these is not separated by spaces.
+    /// Delimiters to detect. Spaces only separate if the first line has none of these.
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
@@ -128,7 +111,6 @@ impl Delimiter {
         }
     }
 
-    /// As `--delimiter` takes it.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Comma => "comma",

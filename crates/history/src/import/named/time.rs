@@ -1,4 +1,4 @@
-//! How times are written: moments since 1970, or dates with a time of day, with a zone or without.
+//! Time formats: Unix times, or dates with an optional time of day and zone.
 
 use super::super::problem::Problem;
 use super::super::row::Clock;
@@ -7,27 +7,21 @@ use crate::csv::excerpt;
 use candlewick_sdk::Millis;
 use chrono::NaiveDate;
 
-/// What the times of a file tell about how they are written.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     first: Option<Written>,
-    /// A date whose first number can only be a day, and one whose second can only be.
     day_first: Option<String>,
     month_first: Option<String>,
-    /// A date that can be read in both orders.
     either: Option<String>,
-    /// A time that cannot be read.
     unread: Option<String>,
 }
 
-/// How times are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeStyle {
     Epoch(Unit),
     Calendar { order: DateOrder, unordered: bool, zone: ZoneSeen, clock: bool },
 }
 
-/// In what moments are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Seconds,
@@ -42,7 +36,6 @@ pub(super) enum ZoneSeen {
     Absent,
 }
 
-/// One time as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Written {
     Epoch { whole: i64, fraction_ns: i64 },
@@ -52,7 +45,6 @@ enum Written {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Date {
     Ordered(NaiveDate),
-    /// Two numbers of which one is the day, and a year.
     Either(u32, u32, i32),
 }
 
@@ -117,7 +109,6 @@ impl TimeStyle {
         }
     }
 
-    /// The moment of a time, or what its clock showed.
     pub(super) fn read(self, text: &str) -> Result<Millis, String> {
         let shown = || excerpt(text.as_bytes());
         match (self, written(text)) {
@@ -155,8 +146,10 @@ impl TimeStyle {
 }
 
 impl Unit {
-    /// By the size: as seconds, moments of 100,000,000,000 and more lie after the year 5138, as milliseconds smaller ones
-    /// before March 1973, and so on by thousands.
+    /// Detects the unit by size.
+    ///
+    /// 100,000,000,000 is after the year 5138 in seconds and before March 1973 in milliseconds, and
+    /// so on by thousands.
     const fn of(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
@@ -192,17 +185,14 @@ impl Date {
     }
 }
 
-/// Whether a text is a time in any way of writing.
 pub(super) fn is_time(text: &str) -> bool {
     written(text).is_some()
 }
 
-/// Whether a text is a day and nothing else.
 pub(super) fn is_day(text: &str) -> bool {
     matches!(written(text), Some(Written::Calendar { day_time: None, .. }))
 }
 
-/// Whether a text is a day with a time of day.
 pub(super) fn is_day_and_clock(text: &str) -> bool {
     matches!(written(text), Some(Written::Calendar { day_time: Some(_), .. }))
 }
@@ -221,11 +211,9 @@ fn written(text: &str) -> Option<Written> {
     })
 }
 
-/// Moments of the years 1990 to 2039. Numbers of rows, days as a spreadsheet counts them and dates without marks, such as
-/// 20240131, are none of these.
+/// Plausible times (1990 to 2039), unlike row numbers, spreadsheet days or 20240131.
 const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
-/// Digits alone.
 fn epoch(text: &str) -> Option<Written> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -238,14 +226,12 @@ fn epoch(text: &str) -> Option<Written> {
     PLAUSIBLE.contains(&moment).then_some(Written::Epoch { whole, fraction_ns })
 }
 
-/// What is left of a time while it is read from the left.
 struct Scanner<'a>(&'a str);
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 impl Scanner<'_> {
-    /// So many digits at most, and how many they are.
     fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
         let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at_checked(count)?;
@@ -265,7 +251,6 @@ impl Scanner<'_> {
         has_skipped
     }
 
-    /// One of these characters.
     fn mark(&mut self, characters: &[char]) -> Option<char> {
         let mark = self.0.chars().next().filter(|first| characters.contains(first))?;
         self.0 = &self.0[mark.len_utf8()..];
@@ -281,7 +266,7 @@ impl Scanner<'_> {
         u32::try_from(month + 1).ok()
     }
 
-    /// 2024-01-31, 31/01/2024, 20240131 with hours and so on behind it or not, 31-Jan-2024, Jan 31, 2024.
+    /// Parses `2024-01-31`, `31/01/2024`, `31-Jan-2024`, `Jan 31, 2024` or `20240131`.
     fn date(&mut self) -> Option<Date> {
         const MARKS: [char; 3] = ['-', '/', '.'];
         if let Some(month) = self.month() {
@@ -320,7 +305,7 @@ impl Scanner<'_> {
         (is_day(DateOrder::DayFirst) || is_day(DateOrder::MonthFirst)).then_some(either)
     }
 
-    /// 17:00, 17:00:00.250, 170000, 5:00 PM.
+    /// Parses `17:00`, `17:00:00.250`, `170000` or `5:00 PM`.
     fn day_time(&mut self) -> Option<Millis> {
         self.skip(&['T', 't', ' ', ',']);
         let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
@@ -362,7 +347,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Nothing, Z, UTC, GMT+0200, -05:00; nothing may follow.
+    /// Parses an optional UTC offset at the end: `Z`, `UTC`, `GMT+0200`, `-05:00`.
     #[expect(clippy::option_option, reason = "a zone that is not there, and one that cannot be read")]
     fn offset(&mut self) -> Option<Option<Millis>> {
         if self.0.is_empty() {

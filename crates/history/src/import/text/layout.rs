@@ -1,4 +1,4 @@
-//! How a line of a text format is laid out, and how a row is read from it.
+//! Line layouts of text formats, and row parsing.
 
 use super::super::row::{Clock, Row, WrittenDecimals};
 use super::moment::Pattern;
@@ -7,58 +7,45 @@ use crate::import::labels::LabelColumns;
 use crate::import::problem::{decimals_between_commas, splits_decimals};
 use candlewick_sdk::{Interval, Millis, Ohlcv};
 
-/// Where a line holds what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) separator: u8,
-    /// How many columns every line has.
     pub(super) columns: usize,
     pub(super) time: TimeColumn,
-    /// The columns of open, high, low and close.
     pub(super) prices: [usize; 4],
     pub(super) volume: Option<usize>,
-    /// The column of the last moment inside the candle.
+    /// Column of the last moment inside the candle.
     pub(super) until: Option<usize>,
     pub(super) header: Header,
     pub(super) clock: Clock,
-    /// The candles' length, where the format has only one.
     pub(super) interval: Option<Interval>,
-    /// What stands for a price that is not there.
     pub(super) no_price: Option<&'static str>,
     pub(super) labels: Option<LabelColumns>,
 }
 
-/// Whether the first line holds names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
     Present,
     Absent,
 }
 
-/// Where and how the time is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TimeColumn {
-    /// Milliseconds since 1970.
     Milliseconds(usize),
-    /// Milliseconds or microseconds since 1970, distinguished by their size.
+    /// Unix milliseconds or microseconds, distinguished by size.
     Epoch(usize),
-    /// A date and a time in one column.
     Written(usize, Pattern),
-    /// A day, or the midnight at which it begins at the exchange, `2024-01-02 00:00:00-05:00`.
+    /// A day, or the exchange's midnight with offset: `2024-01-02 00:00:00-05:00`.
     Day(usize, Pattern),
-    /// A date and a time in one column, followed by the distance of that clock from GMT.
     WithOffset(usize, Pattern),
-    /// A date and a time in the column after it.
     Split(usize, Pattern),
 }
 
-/// Columns of a line; the longest of the known formats has twelve.
 pub(super) const MAX_COLUMNS: usize = 16;
 
-/// Times from here on are microseconds: as milliseconds they were after the year 5138.
+/// Smallest time in microseconds. As milliseconds it would be after the year 5138.
 const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 
-/// A row, and the length of its candle where the line says it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
     pub(super) row: Row,
@@ -67,7 +54,6 @@ pub(super) struct Line {
 }
 
 impl Layout {
-    /// Six columns, time first and volume last.
     pub(super) const fn plain(separator: u8, time: TimeColumn, clock: Clock) -> Self {
         Self {
             separator,
@@ -84,7 +70,6 @@ impl Layout {
         }
     }
 
-    /// Reads a line; nothing when it states that it holds no prices.
     pub(super) fn read(&self, content: &[u8]) -> Result<Option<Line>, String> {
         let Ok(text) = std::str::from_utf8(content) else {
             return Err("it is not text in UTF-8".to_owned());
@@ -167,7 +152,6 @@ impl TimeColumn {
     }
 }
 
-/// `+0200`.
 fn offset_of(text: &str) -> Option<Millis> {
     let (sign, digits) = (text.get(..1)?, text.get(1..)?);
     let all_digits = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -180,7 +164,7 @@ fn offset_of(text: &str) -> Option<Millis> {
     }
 }
 
-/// From the open time to one unit after the last moment inside the candle.
+/// Returns the length from the open time to one unit after the last moment.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
     let (start, end) = (whole(cells[*start], "milliseconds")?, whole(cells[column], "milliseconds")?);

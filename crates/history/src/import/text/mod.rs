@@ -1,4 +1,4 @@
-//! Formats of lines: each is a layout, recognised by its first line; all are read by the same few functions.
+//! Line-based formats: layouts detected by the first line, with common row parsing.
 
 mod layout;
 mod moment;
@@ -14,12 +14,10 @@ use candlewick_sdk::{Interval, Millis};
 use layout::{Header, Layout, Line};
 use std::io::BufRead;
 
-/// The format of a text that begins with this line, where it is known.
 pub(super) fn format_of(first: &str) -> Option<ImportFormat> {
     vendor::LAYOUTS.iter().find(|(_, layout_of)| layout_of(first).is_some()).map(|(format, _)| *format)
 }
 
-/// Whether the second line is a row of the format that the first line begins.
 pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
     match layout_of(format, first.as_bytes()) {
         Ok(layout) if layout.header == Header::Present => layout.read(second.as_bytes()).is_ok(),
@@ -28,10 +26,6 @@ pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
     }
 }
 
-/// Reads every line.
-///
-/// # Errors
-/// A first line that is not of the format, a line without end, or far too many lines that cannot be read.
 pub(super) fn decode(
     format: ImportFormat,
     reader: impl BufRead,
@@ -58,17 +52,14 @@ pub(super) fn decode(
     Ok(decoded)
 }
 
-/// The length that every candle states.
 #[derive(Default)]
 struct Length(Option<Millis>);
 
-/// Returns whether a length is that of a calendar month.
 fn is_month(length: Millis) -> bool {
     (28..=31).any(|days| Millis::DAY * days == length)
 }
 
 impl Length {
-    /// Holds a line to the length that the first one stated.
     fn hold(&mut self, line: &Line) -> Result<(), String> {
         let Some(length) = line.length else { return Ok(()) };
         let first = *self.0.get_or_insert(length);

@@ -1,23 +1,23 @@
-//! Dates and times as they are written, digit by digit: a pattern that is read exactly or not at all.
+//! Fixed date and time patterns.
 
 use crate::csv::excerpt;
 use candlewick_sdk::Millis;
 use chrono::NaiveDate;
 
-/// How a date and a time are written: `Y`, `M`, `D`, `h`, `m`, `s` and `f` (thousandths) stand for one digit each, all
-/// else for itself.
+/// Date and time pattern: `Y`, `M`, `D`, `h`, `m`, `s` and `f` match one digit each.
+///
+/// `f` are milliseconds. All other characters match themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pattern(pub(super) &'static str);
 
 impl Pattern {
-    /// The milliseconds from 1970 to what `text` says, both by the same clock.
+    /// Parses `text` to milliseconds since 1970-01-01 of the same local clock.
     pub(super) fn read(self, text: &str) -> Result<Millis, String> {
         self.try_read(text).ok_or_else(|| {
             format!("time \"{}\" is not a date written as {}", excerpt(text.as_bytes()), self.0)
         })
     }
 
-    /// Whether `text` is written like that.
     pub(super) fn fits(self, text: &str) -> bool {
         self.try_read(text).is_some()
     }

@@ -1,4 +1,4 @@
-//! The layouts of the text formats that people have.
+//! Layouts of known vendor formats.
 
 use super::layout::{Header, Layout, MAX_COLUMNS, TimeColumn};
 use super::moment::Pattern;
@@ -8,10 +8,9 @@ use crate::import::labels::LabelColumns;
 use crate::import::row::Clock;
 use candlewick_sdk::Interval;
 
-/// Recognises a layout by a file's first line; none when the line is not of the format.
 type LayoutOf = fn(&str) -> Option<Layout>;
 
-/// Every layout, in the order in which they are tried. No first line is of two.
+/// All layouts in detection order. No first line matches two of them.
 pub(super) const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
     (ImportFormat::Csv, ours),
     (ImportFormat::MetaTrader5, meta_trader_5),
@@ -29,7 +28,6 @@ const DOTTED_DAY: Pattern = Pattern("YYYY.MM.DD");
 const GERMAN: Pattern = Pattern("DD.MM.YYYY hh:mm:ss.fff");
 const DAY: Pattern = Pattern("YYYY-MM-DD");
 
-/// What a file of the format begins like.
 pub(super) const fn first_line_of(format: ImportFormat) -> &'static str {
     match format {
         ImportFormat::Csv => CSV_HEADER,
@@ -49,7 +47,9 @@ fn ours(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
-/// Twelve columns. The header came with later archives; microseconds with the spot archives of 2025.
+/// Detects Binance klines. Only later archives have a header.
+///
+/// Spot archives use microseconds since 2025.
 fn binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
@@ -75,8 +75,9 @@ fn hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// In GMT, or in local time with its distance from GMT on every line. Programs that fetch the candles write moments, and
-/// may leave volumes out.
+/// Detects Dukascopy: GMT, or local time with a UTC offset per line.
+///
+/// Download tools write Unix times and may omit volumes.
 fn dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
@@ -95,7 +96,7 @@ fn dukascopy(first: &str) -> Option<Layout> {
     }
 }
 
-/// In the time of the broker's server, which the file does not say.
+/// Detects `MetaTrader` 4: in the server time of the broker, which is not stated.
 fn meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;
@@ -109,8 +110,9 @@ fn meta_trader_4(first: &str) -> Option<Layout> {
     })
 }
 
-/// The same, with names; longer candles have no column of times. The volume is that of ticks: currencies have no
-/// other.
+/// Detects `MetaTrader` 5: server time. Daily and longer candles have no time column.
+///
+/// The volume is the tick volume, as currencies have no other.
 fn meta_trader_5(first: &str) -> Option<Layout> {
     let names =
         ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];
@@ -131,7 +133,7 @@ fn meta_trader_5(first: &str) -> Option<Layout> {
     })
 }
 
-/// Columns in any order. The adjusted close is not a price at which anybody traded, and is left out.
+/// Detects Yahoo-style tables. The adjusted close was never traded and is ignored.
 fn yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);

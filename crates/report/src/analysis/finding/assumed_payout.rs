@@ -1,15 +1,15 @@
-//! A higher payout is assumed than a venue paid.
+//! Finding: the run assumes a higher payout than the venue paid.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::Payout;
 use candlewick_simulator::SimulationSettings;
 
-/// Points of payout above which it is serious: about half a point of break-even.
+/// In points of payout: about half a point of break-even.
 const SERIOUS: f64 = 2.0;
 
-/// What a backtest assumes that the trades of a book pay, in percent: the middle one of them, as each symbol may have a payout of its
-/// own. Without a trade it is what symbols without one pay.
+/// Returns the median assumed payout of the trades in percent, because each symbol may have its
+/// own. Without a trade, returns the default payout.
 pub fn assumed_payout_percent(
     simulation: &SimulationSettings,
     bots: &[BotSettings],

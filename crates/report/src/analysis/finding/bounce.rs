@@ -1,30 +1,28 @@
-//! Moves of one candle reverse more often than those of a market: the last trades bounce between bid and ask.
+//! Finding: prices reverse more often than on a real market, a sign of bid-ask bounce.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_sdk::CandleSeries;
 
-/// Share of reversals from which on they can pay for a trade. A bet against the last move wins as often, and 54 % is
-/// break-even at a payout of 85 %.
+/// Share of reversals that can pay for a trade. A bet against the last move wins as often, and 54 %
+/// is break-even at a payout of 85 %.
 const MIN_SHARE: f64 = 0.54;
-/// Standard errors above one half. A random walk is that far in 3.4 of 1,000,000 cases (normal tail).
+/// Standard errors above one half. A random walk exceeds this in 3.4 of 1,000,000 cases (normal
+/// tail).
 const MIN_ERRORS: f64 = 4.5;
 
-/// Counts of moves from close to close in a series, and of those that reverse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reversals {
-    /// Symbol and interval.
     pub series: String,
-    /// Moves against the move before.
     pub reversed: u64,
-    /// Moves that follow another one.
     pub moves: u64,
 }
 
 impl Reversals {
-    /// Counts the reversals of a series. Candles without a move are skipped, and nothing is counted across a gap.
+    /// Counts the reversals of a series. Skips candles without a move and counts nothing across a
+    /// gap.
     ///
-    /// On a random walk each move reverses with a probability of 1/2 whatever came before, also where volatility
-    /// comes in clusters. So the count is binomial.
+    /// On a random walk each move reverses with probability 1/2, whatever came before and even with
+    /// clustered volatility. So the count is binomial.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -48,7 +46,6 @@ impl Reversals {
         self.reversed as f64 / self.moves.max(1) as f64
     }
 
-    /// Returns whether the moves reverse clearly more often than those of a random walk.
     fn is_clear(&self) -> bool {
         let errors = (self.share() - 0.5) * 2.0 * (self.moves as f64).sqrt();
         self.share() >= MIN_SHARE && errors >= MIN_ERRORS

@@ -1,4 +1,4 @@
-//! The venue changed candles after they had been seen.
+//! Finding: the venue changed candles after they had been seen.
 
 use super::{Finding, FindingKind, Severity};
 

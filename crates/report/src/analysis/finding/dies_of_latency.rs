@@ -1,12 +1,12 @@
-//! The profit needs an order to arrive faster than orders do.
+//! Finding: the profit depends on orders that arrive faster than usual.
 
 use super::super::SensitivityPoint;
 use super::{Finding, FindingKind, Severity};
 
-/// Latencies up to this one are usual: what dies below dies always.
+/// Usual latency: a profit that disappears within it is not attainable.
 const USUAL_MS: f64 = 1_000.0;
 
-/// `latencies` ascend; there are none unless the run was repeated.
+/// `latencies` are ascending, and empty unless the run was repeated.
 pub(super) fn find(latencies: &[SensitivityPoint]) -> Option<Finding> {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
     let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;

@@ -1,10 +1,8 @@
-//! Many trades drew: prices that hardly move, or steps that are coarse.
+//! Finding: many trades drew, because prices hardly move or their steps are coarse.
 
 use super::{Finding, FindingKind, Severity};
 
-/// The share of trades above which it is serious.
 const SERIOUS: f64 = 0.20;
-/// Above which it is a warning.
 const WARNING: f64 = 0.05;
 
 pub(super) fn find(drawn: u64, trades: u64) -> Option<Finding> {

@@ -1,11 +1,12 @@
-//! Results that rest on few trades which did not overlap with others: what overlaps has the same luck.
+//! Finding: the result depends on few independent trades; overlapping trades share their luck.
 
 use super::{Finding, FindingKind, Severity, VerdictBasis};
 
-/// Fewer clusters are few (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, Journal of Human Resources 50, 2015: from
-/// below 20 to below 50, by how unequal they are).
+/// Minimum number of clusters (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust
+/// Inference*, Journal of Human Resources 50, 2015: from below 20 to below 50, depending on how
+/// unequal they are).
 const FEW: u64 = 30;
-/// Fewer trades are too few by themselves.
+/// With fewer trades, the finding about too few trades applies instead.
 const FEWEST_TRADES: u64 = 95;
 
 pub(super) fn find(basis: VerdictBasis, decided: u64) -> Option<Finding> {

@@ -1,12 +1,12 @@
-//! Candles are missing, and what that does to trades.
+//! Finding: candles are missing, with the effect on trades.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_records::counted;
 
-/// The share of trades above which an edge is not believed.
+/// Share of trades above which an edge is not credible.
 const SERIOUS: f64 = 0.01;
 
-/// `touched` trades of `asked` could not be opened or were called off for want of a price.
+/// `touched` of `asked` trades could not be opened or were cancelled because a price was missing.
 pub(super) fn find(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
     if missing == 0 && touched == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! A limit that only a person lifts was reached before the end: what came after was not traded.
+//! Finding: a limit that requires a manual resume stopped the run before its end.
 
 use super::{Finding, FindingKind, Severity};
 use crate::page::minute;
@@ -8,9 +8,9 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A run that went on for less than this share of its time is as good as whole.
+/// Minimum untraded share of the run's time; less is ignored.
 const NOTABLE: f64 = 0.02;
-/// From this share on, the result is that of the limit.
+/// From this untraded share on, the result is that of the limit.
 const MOST: f64 = 0.5;
 
 pub(super) fn find(

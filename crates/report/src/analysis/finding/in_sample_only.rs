@@ -1,4 +1,4 @@
-//! Every candle of the run was seen when its variant was chosen among others.
+//! Finding: every candle of the run was already used to choose its variant.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_search::variants::VariantCount;

@@ -1,15 +1,13 @@
-//! A rule with many numbers, and few trades to fit them to.
+//! Finding: a rule has many numbers and few trades to fit them to.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::{BotSettings, IntentRow};
 
-/// Rules with fewer numbers are usual.
 const MIN_NUMBERS: usize = 12;
-/// Trades for each number below which a fit is expected (10 to 20 observations for each parameter: F. E. Harrell,
+/// Fewer trades per number suggest overfitting (10 to 20 observations per parameter: F. E. Harrell,
 /// *Regression Modeling Strategies*, 2015, section 4.4).
 const MIN_TRADES_PER_NUMBER: usize = 20;
 
-/// Returns a finding for the first bot whose rule has too many numbers for its trades. `numbers` are in the bots' order.
 pub(super) fn find(numbers: &[usize], settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
     numbers.iter().zip(bots).enumerate().find_map(|(index, (numbers, bot))| {
         let trades = settled.iter().filter(|row| row.approved.bot().index() == index).count();

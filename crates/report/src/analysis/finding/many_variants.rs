@@ -1,12 +1,10 @@
-//! Many variants were tried: the best of them is good by luck, too.
+//! Finding: many variants were tried, and the best of them is partly luck.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_search::variants::VariantCount;
 use std::fmt::Write as _;
 
-/// From so many on it is more than good to know.
 const MANY: u64 = 10;
-/// What a p-value is held to.
 const ALPHA: f64 = 0.05;
 
 pub(super) fn find(variants: &VariantCount) -> Option<Finding> {

@@ -1,12 +1,13 @@
-//! Without a price step prices inside of a candle are not rounded, and what a venue would call a draw is won or lost by less than it
-//! quotes.
+//! Finding: without a price step, prices are not rounded.
+//!
+//! Trades that a venue would call a draw are then won or lost by less than its smallest price
+//! difference.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Outcome, Symbol};
 use std::collections::BTreeMap;
 
-/// The share of trades above which it is worth a finding.
 const NOTED: f64 = 0.01;
 
 pub(super) fn find(
@@ -35,7 +36,8 @@ pub(super) fn find(
     })
 }
 
-/// How many steps are nearest to a price, as the simulated venue rounds it: those of candles are one divided by a whole number, or 1.
+/// Rounds a price to whole steps, as the simulated venue does. Steps of candles are 1 or one
+/// divided by a whole number.
 fn steps_of(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }

@@ -1,9 +1,8 @@
-//! The profit is that of one hour of the day: without it nothing is left.
+//! Finding: the whole profit comes from one hour of the day.
 
 use super::super::Cell;
 use super::{Finding, FindingKind, Severity};
 
-/// A run in fewer hours than this has nothing to compare.
 const FEWEST_HOURS: usize = 3;
 
 pub(super) fn find(hours: &[Cell]) -> Option<Finding> {

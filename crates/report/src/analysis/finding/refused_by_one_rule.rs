@@ -1,14 +1,15 @@
-//! One rule refused the signals: the result is that of the rule, and not of the strategy.
+//! Finding: one rule refused most signals, so the result is the rule's, not the strategy's.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_backtest::Summary;
 use candlewick_engine::Rule;
 
-/// Share of all signals from which on a rule that refuses briefly or by the clock is reported.
+/// Share of all signals from which a rule that refuses briefly or by schedule is reported.
 const NEARLY_ALL: f64 = 0.90;
-/// Share for any other rule, such as a daily limit: from there on the limit decides most of the result.
+/// Share for any other rule, such as a daily limit: from there on the limit decides most of the
+/// result.
 const MOST: f64 = 0.50;
-/// With fewer signals a finding needs that none came through.
+/// With fewer signals, the finding requires that none was accepted.
 const MIN_SIGNALS: u64 = 20;
 
 pub(super) fn find(summary: &Summary) -> Option<Finding> {
@@ -37,14 +38,12 @@ pub(super) fn find(summary: &Summary) -> Option<Finding> {
     Some(Finding { kind: FindingKind::RefusedByOneRule, severity, text })
 }
 
-/// Returns the share of refused signals from which on a rule is reported.
 fn notable_share(name: &str) -> f64 {
     let is_usual = |rule: Rule| rule.is_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
     if rule.is_some_and(is_usual) { NEARLY_ALL } else { MOST }
 }
 
-/// What refused, and what to look at. Not all that a signal is refused for is a rule of the engine.
 fn cause_of(name: &str) -> (&'static str, &'static str) {
     match name {
         "NoPrice" => (

@@ -1,4 +1,4 @@
-//! Wins and losses do not come in random order: chances change, and what came before tells how.
+//! Finding: wins and losses are not in random order, so the win rate changes over time.
 
 use super::super::apart::apart;
 use super::{Finding, FindingKind, Severity};
@@ -7,10 +7,9 @@ use candlewick_sdk::Outcome;
 use candlewick_statistics::runs_test;
 use std::collections::BTreeMap;
 
-/// An honest run, of whatever win rate, is accused once in a hundred times.
+/// False positive rate for a run with a constant win rate.
 const ALPHA: f64 = 0.01;
 
-/// Symbol by symbol, of trades that do not overlap.
 pub(super) fn find(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
     let mut symbols: BTreeMap<&str, Vec<&IntentRow>> = BTreeMap::new();
     for row in settled.iter().filter(|row| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))) {

@@ -1,31 +1,26 @@
-//! The sizes of the stakes turn the result around: per unit of stake and in money it has opposite signs.
+//! Finding: stake sizes reverse the result, with opposite signs per unit of stake and in money.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_backtest::metric::Expectancy;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{MoneyScale, Outcome};
 
-/// With fewer trades the mean says nothing: at a payout of 80 % a trade returns 0.8 or -1, so that of 30 is uncertain by a third of the
-/// stake either way (1.96 * 0.9 / sqrt(30)), and one more win would often turn its sign.
+/// With fewer trades the mean says nothing. At a payout of 80 % a trade returns 0.8 or -1, so the
+/// mean of 30 is uncertain by a third of the stake either way (1.96 * 0.9 / sqrt(30)), and one more
+/// win would often change its sign.
 const MIN_DECIDED: u64 = 30;
 
-/// The result of the same trades per unit of stake and in money.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StakedResult {
-    /// Trades won or lost.
     pub(crate) decided: u64,
-    /// Mean return of a trade, each with a stake of 1.
     pub(crate) return_per_unit: f64,
-    /// Profit in money.
     pub(crate) profit: f64,
-    /// Decimals of the money.
     pub(crate) decimals: u32,
-    /// Whether all trades staked the same amount. Then only rounding tells money and units apart.
+    /// With equal stakes, money and units differ only by rounding.
     pub(crate) has_equal_stakes: bool,
 }
 
 impl StakedResult {
-    /// Computes the result of settled trades, `None` if there are none.
     pub(crate) fn from_rows(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let return_per_unit = Expectancy::of(settled, scale)?.return_per_unit;
         let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
@@ -40,7 +35,6 @@ impl StakedResult {
         })
     }
 
-    /// Returns the finding if units and money disagree, with the ladders among `bots` named.
     pub(crate) fn finding(&self, bots: &[&BotSettings]) -> Option<Finding> {
         if self.decided < MIN_DECIDED || self.has_equal_stakes {
             return None;

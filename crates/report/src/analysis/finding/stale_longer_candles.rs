@@ -1,4 +1,4 @@
-//! A strategy read longer candles that were out of date.
+//! Finding: a strategy read longer candles that were out of date.
 
 use super::{Finding, FindingKind, Severity, StaleLonger};
 use crate::page::span;
@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 /// Share of candles above which the result is not that of the rule.
 const SERIOUS: f64 = 0.01;
 
-/// Returns one finding about all bots, as serious as that of the worst.
 pub(super) fn find(stale: &[StaleLonger]) -> Option<Finding> {
     let share = |one: &StaleLonger| one.staleness.stale as f64 / one.staleness.candles.max(1) as f64;
     let worst = stale.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;

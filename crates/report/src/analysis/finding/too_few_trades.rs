@@ -1,11 +1,11 @@
-//! Too few trades: the win rate may be far from the true one.
+//! Finding: too few trades for a reliable win rate.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_backtest::metric::WinRates;
 
-/// Half the width of the interval above which it is serious: about below 95 trades.
+/// Half-width of the confidence interval: reached below about 95 trades.
 const SERIOUS: f64 = 0.10;
-/// Above which it is a warning: about below 380 trades.
+/// Half-width of the confidence interval: reached below about 380 trades.
 const WARNING: f64 = 0.05;
 
 pub(super) fn find(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {

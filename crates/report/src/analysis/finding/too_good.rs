@@ -1,33 +1,34 @@
-//! A result that is too good to be true: usually a strategy that knows what comes next.
+//! Finding: a result too good to be true, usually because of look-ahead.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_statistics::{WinRate, clopper_pearson_interval};
 
-/// A true win rate above this is not believed. At a payout of 80 it earns 35 % of each stake: staking 1 % of the balance doubles it every
-/// 200 trades, and nobody is known to have had that for long.
+/// A higher true win rate is not credible. At a payout of 80 % it earns 35 % of each stake: staking
+/// 1 % of the balance doubles it every 200 trades, and no trader is known to have sustained that.
 const WIN_RATE: f64 = 0.75;
-/// So sure is the lower end of the win rate: an honest edge of up to that rate is accused less often than one time in a thousand.
+/// Confidence of the win rate's lower bound: an honest edge of up to that rate is reported less
+/// than once in a thousand times.
 const CONFIDENCE: f64 = 0.998;
-/// A profit factor from this on is not believed: at a payout of 80 it takes a win rate of 83 %.
+/// A profit factor from this value on is not credible: at a payout of 80 % it takes a win rate of
+/// 83 %.
 const PROFIT_FACTOR: f64 = 4.0;
-/// In fewer trades that do not overlap a profit factor says little: 42 wins of 50 come to a true 60 % once in 3,000 times.
+/// With fewer trades that do not overlap, a profit factor says little: a true 60 % reaches 42 wins
+/// of 50 once in 3,000 times.
 const GROUPS_FOR_FACTOR: u64 = 50;
-/// Without two losses in a row in so many such trades: once in a million times at a true 60 %.
+/// This many such trades without two losses in a row occur once in a million times at a true 60 %.
 const GROUPS_WITHOUT_STREAK: u64 = 100;
 
-/// Trades that were won or lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DecidedTrades {
     pub(crate) won: u64,
     pub(crate) lost: u64,
     pub(crate) longest_losing_streak: u64,
-    /// Wins over losses, with a stake of 1 each. `None` without a loss.
+    /// Wins over losses, with a stake of 1 each; `None` without a loss.
     pub(crate) profit_factor: Option<f64>,
-    /// Trades of which no two were open at the same time.
+    /// Trades that were never open at the same time.
     pub(crate) apart: u64,
 }
 
-/// Returns the finding that trades are too good to be true.
 pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     let DecidedTrades { won, lost, longest_losing_streak, profit_factor, apart } = *trades;
     let decided = won + lost;
@@ -56,7 +57,8 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     })
 }
 
-/// The lower end of the win rate, if only trades that do not overlap are independent.
+/// Returns the lower bound of the win rate, counting only trades that do not overlap as
+/// independent.
 fn lower_end(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;

@@ -1,13 +1,12 @@
-//! A payout is assumed that no venue is known to pay.
+//! Finding: the run assumes a payout that no known venue pays.
 
 use super::{Finding, FindingKind, Severity};
 
-/// Below this, the setting was rather meant as a fraction: 0.8 is 0.8 %. Venues are seen to pay 60 to 92.
+/// A lower payout was probably meant as a fraction: 0.8 is 0.8 %. Known venues pay 60 to 92 %.
 const LEAST: f64 = 20.0;
-/// Above this, a win would bring more than a loss costs, and a coin toss would earn money.
+/// Above this, a win pays more than a loss costs, and a coin toss would earn money.
 const MOST: f64 = 100.0;
 
-/// Returns the finding that trades assume a payout that no venue is known to pay.
 pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
     let assumed = assumed_percent.filter(|assumed| !(LEAST..=MOST).contains(assumed))?;
     let why = if assumed > MOST {

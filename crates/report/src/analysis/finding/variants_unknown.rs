@@ -1,15 +1,11 @@
-//! Nobody knows how many variants were tried, and so nothing corrects for their number.
+//! Finding: the number of variants tried is unknown, so the result is not corrected for it.
 
 use super::{Finding, FindingKind, Severity};
 
-/// Why it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariantsUnknown {
-    /// They are not counted.
     NotCounted,
-    /// The ledger began with this run.
     Before,
-    /// The ledger cannot be kept, or something is missing of it: what.
     Lost(String),
 }
 

@@ -1,4 +1,4 @@
-//! Two parameters as a map: each cell has the colour of the mean of its sets.
+//! Heat map of two parameters, colored by the mean score of each cell's sets.
 
 use super::ruler::{Ruler, Shade};
 use super::{rulers, short};
@@ -10,7 +10,6 @@ const LEFT: f64 = 90.0;
 const BELOW: f64 = 45.0;
 const SIDE: f64 = 360.0;
 
-/// The sets of a cell.
 #[derive(Default)]
 struct Cell {
     sum: f64,

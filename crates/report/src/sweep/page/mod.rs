@@ -1,5 +1,6 @@
-//! The page of a sweep: heat maps of two parameters each, and all trials as lines through parallel axes. One file
-//! without anything from elsewhere: drawings in SVG, and a script of its own of a few lines.
+//! The page of a sweep: heat maps of parameter pairs, and all trials on parallel axes.
+//!
+//! One file without external resources: SVG drawings and a small script.
 
 mod heat_map;
 mod parallel;
@@ -12,14 +13,8 @@ use std::io::{self, Write};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Axes of which every pair gets a heat map.
 const MAX_PAIRED: usize = 4;
 
-/// Writes the page of a sweep's rows, and how much of the best is luck. Rows that do not count are left out of the drawings.
-/// `notices` are what the reader has to know of who ran them.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_sweep_page(
     rows: &[TrialRow],
     space: &Space,
@@ -75,7 +70,6 @@ pub fn write_sweep_page(
     write!(writer, "<script>{SCRIPT}</script></body></html>")
 }
 
-/// What choosing the best is worth.
 fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
     write!(
         writer,
@@ -96,13 +90,11 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
     )
 }
 
-/// Where each axis puts its values on a line.
 fn rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
     let axes = space.axes().iter().enumerate();
     axes.map(|(place, axis)| Ruler::of(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
 }
 
-/// A number with as many digits as a label needs.
 fn short(number: f64) -> String {
     let digits = if number.abs() >= 1_000.0 {
         0

@@ -1,4 +1,4 @@
-//! Every set as a line through parallel axes, one for each parameter and one for the score.
+//! Parallel axes: each set is a line through one axis per parameter and one for the score.
 
 use super::ruler::Shade;
 use super::{rulers, short};
@@ -6,7 +6,7 @@ use crate::markup::escaped;
 use candlewick_search::sweep::{Objective, Space, TrialRow};
 use std::io::{self, Write};
 
-/// Lines that are drawn; of more, the best and an even choice of the rest.
+/// Maximum number of lines. With more, draws the best and an even selection of the rest.
 const MAX_LINES: usize = 1_500;
 const BEST_LINES: usize = 100;
 const TOP: f64 = 30.0;
@@ -14,7 +14,7 @@ const HEIGHT: f64 = 380.0;
 const GAP: f64 = 160.0;
 const LEFT: f64 = 60.0;
 
-/// `rows` from the best to the worst.
+/// `rows` are sorted from best to worst.
 pub(super) fn draw(
     rows: &[&TrialRow],
     space: &Space,

@@ -1,28 +1,24 @@
-//! Values as places and colours.
+//! Scales that map values to positions and colors.
 
 use super::short;
 use crate::markup::escaped;
 use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
-/// Values of a list that get a place each; longer lists are cut into parts.
+/// Maximum length of a list whose values get one position each. Longer lists are binned.
 const MAX_PLACES: usize = 40;
 const PARTS: usize = 20;
 
-/// Where the values of an axis lie, from 0 to 1.
 pub(super) struct Ruler {
     pub(super) name: String,
     places: Places,
 }
 
 enum Places {
-    /// Each value has its own.
     Listed(Vec<Setting>),
-    /// Numbers from the least to the most that occurs.
     Between(f64, f64),
 }
 
-/// Colours from the worst to the best.
 pub(super) struct Shade {
     low: f64,
     high: f64,
@@ -38,7 +34,6 @@ impl Ruler {
         Self { name, places: Places::Between(low, high) }
     }
 
-    /// How many cells it has.
     pub(super) fn cells(&self) -> usize {
         match &self.places {
             Places::Listed(list) => list.len(),
@@ -46,12 +41,10 @@ impl Ruler {
         }
     }
 
-    /// The cell of a value.
     pub(super) fn cell(&self, setting: &Setting) -> usize {
         ((self.at(setting) * self.cells() as f64) as usize).min(self.cells() - 1)
     }
 
-    /// Where a value lies: the middle of its place, or between the ends.
     pub(super) fn at(&self, setting: &Setting) -> f64 {
         match &self.places {
             Places::Listed(list) => {
@@ -62,7 +55,6 @@ impl Ruler {
         }
     }
 
-    /// What stands beside its places: at most so many, from the first to the last.
     pub(super) fn labels(&self, most: usize) -> Vec<(f64, String)> {
         match &self.places {
             Places::Listed(list) => {
@@ -79,22 +71,20 @@ impl Ruler {
 }
 
 impl Shade {
-    /// Over these scores; `None` without any.
     pub(super) fn of(scores: impl Iterator<Item = f64>) -> Option<Self> {
         ends(scores).map(|(low, high)| Self { low, high })
     }
 
-    /// The ends of the scale.
     pub(super) const fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Where a score lies, from 0 to 1.
     pub(super) fn at(&self, score: f64) -> f64 {
         part(score, self.low, self.high)
     }
 
-    /// A score's colour, from dark blue by green to yellow: as bright as it is good, also in grey.
+    /// Returns a color from dark blue through green to yellow. Brightness increases with the score,
+    /// so it also reads in gray.
     pub(super) fn colour(&self, score: f64) -> String {
         const STOPS: [[f64; 3]; 5] = [
             [68.0, 1.0, 84.0],
@@ -112,7 +102,6 @@ impl Shade {
         format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
     }
 
-    /// What the colours mean.
     pub(super) fn draw_legend(&self, writer: &mut impl Write, objective: Objective) -> io::Result<()> {
         write!(writer, "<svg class=\"legend\" viewBox=\"0 0 400 40\" width=\"400\" role=\"img\">")?;
         for step in 0..50 {
@@ -148,7 +137,6 @@ fn ends(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// Where a number lies between two; in the middle of two that are the same.
 fn part(number: f64, low: f64, high: f64) -> f64 {
     if high > low { ((number - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
 }

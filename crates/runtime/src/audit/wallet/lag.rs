@@ -1,15 +1,15 @@
-//! How far the wallet lags behind what our trades moved.
+//! Lag of the wallet behind the changes of our trades.
 
 use super::{LONGEST_LAG, WalletAudit};
 use candlewick_sdk::Millis;
 
 impl WalletAudit {
-    /// Returns the lag that is allowed for: the setting, or twice the longest that was measured.
     pub(crate) fn lag(&self, setting: Millis) -> Millis {
         setting.max(self.longest_lag * 2).min(LONGEST_LAG)
     }
 
-    /// A trade was corrected: what looked like lag may have been that the wallet followed the right result.
+    /// Resets the measured lag after a correction. The wallet may have shown the right result
+    /// early.
     pub(crate) fn forget_lag(&mut self) {
         (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
         if let Some(suspect) = &mut self.suspect {

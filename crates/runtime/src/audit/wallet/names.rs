@@ -1,11 +1,10 @@
-//! The identity of the account's wallets: readings of other wallets say nothing about this ledger.
+//! Identity of the account's wallets. Readings of other wallets say nothing about this ledger.
 
 use super::WalletAudit;
 use candlewick_broker::WalletName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A wallet as the journal remembers it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KnownWallet {
     id: String,
@@ -15,24 +14,14 @@ pub(crate) struct KnownWallet {
     currency: Option<String>,
 }
 
-/// What a reading says about the identity of the wallets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameCheck {
-    /// The wallets that are known, or none that are named.
     Known,
-    /// The first wallets that are named.
     New(Vec<KnownWallet>),
-    /// Other wallets.
-    Other {
-        /// The known ones.
-        known: String,
-        /// The ones that were read.
-        found: String,
-    },
+    Other { known: String, found: String },
 }
 
 impl WalletAudit {
-    /// Compares the wallets of a reading with those of the first one, and remembers the first.
     pub(crate) fn check_names(&mut self, wallets: &[WalletName]) -> NameCheck {
         let wallets: Vec<KnownWallet> = wallets.iter().map(KnownWallet::from).collect();
         match &self.names {
@@ -46,12 +35,10 @@ impl WalletAudit {
         }
     }
 
-    /// Takes the wallets that an earlier run has noted.
     pub(crate) fn recall_names(&mut self, wallets: Vec<KnownWallet>) {
         self.names = Some(wallets);
     }
 
-    /// Lets the next reading say which wallets they are.
     pub(crate) fn forget_names(&mut self) {
         self.names = None;
     }

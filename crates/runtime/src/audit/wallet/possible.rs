@@ -1,23 +1,22 @@
-//! The differences that a reading may mean.
+//! The set of differences that a reading allows.
 
 use super::UnderWayMoney;
 use candlewick_sdk::Money;
 
-/// With more sums every amount is explained.
+/// Above this number of sums, any amount counts as explained.
 const MAX_SUMS: usize = 4_096;
 
-/// A reading minus the ledger's free balance, with what may be in it.
 #[derive(Debug)]
 pub(super) struct Possible {
     raw: Money,
-    /// Sums of what may explain a part of it, ascending; `None` if there are too many, or if any amount may.
+    /// Ascending sums that may explain part of `raw`; `None` if too many, or if any amount is
+    /// possible.
     sums: Option<Vec<Money>>,
     least: Money,
     greatest: Money,
 }
 
 impl Possible {
-    /// Builds the differences of a reading that may lack `unshown` and contain what is under way.
     pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &UnderWayMoney) -> Self {
         let unshown: Vec<[Money; 1]> = unshown.map(|amount| [amount]).collect();
         let choices =
@@ -33,32 +32,26 @@ impl Possible {
         }
     }
 
-    /// Returns the reading minus the ledger's free balance.
     pub(super) const fn raw(&self) -> Money {
         self.raw
     }
 
-    /// Returns the largest difference that is possible.
     pub(super) fn largest_difference(&self) -> Money {
         self.raw - self.least
     }
 
-    /// Returns every difference that is possible, descending; none if there are too many.
     pub(super) fn differences(&self) -> Vec<Money> {
         self.sums.iter().flatten().map(|sum| self.raw - *sum).collect()
     }
 
-    /// Returns whether the reading means this difference to the cent, without anything under way or late.
     pub(super) fn is_raw(&self, difference: Money) -> bool {
         self.raw == difference
     }
 
-    /// Returns whether the reading may mean this difference.
     pub(super) fn contains(&self, difference: Money) -> bool {
         self.nearest(difference) == difference
     }
 
-    /// Returns the possible difference that is nearest to a known one, the smaller of two.
     pub(super) fn nearest(&self, known: Money) -> Money {
         let wanted = self.raw - known;
         let explained = match &self.sums {
@@ -69,7 +62,7 @@ impl Possible {
     }
 }
 
-/// The sums of none or one of each choice, ascending; `None` if there are too many.
+/// Returns the sums of at most one amount per choice, ascending; `None` if there are too many.
 fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {
@@ -85,7 +78,6 @@ fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec
     Some(sums)
 }
 
-/// The sum that is nearest to the wanted one; of two the smaller.
 fn nearest_of(sums: &[Money], wanted: Money) -> Money {
     let place = sums.partition_point(|sum| *sum < wanted);
     let beside = [place.checked_sub(1).and_then(|below| sums.get(below)), sums.get(place)];

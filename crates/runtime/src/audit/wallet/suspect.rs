@@ -1,34 +1,32 @@
-//! A difference before its confirmation.
+//! An unconfirmed difference between wallet and ledger.
 
 use super::possible::Possible;
 use super::{LONGEST_LAG, Reading, WalletAudit, size};
 use crate::resolver::sums_of;
 use candlewick_sdk::{Millis, Money};
 
-/// A difference that has been seen and is not confirmed.
 #[derive(Clone, Debug)]
 pub(super) struct Suspect {
-    /// Wallet minus ledger, at each of its readings, and whether the amounts under way were known then.
+    /// Wallet minus ledger for each reading, and whether all amounts in flight were known.
     raws: Vec<(Money, bool)>,
-    /// Part of the last reading's difference that neither lag nor trades under way explain.
     pub(super) difference: Money,
-    /// The largest difference that all its readings allow, a shortage beyond the confirmed one.
+    /// Largest difference that all readings allow; a shortage beyond the confirmed one.
     pub(super) certain: Money,
-    /// The differences that all its readings may mean; none if there are too many.
+    /// Differences that all readings allow; empty if there are too many.
     candidates: Vec<Money>,
     pub(super) first: Millis,
     pub(super) last: Millis,
-    /// Newest change that may have caused it.
     pub(super) caused_at: Option<Millis>,
-    /// Whether the wallet changed at its first reading, and not the ledger.
     pub(super) is_of_wallet: bool,
-    /// Whether it was larger, at one of its readings, than all that our trades had moved until then.
+    /// Whether some reading showed more than all that our trades had moved until then.
     pub(super) is_from_outside: bool,
 }
 
 impl Suspect {
-    /// Returns the difference that its readings mean: of all that they may mean the one that two of them or more have to the
-    /// cent while all amounts under way were known, else the one that is nearest to the confirmed one.
+    /// Returns the most plausible candidate.
+    ///
+    /// Prefers an exact amount that two readings showed while all amounts in flight were known,
+    /// then the candidate nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
@@ -37,7 +35,6 @@ impl Suspect {
 }
 
 impl WalletAudit {
-    /// The suspect that a reading makes: the one of before where it may have grown by what our trades moved since.
     pub(super) fn suspected(
         &self,
         (difference, possible): (Money, &Possible),

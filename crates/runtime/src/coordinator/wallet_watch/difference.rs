@@ -1,4 +1,4 @@
-//! A difference between wallet and ledger: recorded, named, booked or halted at.
+//! Handling of a difference between wallet and ledger: record, report, book or halt.
 
 use super::Coordinator;
 use crate::audit::UnderWayMoney;
@@ -7,14 +7,12 @@ use candlewick_engine::{Control, EventKind, IntentRow};
 use candlewick_sdk::{Millis, Money, Outcome};
 
 impl Coordinator {
-    /// Hands the Session the present difference, where that is another than before.
     pub(super) fn record_difference(&mut self, amount: Money, step: &mut Step<'_>) {
         if self.session.ledger().difference() != amount {
             self.handle(step.now, EventKind::WalletDifference { amount }, step);
         }
     }
 
-    /// A second reading has confirmed a change: it is booked as a movement from outside, or kept as a difference.
     pub(super) fn confirm_difference(&mut self, change: Money, may_be_of_trades: bool, step: &mut Step<'_>) {
         let is_too_large = self.is_too_large(change);
         if may_be_of_trades || is_too_large {
@@ -33,7 +31,6 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// A surplus that lasts is booked, unless it is so large that an operator has to accept it.
     pub(super) fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         if !self.is_too_large(surplus) {
             self.audits.wallet.accept();
@@ -51,7 +48,6 @@ impl Coordinator {
         self.found_of_wallet(text, step);
     }
 
-    /// Reports a difference, and that it has ended. One that grows is reported again once it has doubled.
     pub(super) fn name_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
         if difference == Money::ZERO {
@@ -81,7 +77,6 @@ impl Coordinator {
         }
     }
 
-    /// Says how far the wallet is from what the trades explain, and which trades that may come from.
     pub(in crate::coordinator) fn describe_difference(&self, difference: Money) -> String {
         let (account, scale) = (self.session.account(), self.session.scale());
         let word = if difference.is_positive() { "more" } else { "less" };
@@ -95,7 +90,6 @@ impl Coordinator {
         }
     }
 
-    /// The trades whose money is missing, where that explains a shortage to the cent; else the first since both agreed.
     fn cause_of(&self, difference: Money) -> Option<String> {
         let since = self.audits.wallet.explained_until()?;
         let rows = || self.session.book().rows().iter();
@@ -138,7 +132,6 @@ impl Coordinator {
         })
     }
 
-    /// Halts; a run that is halted for something else is told all the same.
     pub(super) fn halt_or_alarm(&mut self, text: String, step: &mut Step<'_>) {
         if self.session.halted().is_some() {
             self.session.alarm(text, step);
@@ -147,15 +140,16 @@ impl Coordinator {
         }
     }
 
-    /// Whether a change is more than `max_unexplained_percent` of the equity.
     fn is_too_large(&self, change: Money) -> bool {
         let percent = f64::from(self.settings.max_unexplained_percent);
         let equity = self.session.ledger().equity().max(Money::ZERO);
         percent > 0.0 && size(change) > equity.scaled_down(percent / 100.0)
     }
 
-    /// Resumes. A difference that halted the run, or that has lasted for so long that it is no lag, is booked; another one
-    /// goes on. Other wallets are those of the account from here on.
+    /// Resumes the run and accepts the current wallets.
+    ///
+    /// A difference that halted the run, or that has lasted longer than lag can, is booked. Others
+    /// remain.
     pub(in crate::coordinator) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
         let has_lasted = self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
@@ -186,7 +180,6 @@ impl Coordinator {
         self.record_difference(self.audits.wallet.confirmed(), step);
     }
 
-    /// What stands between wallet and ledger, for the status.
     pub(in crate::coordinator) fn wallet_troubles(&self) -> impl Iterator<Item = String> {
         let difference = self.audits.wallet.confirmed();
         let difference = (difference != Money::ZERO).then(|| self.describe_difference(difference));
@@ -194,12 +187,10 @@ impl Coordinator {
     }
 }
 
-/// Returns whether an intent was settled, or else answered, after a moment.
 pub(in crate::coordinator) fn is_later(row: &IntentRow, moment: Millis) -> bool {
     row.settled_at.or(row.answered_at).is_some_and(|at| at > moment)
 }
 
-/// Which part of what a trade returns.
 #[derive(Clone, Copy)]
 enum Part {
     Whole,

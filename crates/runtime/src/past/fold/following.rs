@@ -1,4 +1,4 @@
-//! The fold goes on beside a run that writes, and has snapshots kept.
+//! Keeps the fold up to date with a running writer, and has its snapshots stored.
 
 use super::JournalFold;
 use crate::least_remembered;
@@ -8,19 +8,19 @@ use candlewick_journal::{Follower, Head, IntentRows, JournalError, LineKind, Sto
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-/// How long a settled trade's row is retained for a correction, and how many of them.
+/// Retention of settled rows for corrections, by age and number.
 const CORRECTED_FOR: Millis = Millis::DAY;
 const MAX_CORRECTED: usize = 20_000;
 
-/// At a run's end a snapshot is worth its room once this part of the usual lines has come.
+/// Fraction of the snapshot interval (1/n) from which a snapshot at the end of a run is worthwhile.
 const WORTH_AT_END: u64 = 10;
 
-/// So many parts of intents that are in none yet are worth a snapshot, too, however few lines have come: until they are in one, the fold
-/// holds them, and the next start reads their lines.
+/// Number of unsaved parts from which a snapshot is worthwhile, however few lines were added.
+///
+/// Until then, the fold retains these intents and the next start reads their lines.
 const WORTH_PARTS: u64 = 4;
 
 impl JournalFold {
-    /// Forgets the intents that are over and stand in the tables and in the parts of snapshots: nothing is made of them here any more.
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
@@ -38,7 +38,8 @@ impl JournalFold {
         }
     }
 
-    /// Whether a piece is to be written now. None is before the run that it follows has begun: no header would say of which settings it is.
+    /// Returns whether to write a piece now. Never before the run's header, which determines the
+    /// settings.
     fn has_piece(&self, is_end: bool) -> bool {
         !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
     }
@@ -50,7 +51,6 @@ impl JournalFold {
     }
 }
 
-/// The trades that settled last: their results may be corrected.
 fn recent_settlements(past: &Past) -> BTreeSet<IntentId> {
     let since = past.last_received - least_remembered().unwrap_or(CORRECTED_FOR);
     let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));

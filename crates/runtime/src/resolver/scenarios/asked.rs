@@ -1,4 +1,4 @@
-//! What the resolver says of its doubts between two listings.
+//! Scenarios of what the resolver reports between two listings.
 
 use super::super::testing::{doubt, listing};
 use super::super::{Accepted, Decision, Doubt};

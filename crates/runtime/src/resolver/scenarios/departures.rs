@@ -1,4 +1,4 @@
-//! Trades that the venue may have made of a request although they are not what was asked for.
+//! Scenarios of trades that depart from the order they may belong to.
 
 use super::super::testing::{doubt, listing};
 use super::super::{Decision, Doubt};
@@ -7,7 +7,6 @@ use candlewick_broker::{Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis};
 
-/// One that differs from what was asked for by its direction.
 fn sold(id: &str, second: i64) -> TradeReport {
     TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, second) }
 }

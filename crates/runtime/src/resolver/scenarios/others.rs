@@ -1,4 +1,4 @@
-//! Several doubts at once: what the others may have to do with the wallet and the list.
+//! Scenarios of several doubts that compete for trades and wallet surplus.
 
 use super::super::testing::{doubt, listing};
 use super::super::{Decision, Doubt};
@@ -7,7 +7,6 @@ use candlewick_broker::{Progress, Reported, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
 
-/// Twins of 10.00 each that the list does not show, with this in the wallet: what follows once that is sure.
 fn absent(wallet: i64, expected: &[&str]) -> Scenario {
     let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
     scenario.wallet = Some(wallet);
@@ -117,7 +116,6 @@ fn as_many_trades_that_time_does_not_pair_are_for_a_person_at_once() {
     scenario.look(415, &trades, &["1? too many", "2? too many"]);
 }
 
-/// What is in the wallet later may be what the venue gave back for the trade itself.
 #[test]
 fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
     for (lowest, has_stood, expected) in [

@@ -1,4 +1,4 @@
-//! A strategy on a market, with the runs that the others are compared with.
+//! A strategy on a market, with the runs that checks compare against.
 
 #![expect(clippy::unnecessary_wraps, reason = "what a check ends with is what it returns")]
 
@@ -6,20 +6,16 @@ use super::subject::{Answer, Manner, Stop, Subject};
 use super::{Check, Checked, Finding, Market};
 use crate::{Candle, LongerCandles};
 
-/// A strategy on a market.
 pub(super) struct Bench<'a> {
     pub(super) subject: &'a Subject,
     pub(super) market: &'a Market,
     pub(super) candles: &'a [Candle],
     pub(super) warmup: usize,
     longer: LongerCandles,
-    /// Its answers in its first run, as live: [`Manner::LIVE`].
     pub(super) answers: Vec<Answer>,
-    /// And when it is shown nothing of its trades: [`Manner::ALONE`].
     pub(super) alone: Vec<Answer>,
 }
 
-/// What a check found on a market, or how the strategy broke down.
 pub(super) type Found = Result<(Finding, String), Stop>;
 
 impl<'a> Bench<'a> {
@@ -32,8 +28,6 @@ impl<'a> Bench<'a> {
         Ok(Self { subject, market, candles, warmup, longer, answers, alone })
     }
 
-    /// How many candles a live run that begins behind these shows it: its warm-up, and more where candles are missing
-    /// inside longer ones; all, where these are too few.
     pub(super) fn history(&self, candles: &[Candle]) -> usize {
         self.longer.history(self.warmup, candles).unwrap_or(candles.len())
     }
@@ -43,10 +37,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A check, as it is made on a market.
 pub(super) type Make<'m> = dyn FnMut(&Bench<'_>) -> Found + 'm;
 
-/// A check on each market, until it fails. What is noted on one counts for all.
 pub(super) fn on_all(check: Check, benches: &[Bench<'_>], make: &mut Make<'_>) -> Checked {
     let mut last = check.found(Finding::NotRun, "no candles");
     for bench in benches {
@@ -62,7 +54,6 @@ pub(super) fn on_all(check: Check, benches: &[Bench<'_>], make: &mut Make<'_>) -
     last
 }
 
-/// A strategy that breaks down where it did not before has failed the check.
 pub(super) fn once(check: Check, found: Found) -> Checked {
     match found {
         Ok((finding, words)) => check.found(finding, words),

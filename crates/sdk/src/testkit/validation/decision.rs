@@ -1,4 +1,4 @@
-//! Decisions as they are compared between processes.
+//! Decisions for comparison between processes.
 
 use super::decoys::Decoys;
 use super::subject::{Answer, Manner, Showing, Subject, guarded};
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
 
-/// What a strategy asked for, and when.
+/// A request for a trade, with its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// The candle that closed, or that was forming, counted from 0.
+    /// Index of the closed or forming candle, 0-based.
     pub candle: usize,
-    /// Which of the prices inside the candle; the number after the last for its close.
+    /// Index of the price inside the candle; one past the last for its close.
     pub moment: u8,
-    /// Up or down.
+    /// Direction of the bet.
     pub direction: Direction,
-    /// An expiry of its own.
+    /// Override of the bot's expiry, if any.
     pub expiry: Option<Expiry>,
 }
 
@@ -28,9 +28,10 @@ impl From<&Answer> for Decision {
 }
 
 impl Subject {
-    /// Returns its decisions. In memory, the shown candle is followed by decoys instead of later candles.
+    /// Returns the strategy's decisions.
     ///
-    /// `rivals` run beside it: the first half of them is built before it, the others after it.
+    /// In memory, the current candle is followed by decoys instead of later candles. `rivals` run
+    /// in parallel: the first half is built before the strategy, the others after it.
     ///
     /// # Errors
     /// A sentence if it cannot be built, or panics.
@@ -38,7 +39,7 @@ impl Subject {
         self.decisions_watched(candles, rivals, &mut || {})
     }
 
-    /// Like [`Self::decisions`], and calls `built` between building the strategy and the first candle.
+    /// Like [`Self::decisions`], and calls `built` between build and first candle.
     ///
     /// # Errors
     /// A sentence if it cannot be built, or panics.
@@ -69,7 +70,9 @@ impl Subject {
         guarded(&place, run).map_err(|stop| stop.to_string())
     }
 
-    /// The same strategy as a bot of another symbol with other parameters, as far as their ranges are known.
+    /// Returns the same strategy on another symbol, with other parameters if possible.
+    ///
+    /// Parameters change as far as their ranges are known.
     #[must_use]
     pub fn rival(&self, symbol: crate::Symbol) -> Self {
         let mut rival = self.clone();
@@ -93,7 +96,7 @@ impl Subject {
         if is_sound { rival } else { Self { params: self.params.clone(), ..rival } }
     }
 
-    /// The same strategy under another bot's name.
+    /// Returns the same strategy under another bot name.
     #[must_use]
     pub fn named(&self, bot: &str) -> Self {
         let mut other = self.clone();

@@ -1,4 +1,4 @@
-//! Whether what a strategy declares of its signals is what it answers.
+//! Check that a strategy's declaration matches its signals.
 
 use super::bench::{Bench, Found, failed, passed};
 use super::subject::{Manner, Stop, Subject, guarded};
@@ -6,10 +6,8 @@ use super::{Check, Checked, Finding};
 use crate::{Candle, Direction, ExpirationType, Expiry};
 use std::cell::Cell;
 
-/// A direction and an expiry, or nothing.
 type Asked = Option<(Direction, Option<Expiry>)>;
 
-/// Holds what is declared, as a search makes it of all candles, to what is answered candle by candle.
 pub(super) fn declaration(bench: &Bench<'_>) -> Found {
     match undeclared_expiry(bench)? {
         Some(words) => failed(words),
@@ -17,7 +15,6 @@ pub(super) fn declaration(bench: &Bench<'_>) -> Found {
     }
 }
 
-/// Describes the first signal whose expiry `expiries()` does not name, `None` if there is none.
 fn undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
     let usual = bench.subject.bot.expiry;
     let resolve = |expiry: Option<Expiry>| with_stated_type(expiry.unwrap_or(usual));
@@ -42,8 +39,9 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
     }
 }
 
-/// Holds the [`Declaration`](crate::Declaration) of a strategy to its answers to these candles. A search that goes by a
-/// declaration is only as good as that.
+/// Compares the [`Declaration`](crate::Declaration) of a strategy with its signals.
+///
+/// A search that uses the declaration relies on this.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> Checked {
     super::bench::once(Check::Declaration, compare(subject, candles))
 }

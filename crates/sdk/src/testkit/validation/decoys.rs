@@ -1,12 +1,14 @@
-//! Candles that lie behind the one that is shown and never come.
+//! Decoys: candles in memory after the current one that never occur.
 
 use super::super::candles::moved;
 use super::future::mirrored;
 use super::subject::with_room;
 use crate::{Candle, Interval, Ohlcv};
 
-/// Candles at the times of others, which fall where those rise, with other volumes. In their midst one candle at a time is
-/// shown: who reads on in memory behind it finds these.
+/// Mirrored candles with other volumes, at the times of the real ones.
+///
+/// One real candle at a time is placed among them. A strategy that reads past it in memory finds
+/// decoys.
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {
@@ -22,7 +24,6 @@ impl Decoys {
         Self(with_room(&decoys))
     }
 
-    /// Shows a candle in its place among them.
     pub(super) fn with<T>(&mut self, place: usize, candle: &Candle, show: impl FnOnce(&Candle) -> T) -> T {
         let decoy = std::mem::replace(&mut self.0[place], *candle);
         let shown = show(&self.0[place]);
@@ -31,7 +32,6 @@ impl Decoys {
     }
 }
 
-/// The same candle with another volume.
 pub(super) fn with_volume(candle: &Candle, volume: f64) -> Candle {
     let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
     let numbers = Ohlcv { open, high, low, close, volume };

@@ -1,4 +1,4 @@
-//! Whether signals are sound, also on candles that hardly ever come.
+//! Checks of signal contents, and of signals on extreme candles.
 
 use super::super::candles::{at_interval, flat, gappy, moved, random_walk, wild};
 use super::bench::{Bench, Found, failed, passed};
@@ -7,13 +7,10 @@ use super::look_ahead::behind;
 use super::subject::{Answer, Manner, Stop, Subject, differences, first_difference};
 use crate::{Candle, Millis, Reason};
 
-/// Prices of a coin of many zeros, and of a currency after an inflation.
 const TINY: f64 = 1e-10;
 const HUGE: f64 = 1e10;
-/// Between the smallest and the largest numbers.
 const WILD: &str = "wild prices";
 
-/// Finite numbers in reasons, and no more than they have room for.
 pub(super) fn numbers(bench: &Bench<'_>) -> Found {
     match unsound(&bench.answers) {
         Some(words) => failed(words),
@@ -21,8 +18,6 @@ pub(super) fn numbers(bench: &Bench<'_>) -> Found {
     }
 }
 
-/// Sound answers on candles without movement, with holes, and with small and large prices; no panic even at prices as small
-/// and as large as a number can be; and after a time without movement it is as it was.
 pub(super) fn extremes(subject: &Subject, warmup: usize) -> Found {
     let count = warmup + super::SPARE_CANDLES;
     let walk = random_walk(5, count);
@@ -61,7 +56,6 @@ pub(super) fn extremes(subject: &Subject, warmup: usize) -> Found {
     }
 }
 
-/// The same candles, every 97th of which comes three days late.
 fn with_long_holes(walk: &[Candle]) -> Vec<Candle> {
     let late = |(index, candle): (usize, &Candle)| {
         moved(candle, candle.time() + Millis::DAY * 3 * (index / 97) as i64, 1.0)
@@ -69,7 +63,6 @@ fn with_long_holes(walk: &[Candle]) -> Vec<Candle> {
     walk.iter().enumerate().map(late).collect()
 }
 
-/// The first answer that a time of flat prices changes for longer than the warm-up.
 fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, Stop> {
     let moving = warmup + super::SPARE_CANDLES;
     let mut candles = at_interval(&random_walk(7, 3 * moving), subject.bot.interval);
@@ -97,7 +90,6 @@ fn still(candle: &Candle, price: f64) -> Candle {
     Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
 }
 
-/// What is wrong with a reason that had more numbers than it can keep.
 pub(in crate::testkit) fn too_many_numbers(reason: &Reason) -> Option<String> {
     let most = Reason::MAX_NUMBERS;
     reason.is_cut().then(|| {

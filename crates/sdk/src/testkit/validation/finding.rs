@@ -1,72 +1,84 @@
-//! What a check found.
+//! Findings of the checks.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is checked.
+/// Checks of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Check {
-    /// What comes after a candle changes nothing that was decided by it.
+    /// Later candles do not change earlier decisions.
     LookAhead,
-    /// It hits what follows no more often than can be done without knowing it: on a random walk that nobody has seen, at the bot's
-    /// own expiry and 1 to 60 candles ahead; and it knows no candles by their times, prices or shapes. A binomial test, and one by
-    /// shifts and differences, of an error below one in a million.
+    /// The strategy predicts no better than possible without knowing the future.
+    ///
+    /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The
+    /// strategy must also not recognize candles by their times, prices or shapes. A binomial test,
+    /// and a test with shifts and differences; the error probability is below one in a million.
     Foresight,
-    /// The same candles give the same decisions, also in the first instance of a process and when getters are called between candles.
+    /// The same candles give the same decisions.
+    ///
+    /// Also in the first instance of a process, and if getters are called between candles.
     Determinism,
-    /// Other instances, before it or beside it, change nothing, and it leaves the floating-point mode as it was.
+    /// Other instances, before it or in parallel, have no effect.
+    ///
+    /// The strategy also leaves the floating-point mode unchanged.
     Isolation,
-    /// After `warmup()` candles, the present one counted, it no longer matters where it began, up to the last candle.
+    /// After `warmup()` candles, including the current one, the start has no influence.
+    ///
+    /// Checked up to the last candle.
     Warmup,
-    /// Restored as a live restart does it, it decides as if it had gone on.
+    /// After a live restart, decisions are the same as without it.
     Restart,
-    /// What it declares of its signals is what it answers, and `expiries()` names all of their expiries.
+    /// The declaration matches the signals, and `expiries()` lists all their expiries.
     Declaration,
-    /// What it remembers, of candles and of settlements, does not grow for ever.
+    /// The memory for candles and settlements does not grow forever.
     Memory,
-    /// Every number of its signals is one.
+    /// Every number of a signal is finite.
     Numbers,
-    /// Flat, tiny, huge and broken-off prices, holes of days and large volumes do not upset it.
+    /// Extreme input causes no failure.
+    ///
+    /// Flat, tiny, huge and interrupted prices, gaps of days and large volumes.
     Extremes,
-    /// The files that its parameters name hold nothing of the future.
+    /// The files named by its parameters contain nothing from the future.
     Files,
-    /// The time of day and the date of the machine decide nothing.
+    /// Decisions do not depend on the system time and date.
     Clock,
-    /// In other processes it decides alike: in another environment, folder and time zone, with other arguments, under another
-    /// bot's name, at other addresses, and beside bots of another symbol and other parameters.
+    /// Decisions are the same in other processes.
+    ///
+    /// With another environment, folder, time zone, arguments, bot name and memory layout, and in
+    /// parallel with bots of other symbols and parameters.
     Processes,
-    /// It reads no files but those that its parameters name, and writes none.
+    /// The strategy reads only the files named by its parameters, and writes none.
     Outside,
-    /// It takes no longer for a candle than it may.
+    /// The time per candle is within the limit.
     Speed,
 }
 
-/// How a check ended.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Finding {
-    /// As it should be.
+    /// The rule is met.
     Passed,
-    /// As it may be, and worth knowing.
+    /// The rule is met, with something worth knowing.
     Noted,
-    /// As it must not be.
+    /// The rule is violated.
     Failed,
-    /// There was nothing to check it by.
+    /// The check was not possible.
     NotRun,
 }
 
-/// A check with what it found.
+/// A check with its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checked {
-    /// Which check.
+    /// The check.
     pub check: Check,
-    /// How it ended.
+    /// Result of the check.
     pub finding: Finding,
-    /// What was seen, in a sentence without a full stop.
+    /// Observation as a sentence without a final period.
     pub words: String,
 }
 
 impl Check {
-    /// Its name for people and machines.
+    /// Returns the name for output and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LookAhead => "look-ahead",
@@ -87,14 +99,14 @@ impl Check {
         }
     }
 
-    /// The check with what it found.
+    /// Creates the result of this check.
     pub fn found(self, finding: Finding, words: impl Into<String>) -> Checked {
         Checked { check: self, finding, words: words.into() }
     }
 }
 
 impl Finding {
-    /// Its name for machines.
+    /// Returns the name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",

@@ -1,7 +1,8 @@
-//! The first instance of a process, compared with later ones.
+//! Comparison of the first instance of a process with later ones.
 //!
-//! A backtest trades with one of the first instances of its process. A strategy that cheats only in these would pass all
-//! other checks, so the first instance is shown the given candles before anything else is built.
+//! A backtest trades with one of the first instances of its process. A strategy that cheats only in
+//! these would pass all other checks. So the first instance processes the given candles before
+//! anything else is built.
 
 use super::decoys::Decoys;
 use super::subject::{Answer, Manner, Showing, Stop, Subject, first_difference, guarded};
@@ -9,7 +10,6 @@ use super::{Market, ValidationError};
 use crate::Candle;
 use std::cell::Cell;
 
-/// Candles between two calls of `is_enough`.
 const STRIDE: usize = 64;
 
 /// Decisions of the first instance of a process.
@@ -20,7 +20,7 @@ pub struct FirstRun {
 }
 
 impl FirstRun {
-    /// Builds an instance and shows it the first market until `is_enough` returns true.
+    /// Builds an instance and feeds it the first market until `is_enough` returns true.
     ///
     /// `markets` returns the candles for a warm-up.
     ///
@@ -64,7 +64,6 @@ impl FirstRun {
         self.warmup
     }
 
-    /// Describes how the first instance differs from a later one, `None` if they decide alike.
     pub(super) fn difference(&self, subject: &Subject) -> Result<Option<String>, Stop> {
         let later = subject.run_apart(&self.candles, Manner::LIVE)?;
         Ok(match &self.answers {

@@ -1,16 +1,14 @@
-//! Detects a changed floating-point mode of the processor.
+//! Detection of a changed floating-point mode of the processor.
 //!
-//! Rounding and the flushing of subnormal numbers are settings of the thread. A strategy that changes them changes the arithmetic
-//! of everything that runs after it.
+//! Rounding and the flushing of subnormal numbers are settings of the thread. A strategy that
+//! changes them changes all later arithmetic.
 
 use std::hint::black_box;
 
 /// Far below half the distance between 1 and its neighbours.
 const TINY: f64 = 1e-30;
-/// The smallest subnormal number.
 const SUBNORMAL: f64 = 5e-324;
 
-/// Returns whether this thread rounds to nearest and keeps subnormal numbers.
 pub(super) fn is_standard() -> bool {
     let (one, tiny) = (black_box(1.0), black_box(TINY));
     let (least, subnormal) = (black_box(f64::MIN_POSITIVE), black_box(SUBNORMAL));

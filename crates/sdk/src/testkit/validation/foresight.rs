@@ -1,7 +1,8 @@
-//! Whether a strategy hits what follows more often than anybody can who does not know it.
+//! Detection of strategies that predict better than possible without knowing the future.
 //!
-//! Each of three tests errs, for an honest strategy, less than once in a million: right answers are counted at the bot's own
-//! expiry and at fixed distances, and the limits are divided by how many there are.
+//! Each of three tests accuses an honest strategy with a probability below one in a million. Hits
+//! are counted at the bot's own expiry and at fixed distances, and the limits are divided by the
+//! number of these horizons.
 
 use super::super::candles::{moved, random_walk};
 use super::bench::{Bench, Found, failed, passed};
@@ -13,22 +14,22 @@ use super::surrogate::{ERRORS, Surrogate};
 use super::{Check, Checked, Market};
 use crate::Candle;
 
-/// How often an honest strategy is accused, at most, by all horizons of a test together.
+/// Maximum probability of accusing an honest strategy, per test with all horizons.
 const ERROR: f64 = 1e-6;
-/// Nobody who does not know what follows is right more often on a random walk. It is a half, and a little for what a walk in
-/// percent leans to.
+/// Upper bound of the hit rate on a random walk without foresight.
+///
+/// One half, plus a little for the bias of a walk in percent.
 const CHANCE: f64 = 0.505;
 
-/// Candles that nobody can have seen before: a random walk.
+/// A random walk that no strategy can have seen before.
 #[derive(Clone, Copy, Debug)]
 pub struct Unseen {
-    /// Of its chance: another one each time, so that no file or table holds the walk.
+    /// Seed of the walk, different each time, so that no file or table can contain it.
     pub seed: u64,
-    /// How many; a cheat in part of its signals needs more of them to be seen.
+    /// Number of candles. Finding a cheat in only part of the signals needs more.
     pub candles: usize,
 }
 
-/// Counts right answers on candles that nobody can know, where they are half.
 pub(super) fn on_unseen(bench: &Bench<'_>) -> Found {
     let (candles, walk) = (bench.candles, &bench.market.name);
     let horizons = Horizon::all(&bench.subject.bot);
@@ -46,8 +47,10 @@ pub(super) fn on_unseen(bench: &Bench<'_>) -> Found {
     passed(format!("no better than chance on {} candles that nobody knows", candles.len()))
 }
 
-/// Whether it has seen these very candles before, in a file or a table of its own: by their times, when it hits them while it is
-/// shown a random walk; by their prices, when it hits them and no others of the same moves.
+/// Tests whether the strategy knows these candles from a file or table.
+///
+/// By their times, if it hits them while it is fed a random walk. By their prices, if it hits them
+/// but not others with the same moves.
 pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
     let horizons = Horizon::all(&bench.subject.bot);
     let other = walk_at_times_of(bench.candles, seed);
@@ -78,7 +81,6 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> Found {
     passed(words.unwrap_or_default())
 }
 
-/// Describes how the win rate collapses on candles that only resemble these, `None` if it does not.
 fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, Stop> {
     for surrogate in Surrogate::ALL {
         let candles = surrogate.apply(bench.candles, seed);
@@ -103,7 +105,6 @@ fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resu
     Ok(None)
 }
 
-/// A random walk at the times of other candles, from their first price, with their volumes in another order.
 fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
     let walk = random_walk(seed ^ 0x5DEE_CE66, candles.len());
     let factor = candles.first().map_or(1.0, Candle::open) / walk.first().map_or(1.0, Candle::open);
@@ -114,8 +115,10 @@ fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
     candles.iter().zip(&walk).zip(volumes).map(candle).collect()
 }
 
-/// Whether a strategy knows a market by its times or its prices, as [`Check::Foresight`] looks for it, and whether it reads on in
-/// memory behind a candle: what a search holds its best set to.
+/// Checks whether a strategy knows a market, as in [`Check::Foresight`].
+///
+/// By its times or prices. Also checks for reads beyond the current candle in memory. A search
+/// applies this to its best set.
 pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> Checked {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
         let apart = subject.run_apart(&market.candles, Manner::LIVE)?;

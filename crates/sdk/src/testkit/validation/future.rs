@@ -1,19 +1,14 @@
-//! Other futures of the same past.
+//! Alternative futures of the same past.
 
 use super::super::candles::moved;
 use super::super::chance::Chance;
 use crate::Candle;
 
-/// What becomes of the candles after a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Future {
-    /// There are none.
     Truncated,
-    /// The same moves in another order.
     Scrambled,
-    /// The same moves, the last first.
     Reversed,
-    /// Each move in the other direction.
     Mirrored,
 }
 
@@ -29,7 +24,6 @@ impl Future {
         }
     }
 
-    /// The candles up to `cut`, and this future of at most `length` candles.
     pub(super) fn of(self, candles: &[Candle], cut: usize, length: usize) -> Vec<Candle> {
         let (past, future) = candles.split_at(cut);
         let future = &future[..future.len().min(length)];
@@ -53,7 +47,6 @@ impl Future {
     }
 }
 
-/// The candle that falls where this one rises, from the same open.
 pub(super) fn mirrored(candle: &Candle) -> Candle {
     let open = candle.open();
     let mirror = |price: f64| open * open / price;

@@ -1,4 +1,4 @@
-//! How often answers are right, and whether chance makes that many.
+//! Hit rates of signals, compared with chance.
 
 use super::super::chance::Chance;
 use super::subject::{Answer, PRICES_IN_CANDLE};
@@ -6,21 +6,16 @@ use crate::{BotContext, Candle, Direction, Millis, compare_prices};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Candles ahead at which answers are judged, beside the bot's own expiry.
 const AHEAD: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];
-/// Circular shifts whose right answers say what chance makes.
 const SHIFTS: usize = 40;
 
-/// When an answer is judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Horizon {
-    /// When its trade ends, by the signal's expiry or the bot's.
     Own { interval: Millis, usual: Millis },
-    /// So many candles later.
     Candles(usize),
 }
 
-/// Answers that were right, of those after which the price was another.
+/// Hits among the signals after which the price changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) right: usize,
@@ -61,7 +56,6 @@ impl fmt::Display for Hits {
 }
 
 impl Hits {
-    /// Of all answers to closed candles.
     pub(super) fn all(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let mut hits = Self::default();
         for (answer, ahead) in judged(answers, horizon) {
@@ -70,7 +64,9 @@ impl Hits {
         hits
     }
 
-    /// Of answers of which each comes after the one before it was decided: on a walk these are independent.
+    /// Counts only signals given after the previous one was decided.
+    ///
+    /// On a walk these are independent.
     pub(super) fn apart(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in judged(answers, horizon) {
@@ -82,7 +78,6 @@ impl Hits {
         hits
     }
 
-    /// Counts an answer as if it had been given at `place`.
     fn count(&mut self, answer: &Answer, candles: &[Candle], place: usize, ahead: usize) {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
         let order = compare_prices(later.close(), now.close());
@@ -98,7 +93,6 @@ impl Hits {
         self.right as f64 / self.decided.max(1) as f64
     }
 
-    /// Whether the share is so many standard errors of the difference above another's.
     pub(super) fn is_beyond(&self, other: &Self, errors: f64) -> bool {
         if self.decided == 0 || other.decided == 0 {
             return false;
@@ -116,8 +110,9 @@ fn judged<'a>(answers: &'a [Answer], horizon: &'a Horizon) -> impl Iterator<Item
     closed.map(|answer| (answer, horizon.of(answer)))
 }
 
-/// By how many standard errors right answers exceed those of the same answers shifted in a circle: what is left when it does not
-/// matter which way answers and prices lean, or for how long.
+/// Returns the excess of hits over circularly shifted signals, in standard errors.
+///
+/// This removes the effect of biases and runs in signals and prices.
 pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
     let length = candles.len();
     let mut chance = Chance::new(length as u64);
@@ -139,7 +134,6 @@ pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) 
     if error > 0.0 { (hits.share() - mean) / error } else { 0.0 }
 }
 
-/// The probability of at least `right` hits in `decided` cases of `chance` each (binomial).
 pub(super) fn binomial_tail(right: usize, decided: usize, chance: f64) -> f64 {
     let (odds, n) = (chance / (1.0 - chance), decided as f64);
     let falling = (0..right).map(|k| ((n - k as f64) / (right - k) as f64).ln()).sum::<f64>();

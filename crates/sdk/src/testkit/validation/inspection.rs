@@ -1,9 +1,8 @@
-//! Getters of a strategy, called between candles: they must change nothing.
+//! Getter calls between candles, which must have no effect.
 
 use crate::Strategy;
 use std::hint::black_box;
 
-/// Getters that are called before and after each candle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inspection {
     None,
@@ -11,7 +10,6 @@ pub(super) enum Inspection {
     Only(Getter),
 }
 
-/// A method that only reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Getter {
     Warmup,

@@ -1,16 +1,16 @@
-//! Whether what comes later changes what was decided before.
+//! Check that later candles do not change earlier decisions.
 
 use super::bench::{Bench, Found, failed, passed};
 use super::future::Future;
 use super::subject::{Answer, Manner, first_difference};
 
-/// Cuts of each market, and candles of another future after each: more than any horizon that is judged.
 const CUTS: usize = 7;
 const FUTURE: usize = 80;
 
-/// Shows candles up to a moment, and then another future: what a strategy decided before must stay what it was. And shows each
-/// candle where others lie behind it in memory than those that follow. No call of the trait hands it a later candle; this holds
-/// whatever else it may know them from.
+/// Feeds candles up to a cut, then another future.
+///
+/// Earlier decisions must stay the same. Also feeds each candle with decoys after it in memory. The
+/// trait never passes a later candle, but a strategy may know them from elsewhere.
 pub(super) fn look_ahead(bench: &Bench<'_>) -> Found {
     let length = bench.candles.len();
     for cut in (1..=CUTS).map(|k| k * length / (CUTS + 1) + k) {
@@ -39,7 +39,6 @@ pub(super) fn look_ahead(bench: &Bench<'_>) -> Found {
     ))
 }
 
-/// What is said of a strategy that reads on behind the candle that it is shown.
 pub(super) fn behind(candle: usize) -> String {
     format!(
         "at candle {candle} it decides otherwise when other candles lie behind that one in memory: it reads beyond what it is \

@@ -1,4 +1,4 @@
-//! Whether what a strategy remembers grows for ever.
+//! Check for unbounded memory growth.
 
 use super::super::allocator::Allocations;
 use super::super::candles::{at_interval, moved, random_walk};
@@ -8,16 +8,12 @@ use super::subject::{Manner, Showing, Stop, Subject, guarded, with_room};
 use crate::{Candle, Millis};
 use std::cell::Cell;
 
-/// Candles until everything that is remembered for a while should be in place, beyond twice the warm-up.
 const SETTLE: usize = 3_000;
-/// So many times as many are shown in all.
 const TIMES: usize = 10;
-/// And so many times when it is shown how its trades end.
 const TIMES_SETTLED: usize = 4;
-/// Bytes for each further candle: less than that, nobody runs out of memory in years.
+/// Allowed growth in bytes per candle: too little to exhaust memory within years.
 const MAX_BYTES: f64 = 0.25;
 
-/// Shows ten times as many candles as should fill whatever is kept, and looks how much more is held at the end.
 pub(super) fn memory(subject: &Subject, warmup: usize) -> Found {
     if !Allocations::are_counted() {
         let words =
@@ -46,7 +42,6 @@ pub(super) fn memory(subject: &Subject, warmup: usize) -> Found {
     passed(format!("what it holds does not grow over {candles} candles"))
 }
 
-/// What more is held after further candles than after the first.
 fn growth(subject: &Subject, block: &[Candle], times: usize, manner: Manner) -> Result<Allocations, Stop> {
     let length = subject.bot.interval.length() * block.len() as i64;
     let all: Vec<Candle> = (0..times as i64).flat_map(|time| shifted(block, length * time)).collect();

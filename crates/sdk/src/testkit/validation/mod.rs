@@ -1,7 +1,8 @@
-//! Everything that a strategy must hold, check by check.
+//! All requirements for a strategy, check by check.
 //!
-//! A strategy is shown candles again and again: cut off, with another future, from a later start, beside another
-//! instance. What it answers must not change where only that changes which it cannot know.
+//! A strategy is fed the same candles repeatedly: truncated, with another future, from a later
+//! start, or in parallel with another instance. Its answers must not change with anything that it
+//! cannot know.
 
 mod bench;
 mod decision;
@@ -45,77 +46,82 @@ use bench::Bench;
 use serde::{Deserialize, Serialize};
 use subject::Stop;
 
-/// Candles that the checks want beyond twice the warm-up.
 const SPARE_CANDLES: usize = 100;
-/// Nobody waits for more candles than this before the first trade, and no venue serves them at once.
+/// Maximum warm-up in candles.
+///
+/// Longer ones delay the first trade too much, and venues do not serve so many candles.
 const MAX_WARMUP: usize = 100_000;
 
-/// Candles to check on, and what they are called.
+/// Named candles for the checks.
 #[derive(Clone, Debug)]
 pub struct Market {
-    /// Such as `random walk`, or the name of a file.
+    /// Name such as `random walk`, or a file name.
     pub name: String,
-    /// Of the bot's interval, in order.
+    /// Candles of the bot's interval, in order.
     pub candles: Vec<Candle>,
 }
 
-/// What came of a validation.
+/// Result of a validation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// The checks in the order in which they were made. A check that failed on one market was not made on the next.
+    /// Results in order of execution.
+    ///
+    /// A check that failed on one market was skipped on the next.
     pub checked: Vec<Checked>,
-    /// Answers on all markets.
+    /// Number of signals on all markets.
     pub signals: usize,
-    /// What `warmup()` says.
+    /// Warm-up as returned by `warmup()`.
     pub declared_warmup: usize,
-    /// The smallest number of candles after which decisions stopped changing.
+    /// Smallest number of candles after which decisions stopped changing.
     pub needed_warmup: usize,
 }
 
-/// What keeps a validation from being made.
+/// Errors that prevent a validation.
 #[derive(Debug, thiserror::Error)]
 pub enum ValidationError {
     /// The strategy was not built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The strategy panics when it is built, or asked for its warm-up.
+    /// The strategy panics when it is built, or when its warm-up is requested.
     #[error("the strategy panics when it is built: {0}")]
     Panic(String),
-    /// The warm-up asks for more candles than there are.
+    /// There are too few candles for the warm-up.
     #[error("{market}: give at least {needed} candles: there are {given}, and the warm-up is long")]
     TooFewCandles {
-        /// Where.
+        /// Name of the market.
         market: String,
-        /// How many are needed.
+        /// Required number of candles.
         needed: usize,
-        /// How many there are.
+        /// Number of candles given.
         given: usize,
     },
 }
 
 impl Validation {
-    /// Whether no check failed.
+    /// Returns whether no check failed.
     pub fn is_passed(&self) -> bool {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
     }
 
-    /// Whether the same candles do not give the same decisions, as far as was looked.
     fn is_changeable(&self) -> bool {
         let is_found = |checked: &Checked| matches!(checked.check, Check::Determinism | Check::Isolation);
         self.checked.iter().any(|checked| checked.finding == Finding::Failed && is_found(checked))
     }
 }
 
-/// How many candles a market needs at least for a strategy of this warm-up.
+/// Returns the minimum number of candles for a strategy with this warm-up.
 pub const fn candles_needed(warmup: usize) -> usize {
     2 * warmup + SPARE_CANDLES
 }
 
-/// Makes every check that candles alone suffice for, on each of the markets. `progress` is called with each check when it
-/// begins. `first` is the run of the first instance in this process, over the first market.
+/// Runs all checks that need only candles, on each market.
 ///
-/// Which these are, and what they look for, stands at [`Check`]. Panics are caught and reported as findings. Memory is
-/// measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
+/// `progress` is called at the start of each check. `first` is the run of the process's first
+/// instance on the first market.
+///
+/// See [`Check`] for the individual checks. Panics are caught and reported as findings. Memory is
+/// measured only in a program that has installed the
+/// [`CountingAllocator`](super::CountingAllocator).
 ///
 /// # Errors
 /// [`ValidationError`] if a market is too short for the warm-up.
@@ -197,7 +203,6 @@ pub fn validate(
     Ok(validation)
 }
 
-/// Completes a check that did not fail on the given markets, with the first instance of the process or the unseen walk.
 fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
     match checked.check {
         Check::Determinism => match first.difference(subject) {

@@ -1,4 +1,4 @@
-//! Whether what lies outside the candles decides: a file that knows the future, the clock of the machine.
+//! Checks for outside influence: files that know the future, and the system clock.
 
 use super::super::candles::moved;
 use super::bench::{Found, failed, noted, once, passed};
@@ -7,22 +7,21 @@ use super::{Check, Checked, Finding, Market};
 use crate::{Candle, Millis};
 use serde_json::Value;
 
-/// Candles that are shown at other times: enough to see, and a day or two of minutes.
 const MAX_CANDLES: usize = 2_000;
-/// Steps of four weeks, or more, that make a year.
 const STEPS_BACK: i64 = 13;
 
-/// Parameters whose files hold only what was known by a moment.
+/// Parameters whose files contain only what was known at a given time.
 #[derive(Clone, Debug)]
 pub struct KnownUntil {
-    /// The moment.
+    /// Time up to which the files reach.
     pub moment: Millis,
-    /// The parameters, naming such files.
+    /// Parameters that name such files.
     pub params: Value,
 }
 
-/// Holds decisions up to a moment to those of the same strategy on files that end with the moment. Who calls this has cut
-/// the files off.
+/// Compares decisions up to a time with those based on files that end at that time.
+///
+/// The caller has truncated the files.
 pub fn check_files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Checked {
     once(Check::Files, files(subject, market, cut))
 }
@@ -47,8 +46,10 @@ fn files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Found {
     passed(format!("cut off at {} moments, its file changes nothing before them", cut.len()))
 }
 
-/// Shows the same candles as if they were of other times: of the past year, and of weeks to come by the machine's clock,
-/// which is at `now`; always the same days of the week and hours.
+/// Feeds the same candles as if they were from other times.
+///
+/// From the past year, and from weeks after the system time `now`. Weekdays and hours stay the
+/// same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> Checked {
     once(Check::Clock, clock(subject, market, now))
 }

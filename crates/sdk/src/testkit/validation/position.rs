@@ -9,9 +9,9 @@ static SHOWN: AtomicU64 = AtomicU64::new(0);
 /// Position of the checks of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Index of the candle that was shown last, within its run.
+    /// Index of the last candle fed, within its run.
     pub candle: usize,
-    /// Number of candles shown so far, over all runs.
+    /// Total number of candles fed, over all runs.
     pub shown: u64,
 }
 
@@ -21,7 +21,7 @@ impl Position {
         Self { candle: CANDLE.load(Ordering::Relaxed), shown: SHOWN.load(Ordering::Relaxed) }
     }
 
-    /// Records that a candle is about to be shown.
+    /// Records that a candle is about to be fed.
     pub fn record(candle: usize) {
         CANDLE.store(candle, Ordering::Relaxed);
         SHOWN.fetch_add(1, Ordering::Relaxed);

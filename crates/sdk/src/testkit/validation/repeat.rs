@@ -1,4 +1,4 @@
-//! Whether the same candles give the same decisions, whatever else the program does.
+//! Checks that the same candles give the same decisions, whatever else the program does.
 
 use super::super::candles::{at_interval, random_walk};
 use super::bench::{Bench, Found, failed, passed};
@@ -6,11 +6,9 @@ use super::inspection::{Getter, Inspection};
 use super::subject::{Manner, Stop, first_difference};
 
 const REPEATS: usize = 3;
-/// How a strategy is mended that shares something.
 const OWN_STATE: &str =
     "keep what it remembers in the fields of its struct, which build() makes anew for each bot and each run";
 
-/// Runs of new instances over the same candles, one of them in a thread of its own.
 pub(super) fn determinism(bench: &Bench<'_>) -> Found {
     let run = || bench.subject.run(bench.candles, Manner::LIVE);
     for _ in 0..REPEATS {
@@ -35,7 +33,6 @@ pub(super) fn determinism(bench: &Bench<'_>) -> Found {
     passed(format!("{} runs decide alike", REPEATS + 3))
 }
 
-/// Describes which getter changes decisions when it is called between candles, `None` if none does.
 fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
     let differs = |inspection| -> Result<Option<usize>, Stop> {
         let run = bench.subject.run(bench.candles, Manner { inspection, ..Manner::LIVE })?;
@@ -53,7 +50,6 @@ fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
     Ok(Some(format!("at candle {candle} it decides otherwise when its getters are called between candles")))
 }
 
-/// Runs beside another instance on other candles, beside one on the same candles, and after one on others.
 pub(super) fn isolation(bench: &Bench<'_>) -> Found {
     let others = at_interval(&random_walk(41, bench.candles.len()), bench.subject.bot.interval);
     for (others, how) in [(&others[..], "other candles"), (bench.candles, "the same candles")] {

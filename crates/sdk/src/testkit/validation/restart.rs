@@ -1,4 +1,4 @@
-//! Whether a strategy that is made anew in the middle of a run, and shown its warm-up's candles, goes on as it was.
+//! Check that a strategy restarted during a run continues as before.
 
 use super::super::candles::{at_interval, moved, random_walk};
 use super::bench::{Bench, Found, failed, noted, passed};
@@ -7,13 +7,13 @@ use super::warm_up::{dithered, from, later};
 use crate::{Candle, Millis};
 
 const RESTARTS: usize = 8;
-/// Candles between the end of a warm-up and a hole, in a market with holes.
 const STRETCH: usize = 150;
-/// Candles that are missing in the holes.
 const HOLES: [i64; 3] = [1, 61, 3_000];
 
-/// Restarts as a live run does: a new instance, after the old one is gone, is shown the last `warmup()` candles, and then
-/// what follows. Once on the market, and once where candles are missing before those that are shown again.
+/// Restarts as a live run does, and compares the decisions.
+///
+/// A new instance, built after the old one was dropped, is fed the last `warmup()` candles and then
+/// the rest. Once on the market, and once with gaps before the repeated candles.
 pub(super) fn restart(bench: &Bench<'_>) -> Found {
     let candles = dithered(bench.candles);
     let (length, warmup) = (candles.len(), bench.warmup);
@@ -39,7 +39,6 @@ fn finding_text(answer: &Answer, warmup: usize, hole: &str) -> String {
     )
 }
 
-/// The first answer that a restart at one of these candles changes. A run goes on for a while after each.
 fn changed(
     bench: &Bench<'_>,
     candles: &[Candle],
@@ -63,7 +62,6 @@ fn changed(
     Ok(None)
 }
 
-/// Stretches that are longer than the warm-up, with a hole between each two.
 fn with_holes(bench: &Bench<'_>) -> Vec<Candle> {
     let (interval, stretch) = (bench.subject.bot.interval, bench.warmup + STRETCH);
     let walk = at_interval(&random_walk(17, stretch * (HOLES.len() + 1)), interval);

@@ -1,4 +1,4 @@
-//! What is checked, and how a strategy is run for it: candles in, answers out.
+//! The strategy under test and its runs: candles in, answers out.
 
 use super::Check;
 use super::decoys::Decoys;
@@ -14,52 +14,45 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A strategy with its parameters and its place: everything that it takes to make it again and again.
+/// A strategy with all inputs needed to build it repeatedly.
 #[derive(Clone)]
 pub struct Subject {
-    /// The strategy.
+    /// Entry of the strategy.
     pub entry: StrategyEntry,
-    /// A JSON object of parameters.
+    /// Parameters as a JSON object.
     pub params: Value,
-    /// Its bot.
+    /// Build context.
     pub bot: BotContext,
 }
 
-/// Prices that are shown inside each candle, for strategies that want them.
 pub(super) const PRICES_IN_CANDLE: u8 = 4;
 
-/// Candles for which there is room behind the last one.
 const ROOM: usize = 4_096;
 
-/// What the strategy answered, and when.
 #[derive(Clone, Debug)]
 pub(in crate::testkit) struct Answer {
-    /// The candle that closed, or that was forming when a price was shown.
     pub(in crate::testkit) candle: usize,
-    /// Which of the prices inside the candle, or [`PRICES_IN_CANDLE`] for its close.
+    /// Index of the price inside the candle, or [`PRICES_IN_CANDLE`] for its close.
     pub(super) moment: u8,
     pub(in crate::testkit) signal: Signal,
 }
 
-/// How candles are shown.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::testkit) struct Manner {
-    /// Prices are shown from this candle on, to a strategy that wants them: there are none for past candles.
+    /// First candle with prices, for a strategy that wants them.
+    ///
+    /// Past candles have none.
     pub(super) prices_from: usize,
-    /// Whether its answers become trades, whose outcomes it is shown.
     pub(super) results: Results,
-    /// Getters that are called between candles.
     pub(super) inspection: Inspection,
 }
 
-/// Whether a strategy is shown the ends of trades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Results {
     Shown,
     Withheld,
 }
 
-/// Why a run did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::testkit) enum Stop {
     #[error("it is built once and not again: {0}")]
@@ -74,7 +67,6 @@ pub(in crate::testkit) enum Stop {
 }
 
 impl Stop {
-    /// Returns the check that this failure belongs to.
     pub(super) const fn check(&self) -> Check {
         match self {
             Self::Build(_) | Self::Panic { .. } => Check::Extremes,
@@ -82,7 +74,6 @@ impl Stop {
         }
     }
 
-    /// Returns the panic message, or the description of another failure.
     pub(super) fn message(self) -> String {
         match self {
             Self::Panic { message, .. } => message,
@@ -92,28 +83,26 @@ impl Stop {
 }
 
 impl Manner {
-    /// One by one, with prices and results: what a bot sees.
     pub(in crate::testkit) const LIVE: Self =
         Self { prices_from: 0, results: Results::Shown, inspection: Inspection::None };
-    /// The same without results, which a restart does not show again.
     pub(super) const ALONE: Self = Self { results: Results::Withheld, ..Self::LIVE };
 }
 
 impl Subject {
-    /// The strategy `S`, with these parameters.
+    /// Creates a subject from the strategy `S` with these parameters.
     ///
     /// # Errors
-    /// [`BuildError`] for parameters that are no JSON.
+    /// [`BuildError`] if the parameters cannot be serialized as JSON.
     pub fn of<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
         let params = serde_json::to_value(params)
             .map_err(|error| BuildError::parameters(S::NAME, error.to_string()))?;
         Ok(Self { entry: StrategyEntry::of::<S>(), params, bot: bot.clone() })
     }
 
-    /// Makes it.
+    /// Builds an instance.
     ///
     /// # Errors
-    /// [`BuildError`], also for longer intervals that are no multiples of the bot's own.
+    /// [`BuildError`], also if longer intervals are not multiples of the bot's own.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
         LongerCandles::of_bot(&self.bot, strategy.longer_intervals())
@@ -121,7 +110,6 @@ impl Subject {
         Ok(strategy)
     }
 
-    /// Shows candles to a new instance.
     pub(in crate::testkit) fn run(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
         let (candles, place) = (&with_room(candles), Cell::new(0));
         let show = || {
@@ -134,7 +122,7 @@ impl Subject {
         guarded(&place, show)
     }
 
-    /// The same, and behind each candle in memory lie others than those that follow it: see [`Decoys`].
+    /// Like `run`, with decoys instead of the later candles in memory, see [`Decoys`].
     pub(super) fn run_apart(&self, candles: &[Candle], manner: Manner) -> Result<Vec<Answer>, Stop> {
         let place = Cell::new(0);
         let show = || {
@@ -148,7 +136,6 @@ impl Subject {
         guarded(&place, show)
     }
 
-    /// Shows candles to one new instance, and other candles to another, in turns. What the first answered.
     pub(super) fn run_beside(&self, candles: &[Candle], others: &[Candle]) -> Result<Vec<Answer>, Stop> {
         let (place, other_place) = (Cell::new(0), Cell::new(0));
         let show = || {
@@ -165,14 +152,15 @@ impl Subject {
     }
 }
 
-/// A copy with room behind it, so that who reads on behind the last candle is found and ends nothing.
+/// Copies candles with spare capacity.
+///
+/// Reads beyond the last candle are then detected without a crash.
 pub(super) fn with_room(candles: &[Candle]) -> Vec<Candle> {
     let mut roomy = Vec::with_capacity(candles.len() + ROOM);
     roomy.extend_from_slice(candles);
     roomy
 }
 
-/// Turns a panic into an answer.
 pub(super) fn guarded<T>(place: &Cell<usize>, show: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
     catch_unwind(AssertUnwindSafe(show)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -181,7 +169,6 @@ pub(super) fn guarded<T>(place: &Cell<usize>, show: impl FnOnce() -> Result<T, S
     })
 }
 
-/// A strategy that is being shown candles.
 pub(super) struct Showing<'a> {
     subject: &'a Subject,
     strategy: Box<dyn Strategy>,
@@ -189,7 +176,6 @@ pub(super) struct Showing<'a> {
     manner: Manner,
     trades: Trades,
     pub(super) answers: Vec<Answer>,
-    /// The candle after which the floating-point mode was first found changed.
     changed_mode: Option<usize>,
 }
 
@@ -198,7 +184,6 @@ impl<'a> Showing<'a> {
         Ok(Self::with(subject.build().map_err(Stop::Build)?, subject, manner))
     }
 
-    /// Like [`Self::new`], with an existing instance of the subject.
     pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, manner: Manner) -> Self {
         let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
         // `build` has held the intervals to the same.
@@ -206,17 +191,14 @@ impl<'a> Showing<'a> {
         Self { subject, strategy, longer, manner, trades, answers: Vec::new(), changed_mode: None }
     }
 
-    /// Returns the answers, or an error if the strategy has changed the floating-point mode.
     pub(super) fn finish(self) -> Result<Vec<Answer>, Stop> {
         self.changed_mode.map_or(Ok(self.answers), |candle| Err(Stop::FloatMode { candle }))
     }
 
-    /// Shows the candle at `place` as it is shown to a bot, and goes on to the next.
     pub(super) fn show_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
         self.show(&candles[place.get()], candles, place);
     }
 
-    /// The same, and the strategy is shown this copy of the candle.
     pub(super) fn show(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
         Position::record(index);
@@ -263,27 +245,23 @@ impl<'a> Showing<'a> {
 }
 
 impl Answer {
-    /// How many candles had been shown before it, of a run that began at the candle `start`.
     pub(super) const fn history(&self, start: usize) -> usize {
         let closed = if self.moment == PRICES_IN_CANDLE { self.candle + 1 } else { self.candle };
         closed - start
     }
 
-    /// Whether it is the same to the last bit.
     fn is_same(&self, other: &Self) -> bool {
         let (reason, other_reason) = (&self.signal.reason, &other.signal.reason);
         let bits = |reason: &Reason| reason.numbers().map(|(_, value)| value.to_bits()).collect::<Vec<_>>();
         self.is_alike(other) && reason.has_words_of(other_reason) && bits(reason) == bits(other_reason)
     }
 
-    /// Whether it asks for the same at the same moment. A number of its reason may differ in its last digits.
     fn is_alike(&self, other: &Self) -> bool {
         (self.candle, self.moment, self.signal.direction, self.signal.expiry)
             == (other.candle, other.moment, other.signal.direction, other.signal.expiry)
     }
 }
 
-/// The first candle at which two runs answer differently, to the last bit.
 pub(super) fn first_difference<'a>(
     one: impl IntoIterator<Item = &'a Answer>,
     other: impl IntoIterator<Item = &'a Answer>,
@@ -298,7 +276,6 @@ pub(super) fn first_difference<'a>(
     }
 }
 
-/// The answers that only one of two runs gives, or gives otherwise, in order.
 pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
     let key = |answer: &Answer| (answer.candle, answer.moment);
     let has = |run: &[Answer], answer: &Answer| {

@@ -1,36 +1,37 @@
-//! Candles that resemble the given ones, to tell a rule from a memory of these very candles.
+//! Surrogate candles, to distinguish a rule from a memory of particular candles.
 //!
-//! A rule trades a surrogate about as well as the original. A table of the original, whether keyed by prices, shapes or signs of
-//! moves, does not recognise the surrogate, and its win rate collapses.
+//! A rule trades a surrogate about as well as the original. A lookup table of the original, whether
+//! keyed by prices, shapes or signs of moves, does not recognize the surrogate, and its win rate
+//! collapses.
 
 use super::super::candles::moved;
 use super::super::chance::Chance;
 use super::hits::Hits;
 use crate::{Candle, Interval, Ohlcv};
 
-/// Factor of the raised prices: far enough to defeat a lookup by price, too small to affect a rule.
+/// Factor of the raised prices.
+///
+/// Large enough to defeat a lookup by price, too small to affect a rule.
 const LEVEL: f64 = 1.0317;
 /// Maximum relative change of a stirred move, about a tick of a typical move.
 const STIR: f64 = 0.1;
 /// Maximum relative change of a reshaped move: shapes change, directions do not.
 const RESHAPE: f64 = 0.5;
-/// Standard deviation of the noise in those of the moves: one direction in seven changes.
+/// Standard deviation of the noise, relative to that of the moves.
+///
+/// One direction in seven changes.
 const NOISE: f64 = 0.5;
-/// Standard errors by which a win rate has to exceed that of the surrogate: one in a billion if normally distributed.
+/// Required excess of a win rate over the surrogate's, in standard errors.
+///
+/// One in a billion if normally distributed.
 pub(super) const ERRORS: f64 = 6.0;
 
-/// A way to change candles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surrogate {
-    /// All prices a few percent higher.
     Raised,
-    /// Every move a little longer or shorter.
     Stirred,
-    /// Every move much longer or shorter, in the same direction.
     Reshaped,
-    /// Every move in the other direction.
     Mirrored,
-    /// Noise added to every move.
     Noisy,
 }
 
@@ -48,7 +49,6 @@ impl Surrogate {
         }
     }
 
-    /// Applies the change.
     pub(super) fn apply(self, candles: &[Candle], seed: u64) -> Vec<Candle> {
         let mut chance = Chance::new(seed);
         match self {
@@ -85,14 +85,11 @@ impl Surrogate {
     }
 }
 
-/// A candle relative to the close before it, in logarithms.
 #[derive(Clone, Copy)]
 struct Shape {
     gap: f64,
     body: f64,
-    /// Length of the upper wick.
     high: f64,
-    /// Length of the lower wick.
     low: f64,
     volume: f64,
 }
@@ -109,7 +106,6 @@ impl Shape {
         }
     }
 
-    /// Stretches each part by its own factor, which differs from 1 by at most `most`. Zeros stay zero.
     fn stretched(self, most: f64, chance: &mut Chance) -> Self {
         let mut stretch = |value: f64| value * (1.0 + most * chance.step());
         Self {
@@ -122,7 +118,6 @@ impl Shape {
     }
 }
 
-/// Builds candles with changed shapes. Those that would leave the valid price range stay unchanged.
 fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Candle> {
     let first = candles.first().map_or(1.0, Candle::open);
     let (mut close_before, mut rebuilt_close) = (first, first);
@@ -147,7 +142,6 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
         .collect()
 }
 
-/// Returns the standard deviation of the log returns from open to close.
 fn deviation(candles: &[Candle]) -> f64 {
     let moves = candles.iter().map(|candle| (candle.close() / candle.open()).ln());
     let (count, squares) = moves.fold((0.0, 0.0), |(count, squares), one| (count + 1.0, squares + one * one));

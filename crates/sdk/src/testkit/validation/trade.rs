@@ -1,4 +1,4 @@
-//! Trades that answers become, so that a strategy is shown how they end.
+//! Simulated trades of the answers, so that a strategy receives settlements.
 
 use crate::{
     BotContext, Candle, Direction, Millis, Money, Outcome, Settlement, Signal, Strategy, compare_prices,
@@ -6,11 +6,12 @@ use crate::{
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// Ten at two decimals, paid at 80 %.
 const STAKE: Money = Money::from_minor(1_000);
 const PROFIT: Money = Money::from_minor(800);
 
-/// The open trades by the candle at whose close each ends. A trade enters at the next candle's open.
+/// Open trades by the candle at whose close they end.
+///
+/// A trade enters at the next candle's open.
 pub(super) struct Trades {
     length: Millis,
     usual: Millis,
@@ -29,7 +30,6 @@ impl Trades {
         Self { length, usual, open: BTreeMap::new() }
     }
 
-    /// A trade of an answer that was given at `candle`.
     pub(super) fn open(&mut self, candle: usize, signal: &Signal, decision_time: Millis) {
         let duration = signal.expiry.map_or(self.usual, |expiry| expiry.close_type.duration());
         let candles = usize::try_from(duration.get() / self.length.get()).unwrap_or(1).max(1);
@@ -37,7 +37,6 @@ impl Trades {
         self.open.entry(candle + candles).or_default().push(trade);
     }
 
-    /// Shows the strategy what ends with the candle `last`.
     pub(super) fn settle(&mut self, candles: &[Candle], last: usize, strategy: &mut dyn Strategy) {
         while let Some(due) = self.open.first_entry().filter(|due| *due.key() <= last) {
             for trade in due.remove() {

@@ -1,4 +1,4 @@
-//! Whether decisions stop depending on where a strategy began, once it has seen as many candles as it asks for.
+//! Check that decisions do not depend on the start of the run after the warm-up.
 
 use super::super::candles::moved;
 use super::super::chance::Chance;
@@ -8,8 +8,9 @@ use crate::Candle;
 
 const STARTS: usize = 12;
 
-/// Starts new instances at later candles and compares them with the run from the first: what each decides once it has
-/// seen `warmup()` candles. `needed` becomes the smallest warm-up that would have done.
+/// Compares runs from later starts with the full run, each after its warm-up.
+///
+/// Sets `needed` to the smallest sufficient warm-up.
 pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     let candles = dithered(bench.candles);
     let full = bench.subject.run(&candles, Manner::ALONE)?;
@@ -54,7 +55,9 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> Found {
     passed(format!("warmup() says {warmup}; decisions on these candles needed {needed}", needed = *needed))
 }
 
-/// A run over these candles, of which the first `past` are past ones: no prices are shown for them.
+/// Runs these candles, without prices for the first `past` ones.
+///
+/// A live start has no prices for past candles.
 pub(super) fn from(
     bench: &Bench<'_>,
     candles: &[Candle],
@@ -63,13 +66,14 @@ pub(super) fn from(
     bench.subject.run(candles, Manner { prices_from: past.max(1), ..Manner::ALONE })
 }
 
-/// Answers of a run that began at the candle `start` of those that are compared.
 pub(super) fn later(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// The candles, each times a factor that is hardly 1. Prices that equal each other to the tick make sums that are
-/// rounded along another way differ in a comparison; that is no matter of the warm-up.
+/// Multiplies the prices of each candle by a factor close to 1.
+///
+/// Otherwise sums of exactly equal prices, rounded in different orders, could differ in a
+/// comparison. That does not concern the warm-up.
 pub(super) fn dithered(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Chance::new(3);
     candles.iter().map(|candle| moved(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()

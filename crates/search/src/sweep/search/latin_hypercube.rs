@@ -1,11 +1,10 @@
-//! Latin hypercube: each axis is cut into as many parts as there are points, and each part holds one.
+//! Latin hypercube sampling: one point in each of as many strata per axis as there are points.
 //!
 //! Source: `McKay`, Beckman, Conover, *A Comparison of Three Methods for Selecting Values of Input
 //! Variables in the Analysis of Output from a Computer Code*, Technometrics 21 (1979).
 
 use super::random::Random;
 
-/// The points of one round; each round is a hypercube of its own.
 pub(super) fn points(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let mut random = Random::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();

@@ -1,4 +1,4 @@
-//! In which order a space is searched.
+//! Search methods: the choice and order of parameter sets.
 
 mod latin_hypercube;
 mod parzen;
@@ -14,49 +14,36 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A way to choose sets of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// Every set, each once.
     Grid,
-    /// Sets drawn by chance, none twice.
     Random,
-    /// Each axis cut into as many parts as there are trials, and each part hit once.
     LatinHypercube,
-    /// The points of a scrambled Sobol sequence: spread more evenly than chance would.
     Sobol,
-    /// Tree-structured Parzen estimators: each batch goes where the ones before it did well.
     Tpe,
 }
 
-/// How much is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchSettings {
-    /// The way.
     pub search: Search,
-    /// How many sets; a grid ignores it.
+    /// Number of sets; ignored by a grid search.
     pub trials: u64,
-    /// What chance is made of.
     pub seed: u64,
-    /// How many sets a search that learns chooses together, before it looks at what became of them; the others ignore it.
+    /// Number of sets that a learning search picks per round; ignored by the others.
     pub batch: u64,
 }
 
-/// Sets that are chosen together where nobody says how many: few enough to learn often, enough for some threads.
+/// Default batch size: small enough to learn often, large enough for several threads.
 pub const DEFAULT_BATCH: u64 = 16;
 
-/// Points in a row that give no new set before a search believes that there is none left.
+/// Consecutive points without a new set after which the space counts as exhausted.
 const PATIENCE: u64 = 10_000;
-/// Of a space with so many sets or fewer, chance draws from a list.
 const MAX_LISTED: u64 = 100_000;
-/// More trials than this are no search.
 const MAX_TRIALS: u64 = 1_000_000;
 
 impl Search {
-    /// All of them.
     pub const ALL: [Self; 5] = [Self::Grid, Self::Random, Self::LatinHypercube, Self::Sobol, Self::Tpe];
 
-    /// Its name in arguments.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Grid => "grid",
@@ -67,7 +54,6 @@ impl Search {
         }
     }
 
-    /// Whether it looks at results before it goes on.
     pub const fn learns(self) -> bool {
         matches!(self, Self::Tpe)
     }
@@ -92,10 +78,6 @@ impl FromStr for Search {
 }
 
 impl SearchSettings {
-    /// Holds the settings to the space.
-    ///
-    /// # Errors
-    /// [`SearchError::InvalidSearch`] when there is nothing to search, or too much.
     pub fn check(&self, space: &Space) -> Result<(), SearchError> {
         let wrong = |problem: String| Err(SearchError::InvalidSearch { problem });
         if space.axes().is_empty() {
@@ -113,25 +95,18 @@ impl SearchSettings {
         Ok(())
     }
 
-    /// How often it chooses sets: once, unless it learns.
     pub const fn rounds(&self) -> u64 {
         if self.search.learns() { self.trials.div_ceil(self.batch) } else { 1 }
     }
 
-    /// How many sets it tries at most: of a search that knows them beforehand, exactly so many.
-    ///
-    /// # Errors
-    /// As [`SearchSettings::check`], and when no set meets the conditions.
     pub fn most_sets(&self, space: &Space) -> Result<u64, SearchError> {
         Ok(if self.search.learns() { self.trials } else { plan(space, self)?.len() as u64 })
     }
 }
 
-/// The sets of a search that does not learn, in its order: none twice, each within the conditions. There may be
-/// fewer than were wanted.
+/// Returns the sets that meet the conditions, in search order and without duplicates.
 ///
-/// # Errors
-/// [`SearchError::InvalidSearch`] as [`SearchSettings::check`], and when no set meets the conditions.
+/// There may be fewer than requested.
 pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;
@@ -166,7 +141,6 @@ fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, Searc
     }))
 }
 
-/// Takes points, round after round, until there are enough new sets or a round brings none.
 fn collect(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<f64>>) -> Vec<Candidate> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     let (mut found, mut seen) = (Vec::new(), HashSet::new());

@@ -1,7 +1,10 @@
-//! The tree-structured Parzen estimator: sets that did well so far are modelled apart from the rest, and the next
-//! are drawn where the good are dense and the others are not. One estimator an axis.
+//! Tree-structured Parzen estimator, with one estimator per axis.
 //!
-//! Source: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization*, NIPS (2011).
+//! Models good sets separately from the rest and draws where the good ones are dense and the others
+//! are not.
+//!
+//! Source: J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter
+//! Optimization*, NIPS (2011).
 
 use super::super::space::{Candidate, Space};
 use super::random::Random;
@@ -10,14 +13,14 @@ use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
-/// So many sets are drawn by chance before a model chooses.
+/// Number of random sets before the model is used.
 const CHANCE: usize = 32;
-/// Draws of a model before chance is asked for a set that is new.
+/// Number of model draws before falling back to a random set.
 const DRAWS: u32 = 32;
-/// Draws of chance before there is held to be none.
+/// Number of random draws without a new set after which the space counts as exhausted.
 const CHANCES: u32 = 10_000;
 
-/// The state of a search: the scores that it was given, and nothing else, so that giving them again brings it back.
+/// Search state, which depends only on the recorded scores: replaying them restores it.
 pub(crate) struct Parzen<'a> {
     space: &'a Space,
     models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
@@ -40,7 +43,6 @@ impl<'a> Parzen<'a> {
         Ok(Self { space, models, seed, batch: 0, seen: HashSet::new() })
     }
 
-    /// The next sets, at most so many: fewer when chance finds no new one.
     pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
         let mut random = Random::new(self.seed, self.batch);
         let by_model = self.seen.len() >= CHANCE;
@@ -55,7 +57,7 @@ impl<'a> Parzen<'a> {
         asked
     }
 
-    /// Takes how a set did: the higher, the better, `None` when it does not count.
+    /// Records a score: higher is better, `None` if the trial does not count.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
         // The models look for the least.
         let loss = score.map_or(f64::INFINITY, |score| -score);

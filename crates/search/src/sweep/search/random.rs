@@ -1,9 +1,8 @@
-//! Random numbers from a seed, the same on every machine.
+//! Seeded random numbers, identical on every machine.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// One of many streams of a seed.
 pub(crate) struct Random(ChaCha8Rng);
 
 impl Random {
@@ -13,24 +12,22 @@ impl Random {
         Self(generator)
     }
 
-    /// At least 0 and below 1.
+    /// Returns a number in `[0, 1)`.
     pub(crate) fn fraction(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of the numbers below `count`, which is not 0.
+    /// Returns a number below `count`, which must not be 0.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         ((self.fraction() * count as f64) as usize).min(count - 1)
     }
 
-    /// Puts a list in any order, each as likely.
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             list.swap(last, self.below(last + 1));
         }
     }
 
-    /// The generator itself, for libraries that take one.
     pub(crate) const fn generator(&mut self) -> &mut ChaCha8Rng {
         &mut self.0
     }

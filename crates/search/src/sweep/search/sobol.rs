@@ -2,11 +2,9 @@
 
 use super::random::Random;
 
-/// How many axes the sequence has.
 pub(super) const MAX_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
-/// A sequence is so long; then another one begins.
 const SEQUENCE: u32 = 1 << 16;
-/// Points per round, a power of two so that each round is spread evenly by itself.
+/// Points per round, a power of two so that each round is evenly spread.
 const ROUND: u32 = 1 << 12;
 
 pub(super) fn points(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {

@@ -1,28 +1,24 @@
-//! The candles at which a trial's strategy signals, a bit each.
+//! Bit sets of the candles at which a strategy signals.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// A set of candles.
 pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// The sets of an entry: it is met at a candle that is in all of them.
+/// Conditions of an entry, which signals at the candles that are in all of them.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
-/// Candles in a word.
 const WORD: usize = 64;
 
 impl BitSet {
-    /// The candles whose codes, a byte each, lie within a range.
     pub(crate) fn of_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
         // Codes of a byte have ranges of bytes.
         let (low, span) = (*range.start() as u8, range.end().wrapping_sub(*range.start()) as u8);
         Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
     }
 
-    /// The same of codes of two bytes.
     pub(crate) fn of_words(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
         let (low, span) = (*range.start(), range.end().wrapping_sub(*range.start()));
         Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
@@ -40,7 +36,7 @@ impl BitSet {
         Self { words }
     }
 
-    /// The candles, of the first so many, that pass every test of any entry; those before `first` left out.
+    /// Returns the candles from `first` on that meet all conditions of any entry.
     pub(crate) fn of(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
         let mut words = vec![0; candles.div_ceil(WORD)];
         for tests in entries {
@@ -61,18 +57,15 @@ impl BitSet {
         Self { words }
     }
 
-    /// How much memory they take.
     pub(crate) const fn bytes(&self) -> usize {
         self.words.len() * size_of::<u64>()
     }
 
-    /// Whether a candle is in it.
     #[inline]
     pub(crate) fn contains(&self, index: usize) -> bool {
         self.words.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
     }
 
-    /// The first of its candles from this one on.
     #[inline]
     pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
         let mut place = from_index / WORD;
@@ -84,7 +77,6 @@ impl BitSet {
         Some(place * WORD + word.trailing_zeros() as usize)
     }
 
-    /// How many candles of a range are in it.
     #[inline]
     pub(crate) fn count(&self, range: Range<usize>) -> u64 {
         if range.is_empty() {
@@ -99,13 +91,14 @@ impl BitSet {
     }
 }
 
-/// The bits of a word from this one on; none from 64 on.
 #[inline]
 const fn from(bit: usize) -> u64 {
     if bit >= WORD { 0 } else { u64::MAX << bit }
 }
 
-/// Bytes of 0 and 1 to bits, eight at a time: the product moves each byte's bit into the highest byte.
+/// Packs bytes of 0 and 1 into bits, eight per multiplication.
+///
+/// The product gathers the bits of eight bytes in the highest byte.
 #[inline]
 fn pack(bytes: &[u8; WORD]) -> u64 {
     const GATHER: u64 = 0x0102_0408_1020_4080;

@@ -1,19 +1,17 @@
-//! When the candles of a series close: reckoned where none is missing, so that going from trade to trade touches no candle.
+//! Close times of a series, computed without touching the candles if none is missing.
 
 use candlewick_sdk::{Candle, Millis, closing_before};
 
-/// The candles of a series and their closes.
 pub(crate) struct Closes<'a> {
     candles: &'a [Candle],
     interval: Millis,
-    /// The close of the first candle, if none is missing after it.
+    /// Close of the first candle, `None` if a later one is missing.
     unbroken_from: Option<Millis>,
-    /// How long was last asked for, and how many candles that is: trades of one expiry last as long.
+    /// Last duration and its number of candles; trades of one expiry share them.
     last: (i64, usize),
 }
 
 impl<'a> Closes<'a> {
-    /// Of candles of this length, in order.
     pub(crate) fn of(candles: &'a [Candle], interval: Millis) -> Self {
         let unbroken_from = match (candles.first(), candles.last()) {
             (Some(first), Some(last))
@@ -26,12 +24,10 @@ impl<'a> Closes<'a> {
         Self { candles, interval, unbroken_from, last: (0, 0) }
     }
 
-    /// The candles.
     pub(crate) const fn candles(&self) -> &'a [Candle] {
         self.candles
     }
 
-    /// The close of the candle with this index.
     #[inline]
     pub(crate) fn at(&self, index: usize) -> Millis {
         match self.unbroken_from {
@@ -40,7 +36,6 @@ impl<'a> Closes<'a> {
         }
     }
 
-    /// The first candle from this one on that does not close before `until`.
     #[inline]
     pub(crate) fn first_from(&mut self, index: usize, until: Millis) -> usize {
         if let Some(first) = self.unbroken_from
@@ -62,7 +57,6 @@ impl<'a> Closes<'a> {
     }
 }
 
-/// How many candles close in so many milliseconds, the first at once.
 #[cold]
 fn candles_in(left: i64, interval: Millis) -> usize {
     let count = if left <= 0 { 0 } else { (left - 1) / interval.get() + 1 };

@@ -1,5 +1,4 @@
-//! Trials that share what is the same for several of them: candles, the outcomes of orders, and series that the strategy
-//! declares.
+//! Trials that share candles, order outcomes and declared series.
 
 mod bitset;
 mod closes;
@@ -24,12 +23,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use trial::PlannedEntry;
 
-/// Runs trials without a journal and without a book, and does once what is the same for several of them.
+/// Runs trials without journal and trade book, and does shared work only once.
 ///
-/// Candles are shared, and so is the outcome of an order at each candle's close. Where a strategy declares its signals
-/// (see [`Declaration`]), each series is computed once for all trials that look at it, and the Session is handed only the
-/// candles that are candidates, with the outcomes of their trades; else it is handed every candle. Either way every signal that may be
-/// approved goes through the rules of a Session of its own, and the trades are those of a [`Replay`].
+/// With a [`Declaration`], each series is computed once for all trials, and the session sees only
+/// candidate candles with their trade outcomes. Otherwise it sees every candle. Either way, each
+/// signal that may be approved passes the rules of its own session, and the trades equal those of a
+/// [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
@@ -37,25 +36,17 @@ pub struct SharedRunner<'a> {
     black_box: DeclarationUse,
 }
 
-/// What a search makes of declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclarationUse {
-    /// A strategy that declares its signals is not shown candles: its declaration says where it signals.
     Trusted,
-    /// Every strategy is shown every candle.
     Ignored,
 }
 
 impl<'a> SharedRunner<'a> {
-    /// Over what a replay runs on.
     pub fn new(replay: Replay<'a>, black_box: DeclarationUse) -> Self {
         Self { replay, cache: SeriesCache::new(), outcomes: Mutex::new(Vec::new()), black_box }
     }
 
-    /// The settled trades of a set, in the order in which they became known; `None` where the strategy refuses it.
-    ///
-    /// # Errors
-    /// As [`TrialRunner::run`].
     pub fn trades(
         &self,
         candidate: &Candidate,
@@ -69,11 +60,7 @@ impl<'a> SharedRunner<'a> {
         Ok(figures.map(|_| trades))
     }
 
-    /// Holds the figures of a set to those of its backtest, candle by candle: a declaration that is not what the strategy
-    /// does shows itself there.
-    ///
-    /// # Errors
-    /// [`SearchError::DeclarationMismatch`] when they differ; else as [`TrialRunner::run`].
+    /// Compares the figures of a set with a full backtest, to detect an incorrect declaration.
     pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
@@ -83,7 +70,6 @@ impl<'a> SharedRunner<'a> {
         Err(SearchError::DeclarationMismatch { problem })
     }
 
-    /// Runs a trial; `None` when a Session cannot be made of it, or it needs all of a replay.
     fn run_trial(
         &self,
         prepared: PreparedTrial,
@@ -157,7 +143,6 @@ impl<'a> SharedRunner<'a> {
         }
     }
 
-    /// The table of an expiry, if there can be one.
     fn outcomes(
         &self,
         expiry: Expiry,

@@ -1,37 +1,32 @@
-//! A declared series in one or two bytes for each candle: enough for comparisons with a few known levels.
+//! A declared series in one or two bytes per candle, enough to compare it with known levels.
 
 use super::bitset::BitSet;
 use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where each number of a series lies among the levels that some trials compare it with.
+/// Position of each value among the levels that some trial compares it with.
 ///
-/// Of levels in order, a number below `m` of them and on none has the code `2 x (levels below it)`, one on a level the odd
-/// code between its neighbours'. So every comparison with a level is a range of codes.
+/// Levels are sorted. A value between levels has the code `2 x (levels below it)`, a value equal to
+/// a level the odd code between its neighbours. Each comparison with a level is therefore a range
+/// of codes.
 pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
-    /// The candles that meet comparisons, the last asked for last.
+    /// Cached comparison results, most recently used last.
     recent: Mutex<Vec<(RangeInclusive<u16>, Arc<BitSet>)>>,
 }
 
-/// Bytes of bitsets that a series keeps: the levels of many sets over few candles, of a few over many.
 const MAX_RECENT_BYTES: usize = 256 * 1_024;
 
-/// One code for each candle.
 enum Codes {
-    /// Up to 127 levels.
     Byte(Vec<u8>),
-    /// Up to 32,767.
     Word(Vec<u16>),
 }
 
 impl QuantizedSeries {
-    /// The most levels that a series can be compared with.
     pub(crate) const MAX_LEVELS: usize = 32_767;
 
-    /// A series of so many numbers to come, for these levels, in the buffer of another one.
     pub(crate) fn new(mut levels: Vec<f64>, candles: usize, mut buffer: Vec<u8>) -> Self {
         levels.sort_by(f64::total_cmp);
         levels.dedup();
@@ -45,7 +40,6 @@ impl QuantizedSeries {
         Self { levels, codes, recent: Mutex::new(Vec::new()) }
     }
 
-    /// Its buffer, for another series.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         match self.codes {
             Codes::Byte(buffer) => buffer,
@@ -53,7 +47,7 @@ impl QuantizedSeries {
         }
     }
 
-    /// Appends numbers; NaN meets no comparison.
+    /// Appends values; NaN satisfies no comparison.
     pub(crate) fn extend(&mut self, values: &[f64]) {
         let Self { levels, codes, .. } = self;
         match codes {
@@ -62,7 +56,6 @@ impl QuantizedSeries {
         }
     }
 
-    /// The candles whose numbers meet a comparison with one of the levels; `None` when none can.
     pub(crate) fn bitset(&self, comparison: &Comparison) -> Option<Arc<BitSet>> {
         let range = self.range(comparison)?;
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +76,6 @@ impl QuantizedSeries {
         Some(bitset)
     }
 
-    /// The codes of the numbers that meet a comparison with one of the levels; `None` when none can.
     fn range(&self, comparison: &Comparison) -> Option<RangeInclusive<u16>> {
         let place = self.levels.iter().position(|level| *level == comparison.level)?;
         let (place, count) = (u16::try_from(place).ok()?, u16::try_from(self.levels.len()).ok()?);
@@ -94,7 +86,6 @@ impl QuantizedSeries {
     }
 }
 
-/// Appends the code of each number.
 fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
     let (eights, rest) = if levels.len() > FEW { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
@@ -103,10 +94,10 @@ fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl F
     codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
 }
 
-/// So many levels are sooner counted than searched.
+/// Number of levels up to which counting is faster than a binary search.
 const FEW: usize = 32;
 
-/// The codes of eight numbers at once, which takes as many instructions as two of them by themselves.
+/// Computes eight codes at once, for about the instructions of two single ones.
 fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     let nothing = 2 * levels.len() as u64 + 1;
     let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);

@@ -1,4 +1,4 @@
-//! The declared series of a search: each is computed once, by the first trial that needs it, and evicted by the last.
+//! Cache of declared series: computed by the first trial that needs one, evicted after the last.
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
@@ -6,48 +6,41 @@ use candlewick_sdk::{Candle, Declaration, DeclaredEntry, DeclaredSeries, SeriesK
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What trials to come need.
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// By the first series of a trial, or by none: those of one come together, so that few series are there at a time.
+    /// Group index by first series, `None` for trials without one.
+    ///
+    /// The trials of a group run together, so that few series are in memory at a time.
     groups: HashMap<Option<SeriesKey>, usize>,
-    /// The trials of each group.
     members: Vec<Vec<usize>>,
-    /// The bits of the levels of each series, and how many trials need it.
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
 }
 
-/// Series by their key.
 pub(crate) struct SeriesCache {
     series_by_key: Mutex<HashMap<SeriesKey, Arc<CachedSeries>>>,
-    /// Buffers of series that no trial needs any more, to be used again: see docs/performance.md.
+    /// Buffers of evicted series for reuse; see docs/performance.md.
     buffers: Mutex<Vec<Vec<u8>>>,
 }
 
-/// A series that several trials need.
 struct CachedSeries {
-    /// All levels that any of them compares it with.
     levels: Vec<f64>,
-    /// Who computes it has it locked; the others wait for what they would have to compute as well.
+    /// Locked while being computed; other trials wait, since they would compute the same.
     content: Mutex<Content>,
 }
 
 struct Content {
     quantized: Option<Arc<QuantizedSeries>>,
-    /// The bits of the first numbers.
     head: Vec<u64>,
-    /// How many trials are still to come.
     uses: usize,
 }
 
-/// So many numbers are computed at a time: see docs/performance.md.
+/// Number of values computed at a time; see docs/performance.md.
 const CHUNK: usize = 1_024;
-/// So many numbers are computed for each trial, to see that a key means one series.
+/// Number of values computed for every trial, to verify that a key means only one series.
 const HEAD: usize = 256;
 
 impl CachePlan {
-    /// Adds a trial, with what its strategy declares.
     pub(crate) fn add(&mut self, declared: Option<Declaration>) {
         let (series, entries) = declared.map(Declaration::into_parts).unwrap_or_default();
         let next = self.groups.len();
@@ -70,7 +63,6 @@ impl SeriesCache {
         Self { series_by_key: Mutex::new(HashMap::new()), buffers: Mutex::new(Vec::new()) }
     }
 
-    /// Reserves a place for these series and drops all others; the groups of trials, each of which shares its first series.
     pub(crate) fn reserve(&self, layout: CachePlan) -> Vec<Vec<usize>> {
         let CachePlan { members, series_by_key, .. } = layout;
         let place = |(key, (levels, uses)): (SeriesKey, (HashSet<u64>, usize))| {
@@ -87,16 +79,12 @@ impl SeriesCache {
         members
     }
 
-    /// Evicts everything.
     pub(crate) fn clear(&self) {
         lock(&self.series_by_key).clear();
         lock(&self.buffers).clear();
     }
 
-    /// The series of one trial, to be released once it knows its candidates.
-    ///
-    /// # Errors
-    /// [`SearchError::DeclarationMismatch`] when a key means two series.
+    /// Returns the series of one trial, to be released once its candidates are known.
     pub(crate) fn take(
         &self,
         declared: &mut [DeclaredSeries],
@@ -122,7 +110,6 @@ impl SeriesCache {
         declared.iter_mut().enumerate().map(take).collect()
     }
 
-    /// Takes series back from a trial. The buffer of one that no trial needs is used for the next.
     pub(crate) fn release(&self, series: Vec<Arc<QuantizedSeries>>) {
         for buffer in series.into_iter().filter_map(Arc::into_inner).map(QuantizedSeries::into_buffer) {
             lock(&self.buffers).push(buffer);
@@ -162,13 +149,11 @@ impl CachedSeries {
     }
 }
 
-/// The levels that a series, by its place, is compared with.
 fn levels_of(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f64> {
     let comparisons = entries.iter().flat_map(|entry| &entry.when);
     comparisons.filter(move |of| of.series == series && !of.level.is_nan()).map(|of| of.level)
 }
 
-/// Computes a series, and the bits of its first numbers.
 fn quantize(
     series: &mut DeclaredSeries,
     mut quantized: QuantizedSeries,

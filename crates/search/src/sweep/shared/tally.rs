@@ -1,4 +1,4 @@
-//! The figures of a trial, added up while it runs: no book of its trades is kept.
+//! Running totals of a trial, without a trade book.
 
 use super::super::Figures;
 use super::super::figures::OpenEnds;
@@ -8,13 +8,11 @@ use candlewick_engine::Rule;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::ops::Range;
 
-/// What a trial has come to so far, in the order in which settlements become known.
 pub(crate) struct Tally {
     scale: MoneyScale,
-    /// What a win pays, which is one and the same for all trades of a simulation.
+    /// Payout of a win, the same for all trades of a simulation.
     payout: Payout,
     opened: u64,
-    /// Signals that a rule refused, and orders that the venue did.
     pub(crate) refused: u64,
     rejected: u64,
     totals: RunTotals,
@@ -22,7 +20,6 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet: a run that begins with `balance`, over candles from the start to the end of `span`.
     pub(crate) fn new(scale: MoneyScale, payout: Payout, balance: Money, span: &Range<Millis>) -> Self {
         Self {
             scale,
@@ -35,18 +32,16 @@ impl Tally {
         }
     }
 
-    /// A trade was approved.
     #[inline]
     pub(crate) const fn open(&mut self) {
         self.opened += 1;
     }
 
-    /// The venue refused an order.
     pub(crate) const fn reject(&mut self) {
         self.rejected += 1;
     }
 
-    /// A trade settled: when it was decided, and when that became known.
+    /// Counts a trade with its decision time and the time when its settlement became known.
     #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
     #[inline(always)]
     pub(crate) fn settle(
@@ -60,7 +55,6 @@ impl Tally {
         self.timeline.settle(decided, at, outcome);
     }
 
-    /// What it comes to, and by which rule the bot would open nothing more.
     pub(crate) fn into_figures(self, stopped_by: Option<Rule>) -> Figures {
         let evidence = self.totals.evidence_at(self.payout);
         let open = OpenEnds {

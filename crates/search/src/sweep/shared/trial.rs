@@ -1,5 +1,4 @@
-//! One trial: a Session driven with what matters to a search. That is candidates and settlements where the strategy declares its
-//! signals, else every candle; no book of trades is kept.
+//! A single trial: a session that gets only what a search needs, without a trade book.
 
 use super::super::Figures;
 use super::bitset::{BitSet, EntryBits};
@@ -11,29 +10,22 @@ use candlewick_sdk::{CandleSeries, Millis, Payout, Signal};
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// One run of a strategy in a search: the trades of a backtest of its Session, without a journal and without a book.
+/// Runs one strategy in a search, with the same trades as a backtest.
 ///
-/// It consumes a Session that was handed nothing. A trade beside which no other can be open is booked to its end
-/// when it is approved; any other goes through the venue event by event.
+/// Consumes a new session. A trade that excludes any other open trade is settled on approval; any
+/// other trade goes through the venue, event by event.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
-    /// The candles of the only bot.
     closes: Closes<'a>,
 }
 
-/// An entry of a declaration, ready to be asked.
 pub(crate) struct PlannedEntry {
     pub(crate) bits: EntryBits,
     pub(crate) signal: Signal,
 }
 
 impl<'a> Trial<'a> {
-    /// Takes over a Session of one bot, which sees these candles and trades at this venue, where a win pays `payout`. The
-    /// figures are of `span`, from the open of the first candle to the close of the last.
-    ///
-    /// # Errors
-    /// As [`TrialSession::new`].
     pub fn new(
         session: Session,
         candles: &'a CandleSeries,
@@ -56,12 +48,10 @@ impl<'a> Trial<'a> {
         Ok(Self { session, context, closes })
     }
 
-    /// Notes the settled trades one by one, in the order in which they become known.
     pub fn note_trades(&mut self, trades: &'a mut Vec<TrialTrade>) {
         self.context.trades = Some(trades);
     }
 
-    /// Goes from one candidate to the next that may be approved; the strategy sees none.
     pub(crate) fn run_declared(mut self, entries: &[PlannedEntry], candidates: &BitSet) -> Figures {
         let mut cursor = 0;
         let mut opened = 0;
@@ -86,7 +76,6 @@ impl<'a> Trial<'a> {
         self.end()
     }
 
-    /// Shows every candle to the strategy.
     pub fn run_candles(mut self) -> Figures {
         let candles = self.closes.candles();
         let (mut cursor, mut after) = (0, None);
@@ -122,7 +111,6 @@ impl<'a> Trial<'a> {
         self.end()
     }
 
-    /// Shows the strategy candles whose signals are certain to be refused.
     fn show_suppressed(&mut self, cursor: &mut usize, until: usize) {
         if let Some(candles) = self.closes.candles().get(*cursor..until).filter(|candles| !candles.is_empty())
         {
@@ -131,7 +119,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The first candle from `cursor` on whose signal may be approved, for all that is known at `now`.
+    /// Returns the first candle from `cursor` on whose signal may be approved.
     #[inline]
     fn refused_until(&mut self, cursor: usize, now: Millis) -> usize {
         let until = self.session.refuses_until(now);
@@ -147,8 +135,6 @@ impl<'a> Trial<'a> {
         self.context.tally.into_figures(stopped_by)
     }
 
-    /// Sends the venue what was approved at the candle with this index; the first candle after it whose signal may be
-    /// approved.
     #[inline(never)]
     fn open(&mut self, terms: &OrderTerms, index: usize) -> usize {
         if self.context.pending.is_empty() && self.context.is_one_enough.is_none() {
@@ -158,7 +144,6 @@ impl<'a> Trial<'a> {
         self.refused_until(index + 1, terms.decision_time())
     }
 
-    /// Hands the Session everything the venue has to say until `now`.
     #[inline]
     fn handle_due(&mut self, now: Millis) {
         // Nearly always nothing is under way.

@@ -1,4 +1,4 @@
-//! Where the orders of a trial go, and what is kept of them.
+//! Venue side of a trial: its simulator, open orders and totals.
 
 use super::tally::Tally;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
@@ -8,48 +8,36 @@ use candlewick_simulator::{
     AnswerKind, Order, OrderAtClose, SettledAtOnce, SettledTrade, Simulator, VenueEvent,
 };
 
-/// A settled trade of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialTrade {
-    /// The number of its intent.
     pub number: u64,
-    /// The bet.
     pub direction: Direction,
-    /// How it ends.
     pub expiry: Expiry,
-    /// What was bet.
     pub stake: Money,
-    /// When it was decided.
     pub decision_time: Millis,
-    /// When it opened.
     pub open_time: Millis,
-    /// When it closed.
     pub close_time: Millis,
-    /// When its settlement became known.
+    /// Time at which the settlement became known.
     pub settled_at: Millis,
-    /// How it ended.
     pub outcome: Outcome,
-    /// Net.
     pub profit: Money,
 }
 
-/// The venue of a trial, the orders under way, and the figures so far.
 pub(super) struct TrialContext<'a> {
     pub(super) venue: Simulator,
     pub(super) tally: Tally,
     pub(super) symbol: Symbol,
     pub(super) payout: Payout,
-    /// What was approved and has not ended.
     pub(super) pending: Vec<Order>,
-    /// Whether no trade can be open beside a single one, once that was asked.
+    /// Whether a single open trade excludes any other, `None` until checked.
     pub(super) is_one_enough: Option<bool>,
-    /// The settled trades, where somebody wants them one by one.
     pub(super) trades: Option<&'a mut Vec<TrialTrade>>,
 }
 
 impl TrialContext<'_> {
-    /// Settles a trade that was approved at the candle with this index at once, where nothing can happen before it ends: nearly
-    /// always no other can be open beside it.
+    /// Settles an approved trade immediately, `None` if something can happen before it closes.
+    ///
+    /// This is the common case: usually no other trade can be open at the same time.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_at_once(&mut self, candle: usize, terms: &OrderTerms) -> Option<PrecomputedOutcome> {
@@ -69,7 +57,6 @@ impl TrialContext<'_> {
         Some(PrecomputedOutcome { answered_at, payout: self.payout, settled_at, outcome, profit })
     }
 
-    /// Sends the venue what was approved; its answer and settlement come as events.
     pub(super) fn submit(&mut self, terms: &OrderTerms) {
         self.tally.open();
         let order = Order {
@@ -84,7 +71,6 @@ impl TrialContext<'_> {
         self.pending.push(order);
     }
 
-    /// Notes a trade that was settled at once.
     #[cold]
     fn note_settled(&mut self, terms: &OrderTerms, settled: &SettledAtOnce) {
         if let Some(trades) = &mut self.trades {
@@ -103,7 +89,6 @@ impl TrialContext<'_> {
         }
     }
 
-    /// What the venue says, as the Session takes it.
     pub(super) fn translate(&mut self, event: &VenueEvent) -> Event {
         let (at, kind) = match event {
             VenueEvent::Answered(answer) => {
@@ -129,7 +114,6 @@ impl TrialContext<'_> {
         Event { at, received: at, kind }
     }
 
-    /// Counts a settlement; as the Session takes it.
     fn settle(&mut self, order: &Order, trade: &SettledTrade) -> Settled {
         self.tally.settle((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
         if let Some(trades) = &mut self.trades {

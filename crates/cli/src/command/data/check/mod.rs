@@ -1,4 +1,4 @@
-//! `data check`: what is wrong with candles, and a repair that leaves the original alone.
+//! `data check`: finds problems in candles and repairs a copy.
 
 mod repair;
 
@@ -101,7 +101,6 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     judge(&results)
 }
 
-/// Fails when problems are left.
 fn judge(results: &[CheckResult]) -> Result<(), Failure> {
     let bad = results.iter().filter(|result| result.left() > 0).count();
     if bad == 0 {
@@ -113,7 +112,6 @@ fn judge(results: &[CheckResult]) -> Result<(), Failure> {
     Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(CheckResult::help(results)))
 }
 
-/// `--spike`: a number of ranges.
 fn parse_ranges(text: &str) -> Result<f64, String> {
     let ranges = text.parse().ok().filter(|ranges: &f64| *ranges >= 1.0 && ranges.is_finite());
     ranges.ok_or_else(|| "use a number of at least 1".to_owned())

@@ -1,4 +1,4 @@
-//! `--fix`: a new file, or a new version in the catalog; the original stays as it is.
+//! `--fix`: writes a new file, or a new version in the catalog; the original stays unchanged.
 
 use crate::command::data::existing;
 use candlewick_app::data::check::RepairTerms;
@@ -25,7 +25,6 @@ pub(crate) struct RepairArguments {
 }
 
 impl RepairArguments {
-    /// What to repair; none where nothing is.
     pub(super) fn terms(&self) -> Option<RepairTerms> {
         let existing = existing(self.force);
         let kinds = self.also.iter().filter_map(|also| match also {
@@ -40,14 +39,12 @@ impl RepairArguments {
     }
 }
 
-/// What `--also` adds to a repair.
 #[derive(Clone, Copy, Debug)]
 enum ExtraRepair {
     Kind(FindingKind),
     Conflict(ConflictChoice),
 }
 
-/// `--also`: a kind that a repair can mend when asked.
 fn parse_extra_repair(text: &str) -> Result<ExtraRepair, String> {
     if let Some(("conflict" | "duplicate", choice)) = text.split_once('=') {
         let choice: Result<ConflictChoice, _> = choice.parse();

@@ -1,4 +1,4 @@
-//! How long the strategy takes for a candle, the fastest of some rounds: `cargo bench`.
+//! Time of the strategy per candle, the fastest of several rounds: `cargo bench`.
 
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Strategy, StrategyFactory};

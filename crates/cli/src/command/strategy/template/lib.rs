@@ -1,4 +1,4 @@
-//! A strategy of your own: the rule below is an example, put yours in its place.
+//! A strategy of your own. The rule below is an example; replace it with yours.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 
@@ -16,12 +16,14 @@ pub struct MyStrategy {
 }
 
 impl Strategy for MyStrategy {
-    /// So many candles it must have seen before a signal means anything, the present one counted.
+    /// Number of candles needed before a signal is meaningful, including the current one.
     fn warmup(&self) -> usize {
         1
     }
 
-    /// Called with every closed candle, in order. The words of a signal are fixed; what differs is a named number.
+    /// Called with every closed candle, in order.
+    ///
+    /// The text of a signal is constant; values that vary are passed as named numbers.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let change = candle.close() / candle.open() - 1.0;
         if change >= self.params.move_fraction {
@@ -36,7 +38,8 @@ impl Strategy for MyStrategy {
 
 impl StrategyFactory for MyStrategy {
     const NAME: &'static str = "my-strategy";
-    /// Of its rules: change it with them, so that results of different rules are never mixed.
+    /// Version of the rules. Change it with them, so that results of different rules are never
+    /// mixed.
     const VERSION: &'static str = "0.1.0";
     const ABOUT: &'static str =
         "Bets that a candle that moved far is followed by another in the same direction.";

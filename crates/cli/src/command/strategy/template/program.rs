@@ -1,11 +1,11 @@
-//! Every command of `candlewick`, with this strategy beside those that are built in.
+//! Every command of `candlewick`, with this strategy in addition to the built-in ones.
 
 use candlewick_cli::{App, CountingAllocator};
 use std::process::ExitCode;
 
 use my_strategy::MyStrategy;
 
-/// Lets `strategy check` say whether memory grows.
+/// Lets `strategy check` detect growing memory.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

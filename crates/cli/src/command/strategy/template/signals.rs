@@ -1,4 +1,4 @@
-//! What the strategy answers to candles, and what every strategy must hold.
+//! Tests of the strategy's signals, and the checks that every strategy must pass.
 
 use candlewick_sdk::testkit::{assert_built_in, assert_passes_checks, assert_signals};
 
