@@ -46,8 +46,8 @@ pub(crate) fn check_terms(
     ];
     let differences: Vec<String> = terms.into_iter().flatten().collect();
     let differs = || {
-        let difference = differences.first()?;
-        Some(format!("trade #{intent} ({}) differs: {difference}", report.id))
+        let differences = differences.join("; ");
+        (!differences.is_empty()).then(|| format!("trade #{intent} ({}) differs: {differences}", report.id))
     };
     let terms = match owner.clone().or_else(differs) {
         Some(reason) => Terms::Other { reason },

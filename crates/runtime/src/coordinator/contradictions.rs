@@ -11,8 +11,8 @@ const MAX_CHANGES: u32 = 3;
 
 const MAX_WAIT: Millis = Millis::from_seconds(600);
 
-/// Requests for a trade's record before the list alone decides.
-const MAX_REQUESTS: u32 = 3;
+/// Requests for a trade's record before the run halts. A record that exists may say otherwise than the list.
+const MAX_REQUESTS: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Contradictions {
@@ -130,7 +130,9 @@ impl Contradictions {
         let Some(pending) = self.pending.get_mut(&intent) else { return Ruling::Nothing };
         match word {
             Some(word) => pending.record = Some(word),
-            None if pending.requests >= MAX_REQUESTS => pending.record = Some(Word::Silent),
+            None if pending.requests >= MAX_REQUESTS => {
+                return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NotRead));
+            }
             None => return Ruling::ReadAgain { is_first: false },
         }
         self.decide(intent)
@@ -237,9 +239,7 @@ mod tests {
             (&[List(0, LOST), Record(Some(Word::Silent)), List(5, LOST)], "LOST -1000"),
             (&[List(0, Word::Unknown), List(5, Word::Unknown), Record(Some(Word::Agrees))], "withdrawn"),
             (&[List(0, Word::Unknown), List(5, Word::Unknown), Record(Some(Word::Unknown))], "NoResult"),
-            // The record cannot be read: the list decides.
-            (&[List(0, LOST), List(5, LOST), Record(None), Record(None)], "again"),
-            (&[List(0, LOST), List(5, LOST), Record(None), Record(None), Record(None)], "LOST -1000"),
+            (&[List(0, LOST), List(5, LOST), Record(None), Record(Some(LOST))], "LOST -1000"),
             (&[List(0, LOST), List(5, Word::Agrees)], "withdrawn"),
             (&[List(0, LOST), List(5, LOST), Record(Some(Word::Agrees))], "OtherRecord(Agrees)"),
             (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(9, WON)], "again"),
@@ -250,5 +250,14 @@ mod tests {
         ] {
             assert_eq!(last_ruling(readings), expected);
         }
+    }
+
+    #[test]
+    fn record_that_cannot_be_read_leaves_the_decision_to_the_operator() {
+        let mut readings = vec![List(0, LOST), List(5, LOST)];
+        readings.extend((1..MAX_REQUESTS).map(|_| Record(None)));
+        assert_eq!(last_ruling(&readings), "again");
+        readings.push(Record(None));
+        assert_eq!(last_ruling(&readings), "NotRead");
     }
 }
