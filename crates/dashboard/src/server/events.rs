@@ -28,7 +28,6 @@ struct Told {
 }
 
 /// Streams changes of the state, new lines of the journal, and the clock.
-///
 /// Line events are numbered. With the `Last-Event-ID` of such an event, the stream continues after
 /// it. `missed` in a line event is the number of lines omitted before it.
 #[utoipa::path(

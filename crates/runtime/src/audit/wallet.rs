@@ -18,7 +18,7 @@ pub(crate) use names::NameCheck;
 
 use crate::resolver::sums_of;
 use candlewick_sdk::{Millis, Money};
-use possible::Possible;
+use possible::{MAX_SUMS, Possible};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use suspect::Suspect;
@@ -225,8 +225,12 @@ impl WalletAudit {
         }
     }
 
+    /// Moves the latest change of this amount before `now` to `now`.
+    ///
+    /// Stakes of one amount that are postponed together are a change each.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
-        if let Some(place) = self.changes.iter().rposition(|(known, _)| *known == change) {
+        let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
+        if let Some(place) = self.changes.iter().rposition(is_earlier) {
             self.changes.remove(place);
             self.changes.push_back((change, now));
         }
@@ -257,6 +261,23 @@ impl WalletAudit {
         let recent = self.changes_since(now - patience);
         let all: Vec<Money> = recent.map(|change| -change).chain(under_way).collect();
         sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
+    }
+
+    /// Returns whether recent changes cancel each other out, so that a wallet which shows none of them agrees as well.
+    ///
+    /// A stake and its return after a draw are such changes.
+    pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
+        let mut sums: Vec<Money> = Vec::new();
+        for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
+            let more: Vec<Money> = sums.iter().map(|sum| *sum + change).chain([change]).collect();
+            sums.extend(more);
+            sums.sort_unstable();
+            sums.dedup();
+            if sums.len() > MAX_SUMS || sums.binary_search(&Money::ZERO).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     fn changes_since(&self, since: Millis) -> impl Iterator<Item = Money> {

@@ -213,7 +213,8 @@ impl Coordinator {
         let is_settled = match result {
             WalletReading::Agrees => {
                 self.record_difference(self.audits.wallet.confirmed(), step);
-                reading.wallet == reading.free + self.audits.wallet.confirmed() || is_last
+                let is_exact = reading.wallet == reading.free + self.audits.wallet.confirmed();
+                is_exact && !self.audits.wallet.may_hide_changes(&reading) || is_last
             }
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);

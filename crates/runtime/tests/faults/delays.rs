@@ -13,7 +13,7 @@ use candlewick_engine::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Outcome};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One schedule in so many has a bot with a delay.
 const DELAYED_ONE_IN: u64 = 4;
@@ -93,6 +93,10 @@ pub(crate) struct Tally {
     results: Vec<Vec<(IntentId, Outcome)>>,
     /// Profits of the trades that settled in this session, in minor units.
     session: BTreeMap<IntentId, i64>,
+    /// Second trades that were found after their intents had settled: they count for the run, and for no bot.
+    late_seconds: BTreeSet<String>,
+    /// Profit of those that settled in this session, in minor units.
+    late_profit: i64,
 }
 
 impl Tally {
@@ -108,13 +112,22 @@ impl Tally {
             profits: vec![0; count],
             results: vec![Vec::new(); count],
             session: BTreeMap::new(),
+            late_seconds: BTreeSet::new(),
+            late_profit: 0,
         };
         for stored in &world.disk().lines {
-            if !["\"settled", "\"correction\""].iter().any(|name| stored.line.body.contains(name)) {
+            if !["\"settled", "\"correction\"", "\"second_trade\""]
+                .iter()
+                .any(|name| stored.line.body.contains(name))
+            {
                 continue;
             }
             let event: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
             let kind = event["event"].as_str().unwrap_or_default();
+            if kind == "second_trade" {
+                let intent = IntentId::new(event["intent"].as_u64().unwrap());
+                tally.find_second(book, intent, event["venue_id"].as_str().unwrap());
+            }
             if !["settled", "settled_by_person", "correction"].contains(&kind) {
                 continue;
             }
@@ -154,14 +167,28 @@ impl Tally {
                     *known = profit.minor();
                 }
             }
-            EventKind::SecondTradeSettled { intent, profit, .. } => {
-                self.profits[bot_of(book, *intent)] += profit.minor();
+            EventKind::SecondTrade(trade) => {
+                self.find_second(book, trade.intent, trade.venue_id.as_str());
+            }
+            EventKind::SecondTradeSettled { intent, venue_id, profit } => {
+                if self.late_seconds.contains(venue_id.as_str()) {
+                    self.late_profit += profit.minor();
+                } else {
+                    self.profits[bot_of(book, *intent)] += profit.minor();
+                }
             }
             EventKind::Control { control: Control::Resume } => {
                 self.profits.fill(0);
+                self.late_profit = 0;
                 self.session.clear();
             }
             _ => {}
+        }
+    }
+
+    fn find_second(&mut self, book: &TradeBook, intent: IntentId, venue_id: &str) {
+        if self.results[bot_of(book, intent)].iter().any(|(known, _)| *known == intent) {
+            self.late_seconds.insert(venue_id.to_owned());
         }
     }
 
@@ -218,7 +245,7 @@ impl Tally {
         let own = world.plan.risk.bots.get(&settings.name);
         let of_bot = own.map(|own| (own.session_loss_limit, own.session_profit_target));
         let counted = [
-            (Some(of_run), self.profits.iter().sum::<i64>(), open(None)),
+            (Some(of_run), self.profits.iter().sum::<i64>() + self.late_profit, open(None)),
             (of_bot, self.profits[bot], open(Some(bot))),
         ];
         for (limits, profit, at_stake) in counted {

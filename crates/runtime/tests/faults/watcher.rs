@@ -469,7 +469,10 @@ impl Watcher {
 
     /// Whether an intent that was refused is in doubt again.
     fn has_reinstated(&self) -> bool {
-        self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""))
+        // While the journal cannot be written, only the alarm is known.
+        let is_recorded =
+            self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""));
+        is_recorded || self.world.has_said(|text| text.contains("it counts again"))
     }
 
     /// What is taken as not opened has no trade, and will have none. A list that keeps a trade back for longer than it

@@ -4,7 +4,7 @@ use super::UnderWayMoney;
 use candlewick_sdk::Money;
 
 /// Above this number of sums, any amount counts as explained.
-const MAX_SUMS: usize = 4_096;
+pub(super) const MAX_SUMS: usize = 4_096;
 
 #[derive(Debug)]
 pub(super) struct Possible {

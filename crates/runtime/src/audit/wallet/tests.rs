@@ -379,3 +379,47 @@ fn other_wallets_are_not_those_of_the_first_reading() {
     let NameCheck::Other { known, found } = next.check_names(&[wallet("w2", None, None)]) else { panic!() };
     assert_eq!((known.as_str(), found.as_str()), ("w1 of user u1 in USD", "w2"));
 }
+
+#[test]
+fn stakes_of_one_amount_are_postponed_each() {
+    let mut audit = WalletAudit::default();
+    let stake = Money::from_minor(-2_000);
+    for (free, second) in [(100_000, 0), (98_000, 10), (96_000, 20)] {
+        audit.watch(Money::from_minor(free), Millis::from_seconds(second));
+    }
+    let now = Millis::from_seconds(90);
+    audit.postpone(stake, now);
+    audit.postpone(stake, now);
+    assert_eq!(audit.changes_since(Millis::from_seconds(80)).collect::<Vec<_>>(), [stake, stake]);
+}
+
+/// By hand: 20 are staked and returned, so that a wallet which shows neither agrees. A win or a loss leaves no such doubt.
+#[test]
+fn stake_that_is_returned_may_hide_behind_the_lag() {
+    for (balances, second, expected) in [
+        (&[100_000, 98_000, 100_000][..], 11, true),
+        (&[100_000, 98_000, 101_700], 11, false),
+        (&[100_000, 98_000], 11, false),
+        (&[100_000, 98_000, 96_000, 99_700, 101_700], 11, true),
+        // Both are older than the lag.
+        (&[100_000, 98_000, 100_000], 14, false),
+    ] {
+        let mut audit = WalletAudit::default();
+        for (second, free) in (0..).zip(balances) {
+            audit.watch(minor(*free), Millis::from_seconds(second));
+        }
+        let under_way = UnderWayMoney::default();
+        let sent = Millis::from_seconds(second);
+        let reading = Reading {
+            wallet: minor(0),
+            bonus: None,
+            free: minor(0),
+            under_way: &under_way,
+            sent,
+            lag: LAG + Millis::SECOND,
+            patience: LAG,
+            is_last: false,
+        };
+        assert_eq!(audit.may_hide_changes(&reading), expected, "{balances:?} at {second} s");
+    }
+}

@@ -119,7 +119,9 @@ fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not
         Asked::Open => Answer::Open(INTENT, OpenOutcome::Opened(Reply::at(Box::new(agreed()), now))),
         Asked::Trade if ms < 121_000 => Answer::Trade(INTENT, Ok(Box::new(Reply::at(agreed(), now)))),
         Asked::Trade if ms < 140_000 => Answer::Trade(INTENT, Ok(Box::new(Reply::at(over(), now)))),
-        Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::Unavailable { text: "reset".to_owned() })),
+        Asked::Trade => {
+            Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "no such trade".to_owned() }))
+        }
         Asked::List => {
             let listed = if ms < 140_000 { Vec::new() } else { vec![ended(Outcome::Won, 700)] };
             Answer::Trades(TradeListing {

@@ -149,10 +149,12 @@ impl Coordinator {
     /// Resumes the run and accepts the current wallets.
     ///
     /// A difference that halted the run, or that has lasted longer than lag can, is booked. Others
-    /// remain.
+    /// remain. So does one last estimated before other wallets were shown: trades may have been in flight.
     pub(in crate::coordinator) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
-        let has_lasted = self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
+        let is_compared = self.wallet.other.is_none();
+        let has_lasted =
+            is_compared && self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
         let is_quiet = self.under_way_money(step.now) == UnderWayMoney::default();
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
