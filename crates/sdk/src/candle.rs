@@ -21,8 +21,8 @@ pub struct Ohlcv {
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// Invariants: all numbers are finite, prices are positive, the volume is not negative, `low <=
-/// open, close <= high`, and the open time is aligned to the interval from the epoch.
+/// Invariants: all numbers are finite, prices are positive, the volume is not negative,
+/// `low <= open, close <= high`, and the open time is aligned to the interval from the epoch.
 ///
 /// The memory layout is six 8-byte words, open time first, so that a store can lend records
 /// directly from a file ([`Pod`]). Such a store guarantees validity: it casts only bytes that were

@@ -72,10 +72,11 @@
 //!
 //! # Test and check
 //!
-//! `testkit`, behind the feature of that name, holds it to a table of candles and signals (`assert_signals`), to a file of all its
-//! signals (`assert_golden`), and to what every strategy must hold (`assert_passes_checks`): it may not look ahead, is warm when it
-//! says so, decides the same again. `strategy check
-//! momentum` of the program that knows it checks more, in other processes and on your own candles as well.
+//! `testkit`, behind the feature of that name, holds it to a table of candles and signals
+//! (`assert_signals`), to a file of all its signals (`assert_golden`), and to what every strategy
+//! must hold (`assert_passes_checks`): it may not look ahead, is warm when it says so, decides the
+//! same again. `strategy check momentum` of the program that knows it checks more, in other
+//! processes and on your own candles as well.
 //!
 //! Then `backtest`, `sweep` and `walk-forward` say whether there is an edge: a win rate above the break-even of the payout, never
 //! 50 %.

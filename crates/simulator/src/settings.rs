@@ -40,8 +40,9 @@ pub struct SimulationSettings {
     pub draw: DrawRule,
     /// For how many missing candles in a row the last close stands in.
     pub max_gap_intervals: u32,
-    /// Stress factor `k`: entry and exit are shifted against the trade by `k x (high - low) x
-    /// sqrt(max(latency, 1 s) / interval)` of their candle. 0 is off, 0.5 is the usual stress.
+    /// Stress factor `k`: entry and exit are shifted against the trade by
+    /// `k x (high - low) x sqrt(max(latency, 1 s) / interval)` of their candle. 0 is off, 0.5 is
+    /// the usual stress.
     #[schemars(range(min = 0.0))]
     pub stress: f64,
     /// The smallest price step of each symbol; interpolated prices are rounded to it.

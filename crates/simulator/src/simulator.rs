@@ -224,8 +224,8 @@ impl Simulator {
 
     /// Returns the stakes that left the wallet and have not returned.
     ///
-    /// Once all events are popped, these are the stakes of unsettled trades: `balance() +
-    /// open_stakes()` is the balance with those returned.
+    /// Once all events are popped, these are the stakes of unsettled trades:
+    /// `balance() + open_stakes()` is the balance with those returned.
     #[inline]
     pub fn open_stakes(&self) -> Money {
         self.under_way.wallet.staked()

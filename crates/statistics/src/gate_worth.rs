@@ -38,8 +38,9 @@ pub struct GateWorth {
 
 /// Compares a gate with random gates and with itself on shuffled results.
 ///
-/// Each comparison takes `draws` draws. A random gate lets as many trades be real. `p = (1 + hits)
-/// / (1 + draws)`. A shuffle in which the gate lets no trade be real counts as a hit.
+/// Each comparison takes `draws` draws. A random gate lets as many trades be real.
+/// `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate lets no trade be real counts as a
+/// hit.
 ///
 /// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero*, Statistical
 /// Applications in Genetics and Molecular Biology 9 (2010). The second p-value is needed because of

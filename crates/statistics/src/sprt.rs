@@ -12,9 +12,10 @@ pub enum SprtAnswer {
 
 /// Wald's test of each trade's break-even rate against a rate with the plan's edge.
 ///
-/// After a win the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 -
-/// p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. It answers *edge* at `ln((1 -
-/// beta) / alpha)` and *no edge* at `ln(beta / (1 - alpha))`, and latches. Draws are excluded.
+/// After a win the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by
+/// `ln((1 - p1) / (1 - p0))`, with `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. It answers
+/// *edge* at `ln((1 - beta) / alpha)` and *no edge* at `ln(beta / (1 - alpha))`, and latches. Draws
+/// are excluded.
 ///
 /// It assumes independent trades: three bots with the same trade count as three independent trades,
 /// and a nominal error rate of 5 % was measured as 26 % (see [`crate::EdgeTest`]). It is shown next

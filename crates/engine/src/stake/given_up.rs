@@ -13,11 +13,11 @@ pub(crate) struct GivenUp<P> {
 
 impl<P: Copy> GivenUp<P> {
     /// Records another order that was not taken; `current` is the position before it if there is no earlier one.
-    pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Option<Self> {
-        Some(known.map_or(Self { first: intent, position: current }, |known| Self {
+    pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Self {
+        known.map_or(Self { first: intent, position: current }, |known| Self {
             first: known.first.min(intent),
             ..known
-        }))
+        })
     }
 
     /// Returns the position to restore if `intent` is one of the orders.

@@ -80,7 +80,7 @@ impl Martingale {
     }
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
-        self.given_up = GivenUp::extend(self.given_up, intent, self.level);
+        self.given_up = Some(GivenUp::extend(self.given_up, intent, self.level));
         self.begin_anew();
     }
 

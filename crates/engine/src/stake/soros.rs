@@ -84,7 +84,7 @@ impl Soros {
     }
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
-        self.given_up = GivenUp::extend(self.given_up, intent, (self.wins, self.stake));
+        self.given_up = Some(GivenUp::extend(self.given_up, intent, (self.wins, self.stake)));
         self.begin_anew();
     }
 

@@ -33,8 +33,7 @@ pub(super) fn pause_at(
     Some(format!("resting until {} after {}", utc(until), pause.cause_words()))
 }
 
-/// Returns `until 2026-01-05T12:46:00.000Z after 2 refusals by the venue in a row: symbol not
-/// active`.
+/// Returns the end and the cause of the pause: `until ... after 2 refusals by the venue in a row: ...`.
 ///
 /// `None` if the journal does not tell.
 pub(super) async fn refusal_pause_at(

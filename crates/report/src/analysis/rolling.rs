@@ -67,8 +67,8 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// Returns the half-width of the 95 % interval of a window around a true win rate: `1.96
-    /// sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
+    /// Returns the half-width of the 95 % interval of a window around a true win rate:
+    /// `1.96 sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
     pub(crate) fn chance(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }

@@ -4,9 +4,7 @@ use super::entry::Plan;
 use super::member::Member;
 use serde_json::Value;
 
-/// Returns a description such as `trades where 3 of 3 votes agree: dip and band (weight 2, turned
-/// round), each for 3 candles from its signal; only while the filters hours and trend let it pass`,
-/// with the bot's own values.
+/// Returns a description with the bot's own values, such as `trades where 3 of 3 votes agree: dip and band`.
 pub(super) fn words(plan: &Plan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| part_words(part, plan.is_vote)).collect();
     let decides = if plan.is_vote { vote_words(plan, &parts, params) } else { first_words(&parts) };

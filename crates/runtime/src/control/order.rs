@@ -56,8 +56,8 @@ pub enum ControlOrder {
         next: Option<NextEntry>,
         passed_over: Option<String>,
     },
-    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has (`domain
-    /// 5.9`).
+    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has
+    /// (`domain 5.9`).
     Resolve {
         intent: IntentId,
         resolution: Resolution,

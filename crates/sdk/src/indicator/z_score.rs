@@ -7,8 +7,8 @@ use super::{IndicatorError, is_usable};
 /// Distance of the value from the mean of the last values, in standard deviations.
 ///
 /// The mean covers the last `period` values including the current one. The deviation is that of the
-/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of `period
-/// - 1`, and 0 if there is no deviation.
+/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of
+/// `period - 1`, and 0 if there is no deviation.
 ///
 /// A value is outside a Bollinger band at `n` deviations if its z-score is beyond `n`.
 #[derive(Clone, Debug)]

@@ -128,8 +128,8 @@ fn is_default(timeline: &Timeline) -> bool {
 
 /// Returns the edge at the lower end of the interval.
 ///
-/// At the break-even rate `b` a win pays `1 / b - 1` of the stake, so a win rate `w` returns `w / b
-/// - 1` of the stake.
+/// At the break-even rate `b` a win pays `1 / b - 1` of the stake, so a win rate `w` returns
+/// `w / b - 1` of the stake.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)

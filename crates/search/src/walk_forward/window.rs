@@ -24,8 +24,8 @@ pub struct WindowSettings {
 
 /// One walk-forward step.
 ///
-/// A range contains the candles that lie entirely within it, so test decisions fall into `(start,
-/// end]`. Tests are contiguous.
+/// A range contains the candles that lie entirely within it, so test decisions fall into
+/// `(start, end]`. Tests are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     pub training: Range<Millis>,

@@ -54,8 +54,8 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 ///
 /// `probability` is that of the streak's outcome in one trade, such as a loss. A streak is first
 /// complete at trade `n` if none was complete `length + 1` trades earlier, followed by one other
-/// outcome and `length` matching ones: `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p)
-/// p^length`, `r(length) = p^length`. O(trades).
+/// outcome and `length` matching ones:
+/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, `r(length) = p^length`. O(trades).
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
 /// section XIII.7.

@@ -30,8 +30,8 @@ pub struct Overfitting {
 ///
 /// The history is divided into blocks. For each choice of half of them, the variant with the best
 /// ratio of mean to deviation is ranked in the other half. With its rank `r` of `N` (1 is the
-/// worst, ties share their mean rank), it is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N +
-/// 1)`.
+/// worst, ties share their mean rank), it is overfitted if `ln(w / (1 - w)) <= 0` for
+/// `w = r / (N + 1)`.
 ///
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of
 /// Backtest Overfitting*, Journal of Computational Finance 20 (2017); purging and embargo by M.

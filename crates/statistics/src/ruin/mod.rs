@@ -102,8 +102,9 @@ impl RuinQuestion {
 /// simulated with whole cents, payout 85, 2 % draws, within 100, 300 and 1,000 trades and with the
 /// balance of [`required_balance`]: 64 figures, at most 2.8 standard errors from the chain. At 50 %
 /// within 1,000 trades: flat 10 of 300 chain 0.9689, doubling from 10 on 6 levels with 2,000
-/// 0.7126, soros of 3 wins from 10 with 400 0.9763. `cargo run --release -p candlewick-statistics
-/// --example ruin_trials` prints it; `docs/statistics.md` has the table.
+/// 0.7126, soros of 3 wins from 10 with 400 0.9763.
+/// `cargo run --release -p candlewick-statistics --example ruin_trials` prints it;
+/// `docs/statistics.md` has the table.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
 /// chapter XIV, for ruin as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains*

@@ -57,8 +57,8 @@ impl VerdictRates {
 
     /// Returns [`Self::trades_to_show`] for the shares one standard error below and above.
     ///
-    /// With this number of paths, a share has a standard error of `sqrt(share (1 - share) /
-    /// paths)`.
+    /// With this number of paths, a share has a standard error of
+    /// `sqrt(share (1 - share) / paths)`.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))

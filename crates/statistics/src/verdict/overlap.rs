@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 /// Overlap statistics: clusters of trades, and the variance inflation of their sum.
 ///
 /// Simultaneously open trades may win and lose together; three bots with the same trade have one
-/// third of the apparent evidence. The inflation is `1 + 2 sum(r_i r_j over pairs open at the same
-/// time) / sum(r_i^2)`: the variance of the sum of returns divided by that of independent trades,
-/// for returns with a mean near 0. It is 1 for independent trades, 3 for three bots in step. Ten
-/// trades' worth of squares is added to the denominator, so that the first pairs do not dominate.
+/// third of the apparent evidence. The inflation is
+/// `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
+/// returns divided by that of independent trades, for returns with a mean near 0. It is 1 for
+/// independent trades, 3 for three bots in step. Ten trades' worth of squares is added to the
+/// denominator, so that the first pairs do not dominate.
 ///
 /// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead
 /// of clusters of equal size. Each pair is counted once, at the second settlement, from a running

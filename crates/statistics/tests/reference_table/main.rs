@@ -1,5 +1,5 @@
-//! Every statistic beside the figure of somebody else's library: `cargo test -p candlewick-statistics --test
-//! reference_table -- --nocapture` prints the table.
+//! Every statistic beside the figure of somebody else's library:
+//! `cargo test -p candlewick-statistics --test reference_table -- --nocapture` prints the table.
 
 mod money;
 mod trades;

@@ -100,8 +100,8 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words from the time on, after a label without a colon: `HORA 14:35`, `HORA às
-/// 14:35`.
+/// Returns the words from the time on, after a label without a colon: `HORA 14:35`,
+/// `HORA às 14:35`.
 fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
