@@ -14,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("history", &["sdk"]),
     ("broker", &["sdk"]),
     ("api", &["sdk", "broker"]),
-    ("backtest", &["sdk", "engine", "simulator", "history", "statistics"]),
+    ("backtest", &["sdk", "engine", "simulator", "statistics"]),
     ("search", &["sdk", "engine", "simulator", "statistics", "backtest"]),
     ("sandbox", &["sdk", "simulator", "history", "broker"]),
     ("journal", &["sdk", "engine"]),
@@ -140,7 +140,9 @@ fn crates_depend_only_along_the_arrows() {
         let expected = BTreeSet::from(["sdk".to_owned()]);
         assert_eq!(dependencies[strategy.as_str()], expected, "{strategy} depends on the sdk alone");
     }
-    let known = ARROWS.len() + strategies.len() + crates_in("examples").len();
+    // `xtask` may depend on any crate, and no crate on it.
+    assert!(dependencies.values().all(|names| !names.contains("xtask")));
+    let known = ARROWS.len() + strategies.len() + crates_in("examples").len() + 1;
     assert_eq!(dependencies.len(), known, "a crate was added or removed: {:?}", dependencies.keys());
 }
 

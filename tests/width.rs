@@ -11,7 +11,6 @@ use crate::recording::{folder, record_in_lock_step};
 /// stopped, asks the network, or prints what other programs read.
 const RUNS: &[(&str, &str, i32)] = &[
     ("backtest", "--config bots.toml --data BTCUSDT_1m.csv --data GBPUSD_1m.csv", 0),
-    ("bench", "--candles 20000 --rounds 1", 0),
     ("completions", "", 0),
     ("config check", "--config bots.toml", 0),
     ("config init", "--defaults first.toml", 0),
@@ -25,7 +24,6 @@ const RUNS: &[(&str, &str, i32)] = &[
     ("data generate", "--symbol EURUSD --days 1 --out .", 0),
     ("dashboard", "", 0),
     ("doctor", "--config bots.toml", 5),
-    ("drill", "", 0),
     ("edge break-even", "80 85", 0),
     ("edge gate", "--trades trades.csv --after-virtual-losses 1", 0),
     ("edge plan", "--payout 80", 0),
@@ -51,7 +49,6 @@ const RUNS: &[(&str, &str, i32)] = &[
     ("report", "--journal run.db", 0),
     ("resolve", "7 --not-opened --journal run.db", 2),
     ("sandbox", "", 0),
-    ("selftest", "--paths 2", 0),
     ("status", "--journal run.db", 0),
     ("strategy check", "rsi-reversal", 0),
     ("strategy list", "--verbose", 0),

@@ -9,6 +9,8 @@ use toml::Value;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub(crate) name: String,
+    /// Package whose own test runs the case, `None` for the program.
+    pub(crate) package: Option<String>,
     /// Files to copy into the folder, relative to `tests/golden`; journals are unpacked.
     #[serde(default)]
     pub(crate) files: Vec<String>,

@@ -8,14 +8,12 @@
 //! [`AppError`].
 
 pub mod backtest;
-pub mod bench;
 pub mod bots;
 pub mod candles;
 pub mod configuration;
 pub mod control;
 pub mod data;
 pub mod doctor;
-pub mod drill;
 mod error;
 pub mod fetch;
 pub mod inspection;
@@ -29,7 +27,6 @@ pub mod program_hash;
 mod progress;
 pub mod recent;
 pub mod search;
-pub mod selftest;
 pub mod sensitivity;
 pub mod shell;
 pub mod signals;

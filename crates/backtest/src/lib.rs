@@ -4,7 +4,6 @@
 //! orders that the session approved. It contains no trading logic: a live run drives the same
 //! session. [`metric`] contains the performance figures of a run.
 
-pub mod bench;
 mod driver;
 mod error;
 mod feed;

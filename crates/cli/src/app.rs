@@ -190,7 +190,7 @@ impl App {
     }
 
     fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
-        let log = logging::start(&arguments.global, arguments.command.warnings());
+        let log = logging::start(&arguments.global);
         fit_tables();
         if let Some(problem) = self.built_in.and_then(candlewick_sdk::wrong_folder) {
             let failure = Failure::new(FailureKind::Configuration, anyhow::Error::msg(problem));

@@ -6,15 +6,8 @@ use crate::log_writer::LogWriter;
 use std::io::IsTerminal;
 use tracing::level_filters::LevelFilter;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Warnings {
-    News,
-    /// Provoked on purpose and shown by the command itself, so logged only at higher verbosity.
-    Expected,
-}
-
-pub(crate) fn start(global: &GlobalArguments, warnings: Warnings) -> LogWriter {
-    let level = level_of(global, warnings);
+pub(crate) fn start(global: &GlobalArguments) -> LogWriter {
+    let level = level_of(global);
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let form = LineForm::of_environment();
@@ -29,10 +22,9 @@ pub(crate) fn start(global: &GlobalArguments, warnings: Warnings) -> LogWriter {
     writer
 }
 
-fn level_of(global: &GlobalArguments, warnings: Warnings) -> LevelFilter {
+fn level_of(global: &GlobalArguments) -> LevelFilter {
     match (global.quiet, global.verbose) {
         (true, _) => LevelFilter::ERROR,
-        (false, 0) if warnings == Warnings::Expected => LevelFilter::ERROR,
         (false, 0) => LevelFilter::WARN,
         (false, 1) => LevelFilter::INFO,
         (false, 2) => LevelFilter::DEBUG,

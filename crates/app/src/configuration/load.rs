@@ -70,7 +70,8 @@ impl Loaded {
         Self::stack(layers)
     }
 
-    pub(crate) fn of_text(text: &str) -> Result<Self, AppError> {
+    /// Layers a text over the defaults, without the environment.
+    pub fn of_text(text: &str) -> Result<Self, AppError> {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 

@@ -5,14 +5,12 @@
 )]
 
 mod backtest;
-mod bench;
 mod completions;
 mod conditions;
 mod config;
 mod dashboard;
 mod data;
 mod doctor;
-mod drill;
 mod edge;
 mod explain;
 mod gates;
@@ -30,7 +28,6 @@ mod report;
 mod resolve;
 mod resume;
 mod sandbox;
-mod selftest;
 mod sensitivity;
 mod signal;
 mod signal_check;
@@ -48,7 +45,6 @@ mod why;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
-use crate::logging::Warnings;
 use clap::Subcommand;
 
 /// What the program can do.
@@ -109,15 +105,9 @@ pub(crate) enum Command {
     /// Statistics of an edge: break-even, trades needed, risk of ruin, verdict on trades
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
-    /// Run the whole pipeline on markets with a known edge, and check the verdict's error rates
-    Selftest(selftest::SelftestArguments),
-    /// Play a bad night against the sandbox, and hold the bot to what it promises
-    Drill(drill::DrillArguments),
     /// Import, check and manage stored candles
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// Measure backtests on this machine against hand-written loops
-    Bench(bench::BenchArguments),
     /// List, show and check strategies
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
@@ -132,14 +122,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns how to treat warnings: a drill provokes every failure, so they are expected there.
-    pub(crate) const fn warnings(&self) -> Warnings {
-        match self {
-            Self::Drill(_) => Warnings::Expected,
-            _ => Warnings::News,
-        }
-    }
-
     pub(crate) const fn kind(&self) -> CommandKind {
         match self {
             Self::Live(_) | Self::Paper(_) => CommandKind::Trades,
@@ -152,7 +134,6 @@ impl Command {
 pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         Command::Backtest(arguments) => backtest::run(arguments, context),
-        Command::Bench(arguments) => bench::run(arguments, context),
         Command::Sweep(arguments) => sweep::run(arguments, context),
         Command::WalkForward(arguments) => walk_forward::run(arguments, context),
         Command::MonteCarlo(arguments) => monte_carlo::run(arguments, context),
@@ -167,7 +148,6 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Signal(arguments) => signal::run(arguments, context),
         Command::Reload(arguments) => reload::run(arguments, context),
         Command::Status(arguments) => status::run(arguments, context),
-        Command::Drill(arguments) => drill::run(arguments, context),
         Command::Dashboard(arguments) => dashboard::run(arguments, context),
         Command::Watch(arguments) => watch::run(arguments, context),
         Command::Notify(command) => notify::run(command, context),
@@ -179,7 +159,6 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Trades(arguments) => trades::run(arguments, context),
         Command::Journal(command) => journal::run(command, context),
         Command::Edge(command) => edge::run(command, context),
-        Command::Selftest(arguments) => selftest::run(arguments, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),

@@ -23,7 +23,7 @@ pub(crate) enum FailureKind {
     Configuration,
     Data,
     Venue,
-    /// A failed check: parity, a strategy's, data, selftest, doctor.
+    /// A failed check: parity, a strategy's, data, doctor.
     Check,
     Stopped,
     JournalHeld,

@@ -1,0 +1,154 @@
+//! `bench`: cost of backtests, relative to hand-written loops that make the same trades.
+
+mod by_hand;
+mod process;
+mod work;
+
+use crate::Report;
+use anyhow::{Context, ensure};
+use candlewick_broker::clock::Stopwatch;
+use candlewick_sdk::testkit::Allocations;
+use clap::Args;
+use serde_json::{Value, json};
+use std::fs;
+use std::hint::black_box;
+use std::path::PathBuf;
+use work::{GROWTH, Stage, WORKS, Work, WorkKind};
+
+const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Number of candles of each work
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(20_000..=10_000_000))]
+    candles: u32,
+    /// Number of runs of each work
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: u32,
+    /// Also measure longer series and smaller crowds
+    #[arg(long)]
+    growth: bool,
+    /// Only run the backtest of one work, for a profiler; a part of its name is enough
+    #[arg(long, value_name = "WORK")]
+    profile: Option<String>,
+    /// Run the hand-written loop of that work instead
+    #[arg(long, requires = "profile")]
+    by_hand: bool,
+    /// Only run the hand-written loop over this file
+    #[arg(long, value_name = "FILE", hide = true)]
+    floor: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<Report> {
+    let document = match (&arguments.floor, &arguments.profile) {
+        (Some(file), _) => process::trade_by_hand(file)?,
+        (None, Some(name)) => profile(name, arguments)?,
+        (None, None) => measure_all(arguments)?,
+    };
+    Ok(Report { document, broken: Vec::new() })
+}
+
+fn measure_all(arguments: &BenchArguments) -> anyhow::Result<Value> {
+    let (candles, rounds) = (arguments.candles as usize, arguments.rounds as usize);
+    eprintln!("the whole process, {candles} candles");
+    // First, while this process is small: its memory counts as that of the processes it starts.
+    let process = process::measure(candles, rounds)?;
+    let works = WORKS.map(|kind| measure(kind, candles, rounds));
+    let growth = GROWTH.iter().filter(|_| arguments.growth);
+    let growth = growth.map(|(kind, candles)| measure(*kind, *candles, rounds));
+    Ok(json!({
+        "processor": describe_processor(),
+        "process": process,
+        "works": works.into_iter().collect::<anyhow::Result<Vec<_>>>()?,
+        "growth": growth.collect::<anyhow::Result<Vec<_>>>()?,
+    }))
+}
+
+/// Measures a backtest and its hand-written loop in turns, so that noise affects both.
+fn measure(kind: WorkKind, candles: usize, rounds: usize) -> anyhow::Result<Value> {
+    let name = kind.name;
+    eprintln!("{name}, {candles} candles");
+    let work = Work::new(kind, candles)?;
+    let before = Allocations::of_this_thread().bytes;
+    let (mut most, mut judged, mut book) = (0, 0, 0);
+    let (outcome, refused) = work.run(&mut |stage| {
+        let held = Allocations::of_this_thread().bytes - before;
+        most = most.max(held);
+        match stage {
+            Stage::Running => {}
+            Stage::Judged => judged = held,
+            Stage::BookDropped => book = judged - held,
+        }
+    })?;
+    ensure!(outcome == work.run_by_hand(), "{name}: the backtest and the loop make different trades");
+    let (bots, decisions) = (work.bots(), work.decisions());
+    let ns_per_decision = |watch: Stopwatch| watch.elapsed().as_secs_f64() * 1e9 / decisions as f64;
+    let (mut backtest, mut by_hand) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
+    for _ in 0..rounds {
+        let watch = Stopwatch::start();
+        black_box(work.run(&mut |_| {})?);
+        backtest.push(ns_per_decision(watch));
+        let watch = Stopwatch::start();
+        black_box(work.run_by_hand());
+        by_hand.push(ns_per_decision(watch));
+    }
+    let (median, minimum) = median_and_minimum(backtest);
+    let (floor_median, floor_minimum) = median_and_minimum(by_hand);
+    Ok(json!({
+        "work": name,
+        "bots": bots,
+        "decisions": decisions,
+        "trades": outcome.trades,
+        "refused": refused,
+        "backtest_ns": { "median": median, "minimum": minimum },
+        "by_hand_ns": { "median": floor_median, "minimum": floor_minimum },
+        "ratio": median / floor_median,
+        "ratio_of_minima": minimum / floor_minimum,
+        "memory": {
+            "most_bytes": most,
+            "book_bytes": book,
+            "bytes_per_bot": (most - book) as f64 / bots as f64,
+        },
+    }))
+}
+
+/// Runs one side of a work, without measuring it.
+fn profile(name: &str, arguments: &BenchArguments) -> anyhow::Result<Value> {
+    let mut kinds = WORKS.iter().chain(GROWTH.iter().map(|(kind, _)| kind));
+    let kind = kinds.find(|kind| kind.name.contains(name));
+    let kind = kind.with_context(|| format!("no work has \"{name}\" in its name"))?;
+    let work = Work::new(*kind, arguments.candles as usize)?;
+    for _ in 0..arguments.rounds {
+        if arguments.by_hand {
+            black_box(work.run_by_hand());
+        } else {
+            black_box(work.run(&mut |_| {})?);
+        }
+    }
+    Ok(json!({ "work": kind.name, "runs": arguments.rounds }))
+}
+
+fn median_and_minimum(mut times: Vec<f64>) -> (f64, f64) {
+    times.sort_by(f64::total_cmp);
+    let at = |index: usize| times.get(index).copied().unwrap_or(f64::NAN);
+    (at(times.len() / 2), at(0))
+}
+
+/// Describes the processor as Linux does.
+fn describe_processor() -> Value {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let fields = || text.lines().filter_map(|line| line.split_once(':'));
+    let value = |key: &str| fields().find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim());
+    let has = |flag: &str| value("flags").is_some_and(|flags| flags.split(' ').any(|known| known == flag));
+    let vectors = [("avx512f", "AVX-512"), ("avx2", "AVX2")].into_iter().find(|(flag, _)| has(flag));
+    let caches = (0..).map_while(|index| {
+        let read = |file: &str| fs::read_to_string(format!("{CACHES}/index{index}/{file}")).ok();
+        let (level, kind, size) = (read("level")?, read("type")?, read("size")?);
+        Some(format!("L{} {} {}", level.trim(), kind.trim(), size.trim()))
+    });
+    json!({
+        "model": value("model name").unwrap_or(std::env::consts::ARCH),
+        "vectors": vectors.map(|(_, name)| name),
+        "caches": caches.collect::<Vec<String>>(),
+    })
+}

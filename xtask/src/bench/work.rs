@@ -1,0 +1,283 @@
+//! Works of the benchmark: candles, bots and limits.
+
+use super::by_hand::{self, Outcome};
+use crate::backtest_settings;
+use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Summary};
+use candlewick_engine::JournalHash;
+use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
+use candlewick_sandbox::markets_of;
+use candlewick_sdk::indicator::Rsi;
+use candlewick_sdk::{
+    Candle, CandleSeries, Direction, Interval, Millis, MoneyScale, Signal, Strategy, Symbol,
+};
+use candlewick_simulator::Market;
+use std::fmt::Write as _;
+use std::hint::black_box;
+
+/// Candles after which the seeds of both indices no longer matter, to the last relevant bit.
+pub(super) const WARMUP: usize = 1_000;
+pub(super) const OVERSOLD: f64 = 30.0;
+pub(super) const OVERBOUGHT: f64 = 70.0;
+/// High enough that the drawdown limit is checked but never reached.
+pub(super) const BALANCE: i64 = 100_000_000;
+pub(super) const STAKE: i64 = 10;
+/// Periods of the bots on a symbol.
+pub(super) const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+
+const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
+const MINUTES_A_DAY: usize = 24 * 60;
+const CROWD: [&str; 10] =
+    ["CROWD0", "CROWD1", "CROWD2", "CROWD3", "CROWD4", "CROWD5", "CROWD6", "CROWD7", "CROWD8", "CROWD9"];
+
+/// The usual limits, but for the daily loss, which would end many days.
+const USUAL_RULES: &str = "daily_loss_limit = 1000";
+/// Every rule but the enforced verdict, which a random walk must fail. None of them rejects a
+/// signal, so that a loop without them makes the same trades.
+const EVERY_RULE: &str = r#"
+daily_loss_limit = 1000
+max_trades_per_hour = 60
+daily_profit_target = 100000000
+max_loss_streak = 1000
+cooldown_after_loss_s = 1
+cooldown_after_losses = 1000
+cooldown_after_losses_s = 60
+min_payout_percent = 50.0
+hours = [{ from = "00:00", to = "00:00", timezone = "Europe/London" }]
+min_stake = 10
+max_stake = 1000
+stake_step = 1
+max_stake_percent = 50.0"#;
+/// Only the limit of one open trade per symbol.
+const CROWD_RULES: &str = "max_open_trades = 0\nmax_trades_per_day = 0\ndaily_loss_limit = 0";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signals {
+    /// Signals where the index crosses into an extreme.
+    AtCrossings,
+    /// Signals at every candle of an extreme. Most are rejected, since a trade is open.
+    AtExtremes,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct WorkKind {
+    pub(super) name: &'static str,
+    symbols: &'static [&'static str],
+    bots_per_symbol: usize,
+    signals: Signals,
+    /// Whether prices come from 30-second candles.
+    has_detail: bool,
+    rules: &'static str,
+}
+
+const SINGLE: WorkKind = WorkKind {
+    name: "one bot, usual rules",
+    symbols: &["BTCUSDT"],
+    bots_per_symbol: 1,
+    signals: Signals::AtCrossings,
+    has_detail: false,
+    rules: USUAL_RULES,
+};
+const LARGEST_CROWD: WorkKind = crowd("10 bots x 10 symbols", 10, &CROWD);
+
+pub(super) const WORKS: [WorkKind; 4] = [
+    SINGLE,
+    WorkKind { name: "one bot, every rule, 30 s detail", has_detail: true, rules: EVERY_RULE, ..SINGLE },
+    LARGEST_CROWD,
+    WorkKind { name: "one bot, a signal at every extreme", signals: Signals::AtExtremes, ..SINGLE },
+];
+/// Works with their candle counts, over which the cost per decision must not grow.
+pub(super) const GROWTH: [(WorkKind, usize); 7] = [
+    (SINGLE, 100_000),
+    (SINGLE, 1_000_000),
+    (SINGLE, 10_000_000),
+    (crowd("1 bot x 1 symbol", 1, &["CROWD0"]), 100_000),
+    (crowd("10 bots x 1 symbol", 10, &["CROWD0"]), 100_000),
+    (crowd("1 bot x 10 symbols", 1, &CROWD), 1_000_000),
+    (LARGEST_CROWD, 1_000_000),
+];
+
+const fn crowd(name: &'static str, bots_per_symbol: usize, symbols: &'static [&'static str]) -> WorkKind {
+    WorkKind { name, symbols, bots_per_symbol, rules: CROWD_RULES, ..SINGLE }
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Stage {
+    Running,
+    Judged,
+    BookDropped,
+}
+
+pub(super) struct Work {
+    kind: WorkKind,
+    settings: BacktestSettings,
+    candles: Vec<CandleSeries>,
+    markets: Vec<Market>,
+}
+
+impl Work {
+    pub(super) fn new(kind: WorkKind, candles: usize) -> anyhow::Result<Self> {
+        let count = candles / kind.symbols.len();
+        let (mut series, mut details) = (Vec::new(), Vec::new());
+        for symbol in kind.symbols {
+            if kind.has_detail {
+                let detail = walk(symbol, Interval::from_seconds(30)?, count * 2)?;
+                series.push(resample(&detail, Interval::MINUTE)?);
+                details.push(detail);
+            } else {
+                series.push(walk(symbol, Interval::MINUTE, count)?);
+            }
+        }
+        let markets = markets_of(&[series.clone(), details].concat());
+        let mut text = format!("[account]\ninitial_balance = {BALANCE}\n[risk]\n{}\n", kind.rules);
+        for symbol in kind.symbols {
+            for period in &PERIODS[..kind.bots_per_symbol] {
+                let _ = write!(
+                    text,
+                    "[[bots]]\nname = \"{symbol}-{period}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\n\
+                     strategy = \"rsi-extremes\"\nclose_type = \"05:00\"\nexpiration_type = \"TIME_FIXED\"\n\
+                     params = {{ period = {period} }}\nstake = {{ kind = \"fixed\", amount = {STAKE} }}\n"
+                );
+            }
+        }
+        Ok(Self { kind, settings: backtest_settings(&text)?, candles: series, markets })
+    }
+
+    pub(super) fn bots(&self) -> usize {
+        self.settings.session.bots.len()
+    }
+
+    /// Returns the number of candles times the bots that decide on them.
+    pub(super) fn decisions(&self) -> usize {
+        self.candles.iter().map(|one| one.candles().len() * self.kind.bots_per_symbol).sum()
+    }
+
+    /// Runs a whole backtest without file access and output, and returns the outcome and the number
+    /// of rejected signals.
+    ///
+    /// Includes risk rules, simulated venue, trade book, journal hash, summary and verdict.
+    /// `report` is called at each stage.
+    pub(super) fn run(&self, report: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
+        let bots = &self.settings.session.bots;
+        let periods = PERIODS.into_iter().take(self.kind.bots_per_symbol).cycle();
+        let strategy = |period| Box::new(RsiExtremes::new(period, self.kind.signals)) as Box<dyn Strategy>;
+        let strategies = periods.take(bots.len()).map(strategy).collect();
+        let wants_prices = vec![false; bots.len()];
+        let backtest =
+            Backtest::new(&self.settings, strategies, &wants_prices, &self.candles, self.markets.clone())?;
+        let names = bots.iter().map(|bot| (bot.strategy.clone(), "1.0.0".to_owned())).collect();
+        let header = self.settings.header(names, None);
+        let mut hash = JournalHash::new();
+        let finished = backtest.run(&header, &mut hash, &mut |_, _| report(Stage::Running))?;
+        let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
+        let summary = Summary::of(&finished.book, start);
+        // As `candlewick backtest` reports them.
+        for verdict in &finished.verdicts {
+            black_box(verdict.edge_test().verdict());
+        }
+        black_box((hash.finish(), &summary));
+        report(Stage::Judged);
+        drop(finished.book);
+        report(Stage::BookDropped);
+        let pnl = (finished.final_balance - start).minor();
+        Ok((Outcome { trades: summary.trades, pnl }, summary.refused.values().sum()))
+    }
+
+    pub(super) fn run_by_hand(&self) -> Outcome {
+        let mut outcome = Outcome::default();
+        for (series, market) in self.candles.iter().zip(&self.markets) {
+            let detail = market.detail.first().map(CandleSeries::candles);
+            let of_symbol = by_hand_on(series.candles(), detail, self.kind);
+            outcome.trades += of_symbol.trades;
+            outcome.pnl += of_symbol.pnl;
+        }
+        outcome
+    }
+}
+
+/// Picks a loop that the compiler knows the bots and signals of.
+fn by_hand_on(candles: &[Candle], detail: Option<&[Candle]>, kind: WorkKind) -> Outcome {
+    let own = move |index: usize| &candles[index];
+    match (detail, kind.signals, kind.bots_per_symbol) {
+        (Some(detail), ..) => {
+            by_hand::run::<1>(candles, Signals::AtCrossings, 30_000.0, |index| &detail[2 * index])
+        }
+        (None, Signals::AtExtremes, _) => by_hand::run::<1>(candles, Signals::AtExtremes, 60_000.0, own),
+        (None, Signals::AtCrossings, 1) => by_hand::run::<1>(candles, Signals::AtCrossings, 60_000.0, own),
+        (None, Signals::AtCrossings, _) => by_hand::run::<10>(candles, Signals::AtCrossings, 60_000.0, own),
+    }
+}
+
+const SIDES: [(Direction, &str, f64); 2] =
+    [(Direction::Buy, "oversold", OVERSOLD), (Direction::Sell, "overbought", OVERBOUGHT)];
+
+struct RsiExtremes {
+    rsi: Rsi,
+    /// Extremes of the last candle that suppress a signal, one bit each.
+    last: u8,
+    /// Mask of `last`: both extremes, or none if every candle in an extreme signals.
+    remembered: u8,
+}
+
+impl RsiExtremes {
+    fn new(period: usize, signals: Signals) -> Self {
+        let remembered = if signals == Signals::AtCrossings { 0b11 } else { 0 };
+        Self { rsi: Rsi::new(period).expect("the period is at least 2"), last: 0, remembered }
+    }
+}
+
+impl Strategy for RsiExtremes {
+    fn warmup(&self) -> usize {
+        WARMUP
+    }
+
+    fn wants_settlements(&self) -> bool {
+        false
+    }
+
+    // A part of the loop over candles, so that the index stays in registers.
+    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[inline(always)]
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let rsi = self.rsi.update(candle.close())?;
+        let extreme = u8::from(rsi < OVERSOLD) | u8::from(rsi > OVERBOUGHT) << 1;
+        let new = extreme & !self.last;
+        self.last = extreme & self.remembered;
+        // One branch, nearly always predicted; the side is looked up (docs/performance.md).
+        if new == 0 {
+            return None;
+        }
+        let (direction, reason, level) = SIDES[usize::from(new >> 1) & 1];
+        Some(Signal::new(direction, reason).with("rsi", rsi).with("level", level))
+    }
+}
+
+fn walk(symbol: &str, interval: Interval, candles: usize) -> Result<CandleSeries, HistoryError> {
+    let symbol = Symbol::new(symbol).expect("the name is a symbol");
+    let known = Symbol::new("BTCUSDT").ok().and_then(known_market).expect("the market is known");
+    let per_day = MINUTES_A_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
+    let days = u32::try_from(candles.div_ceil(per_day)).unwrap_or(u32::MAX);
+    let settings = GenerateSettings { interval, ..GenerateSettings::of_market(symbol, known, START, days) };
+    let made = generate(&settings)?;
+    let first = made.candles()[..candles].to_vec();
+    Ok(CandleSeries::new(made.series(), first).expect("a part of a series is a series"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backtest_and_hand_written_loop_make_the_same_trades() {
+        let smaller = GROWTH[3..6].iter().map(|(kind, _)| *kind);
+        for kind in WORKS.into_iter().chain(smaller) {
+            let (name, work) = (kind.name, Work::new(kind, 60_000).unwrap());
+            let (outcome, refused) = work.run(&mut |_| {}).unwrap();
+            assert_eq!(outcome, work.run_by_hand(), "{name}");
+            assert_eq!(work.decisions(), kind.bots_per_symbol * 60_000, "{name}");
+            // Where one bot signals at crossings, few signals come while a trade is open.
+            let is_single = kind.bots_per_symbol == 1 && kind.signals == Signals::AtCrossings;
+            let least = if is_single { 100 } else { 600 };
+            assert!(outcome.trades > 600 && refused > least, "{name}: {outcome:?}, {refused} refused");
+        }
+    }
+}

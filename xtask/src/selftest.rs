@@ -1,0 +1,323 @@
+//! `selftest`: error rates of the verdict on generated markets with a known edge.
+//!
+//! A bot trades generated candles through a session and the simulator, and the verdict must be
+//! right as often as it promises. The null markets win exactly at the break-even rate. A random
+//! walk is far below it, so a significance test that is broken in the usual way would pass there.
+
+use crate::{Report, backtest_settings};
+use anyhow::Context;
+use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
+use candlewick_broker::clock::Stopwatch;
+use candlewick_engine::judge;
+use candlewick_history::{GenerateSettings, Regime, generate, known_market};
+use candlewick_sandbox::markets_of;
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Outcome, Signal, Strategy, Symbol};
+use candlewick_statistics::{
+    EdgeTestPlan, PathRange, StatisticsError, TradeDependence, TradeStream, Verdict, VerdictRates,
+};
+use clap::Args;
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// 2026-01-05 00:00 UTC, a Monday.
+const START: Millis = Millis::new(1_767_571_200_000);
+/// Days of one-minute candles per path, with a trade every second minute.
+const DAYS: u32 = 2;
+const TRADES_PER_DAY: u64 = 720;
+const PAYOUT: f64 = 0.85;
+/// No limits, and more money than any path can lose.
+const SETTINGS: &str = "[account]
+initial_balance = 10000000
+[simulation]
+payout_percent = 85.0
+[risk]
+max_open_trades = 0
+max_trades_per_day = 0
+daily_loss_limit = 0
+max_drawdown_percent = 0
+";
+/// Simulated verdicts per path, from which the expected rate of right verdicts follows.
+const TRIALS_PER_PATH: u64 = 10;
+/// Tolerance of a measured share, in standard errors.
+const ERRORS: f64 = 3.0;
+/// Wider than `ERRORS`, because the win rate is checked in every market.
+const WIN_RATE_ERRORS: f64 = 4.0;
+
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArguments {
+    /// Paths of each market
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    paths: u64,
+    /// Seed of the first path; each path adds 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// An edge in the candles, and the number of bots that trade it.
+struct TestMarket {
+    name: &'static str,
+    /// Probability that a candle moves in the direction of the previous one, and so of a win.
+    chance: f64,
+    bots: usize,
+    kind: TestMarketKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum TestMarketKind {
+    /// Wins exactly at break-even: *edge shown* must be rare.
+    Null,
+    /// An edge of exactly delta: *no edge* must be rare.
+    Delta,
+    Edge,
+    Worse,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    paths: u64,
+    shown: u64,
+    rejected: u64,
+    won: u64,
+    decided: u64,
+    /// Rejected, cancelled or drawn trades; must be 0.
+    other: u64,
+}
+
+/// A measured value with its allowed range.
+#[derive(Debug, Serialize)]
+struct Promise {
+    promise: &'static str,
+    measured: f64,
+    least: f64,
+    most: f64,
+    kept: bool,
+}
+
+pub(crate) fn run(arguments: &SelftestArguments) -> anyhow::Result<Report> {
+    let (watch, plan) = (Stopwatch::start(), EdgeTestPlan::default());
+    let (mut worlds, mut broken): (Vec<Value>, Vec<String>) = Default::default();
+    for (number, market) in (0..).zip(test_markets()) {
+        eprintln!("{}", market.name);
+        // Each market has random numbers of its own.
+        let seed = arguments.seed.wrapping_add(number << 32);
+        let counts = market.trade(seed, arguments.paths, plan)?;
+        let trial = market.simulate_verdicts(seed, arguments.paths, plan)?;
+        let promises = market.check(&counts, &trial, plan);
+        let failed = promises.iter().filter(|promise| !promise.kept);
+        broken.extend(failed.map(|promise| format!("{}: {}", market.name, promise.promise)));
+        worlds.push(json!({
+            "name": market.name,
+            "planted": market.chance,
+            "bots": market.bots,
+            "paths": counts.paths,
+            "trades": counts.decided,
+            "win_rate": counts.win_rate(),
+            "edge_shown": counts.share(counts.shown),
+            "edge_rejected": counts.share(counts.rejected),
+            "promises": promises,
+        }));
+    }
+    let document = json!({
+        "seed": arguments.seed,
+        "alpha": plan.alpha(),
+        "beta": plan.beta(),
+        "delta": plan.delta(),
+        "worlds": worlds,
+        "passed": broken.is_empty(),
+        "elapsed_ms": u64::try_from(watch.elapsed().as_millis())?,
+    });
+    Ok(Report { document, broken })
+}
+
+fn test_markets() -> [TestMarket; 5] {
+    let even = 1.0 / (1.0 + PAYOUT);
+    let shifted = (1.0 + EdgeTestPlan::default().delta()) / (1.0 + PAYOUT);
+    let market = |name, chance, bots, kind| TestMarket { name, chance, bots, kind };
+    [
+        market("exactly break-even", even, 1, TestMarketKind::Null),
+        market("exactly break-even, three bots in step", even, 3, TestMarketKind::Null),
+        market("an edge of exactly delta", shifted, 1, TestMarketKind::Delta),
+        market("five points above break-even", even + 0.05, 1, TestMarketKind::Edge),
+        market("a coin", 0.5, 1, TestMarketKind::Worse),
+    ]
+}
+
+impl TestMarket {
+    /// Trades all paths. The result does not depend on the number of threads.
+    fn trade(&self, seed: u64, paths: u64, plan: EdgeTestPlan) -> anyhow::Result<Counts> {
+        let mut text = SETTINGS.to_owned();
+        for number in 0..self.bots {
+            // Bots have symbols of their own: two simultaneous opens on one would be rejected.
+            let _ = write!(
+                text,
+                "[[bots]]\nname = \"{number}\"\nsymbol = \"BTCUSDT.{number}\"\ninterval = \"1m\"\n\
+                 strategy = \"follower\"\nclose_type = \"01:00\"\nexpiration_type = \"CANDLE_CLOSE\"\n"
+            );
+        }
+        let settings = backtest_settings(&text)?;
+        let trade_path = |path| self.trade_path(seed.wrapping_add(path), &settings, plan);
+        (0..paths)
+            .into_par_iter()
+            .map(trade_path)
+            .try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
+    }
+
+    /// Trades one path, from a seed to a verdict.
+    fn trade_path(
+        &self,
+        seed: u64,
+        settings: &BacktestSettings,
+        plan: EdgeTestPlan,
+    ) -> anyhow::Result<Counts> {
+        let symbol: Symbol = "BTCUSDT".parse()?;
+        let market = known_market(symbol).context("the market is unknown")?;
+        let made = generate(&GenerateSettings {
+            seed,
+            regime: Regime::Edge { chance: self.chance, span: Interval::MINUTE },
+            ..GenerateSettings::of_market(symbol, market, START, DAYS)
+        })?;
+        let bots = &settings.session.bots;
+        let candles = bots.iter().map(|bot| CandleSeries::new(bot.series(), made.candles().to_vec()));
+        let candles = candles.collect::<Result<Vec<_>, _>>()?;
+        let strategies = bots.iter().map(|_| Box::new(Follower) as Box<dyn Strategy>).collect();
+        let wants_prices = vec![false; bots.len()];
+        let backtest = Backtest::new(settings, strategies, &wants_prices, &candles, markets_of(&candles))?;
+        let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
+        let rows = finished.book.rows();
+        let verdict = judge(rows, plan).verdict();
+        let refused: u64 = finished.book.refused().values().sum();
+        // The last trade has no outcome if no candle ends it.
+        let count = |outcome| rows.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
+        Ok(Counts {
+            paths: 1,
+            shown: u64::from(verdict == Verdict::EdgeShown),
+            rejected: u64::from(verdict == Verdict::EdgeRejected),
+            won: count(Outcome::Won),
+            decided: count(Outcome::Won) + count(Outcome::Lost),
+            other: count(Outcome::Draw) + count(Outcome::Cancelled) + refused,
+        })
+    }
+
+    /// Simulates the verdict alone, without candles.
+    fn simulate_verdicts(
+        &self,
+        seed: u64,
+        paths: u64,
+        plan: EdgeTestPlan,
+    ) -> Result<VerdictRates, StatisticsError> {
+        let points = 100.0 * (self.chance - 1.0 / (1.0 + PAYOUT));
+        let dependence =
+            if self.bots == 1 { TradeDependence::Independent } else { TradeDependence::SameTrade(self.bots) };
+        let stream = TradeStream::new(dependence, &[PAYOUT], points, 0.0)?;
+        let trades = u64::from(DAYS) * TRADES_PER_DAY * self.bots as u64;
+        let range = PathRange { seed, first_path: 0, paths: paths * TRIALS_PER_PATH, trades };
+        Ok(VerdictRates::simulate(plan, &stream, range))
+    }
+
+    fn check(&self, counts: &Counts, trial: &VerdictRates, plan: EdgeTestPlan) -> Vec<Promise> {
+        let error = |rate: f64, count: u64| (rate * (1.0 - rate) / count.max(1) as f64).sqrt();
+        let promise = |promise, measured, (least, most): (f64, f64)| {
+            let kept = (least..=most).contains(&measured);
+            Promise { promise, measured, least, most, kept }
+        };
+        let rare = |name, count, rate: f64| {
+            let most = rate + ERRORS * error(rate, counts.paths);
+            promise(name, counts.share(count), (0.0, most))
+        };
+        // The trial's own error is small next to that of the paths, of which there are fewer.
+        let frequent = |name, count, rate: f64| {
+            let highest = 1.0 - 1.0 / counts.paths.max(2) as f64;
+            let least = rate - ERRORS * error(rate.min(highest), counts.paths);
+            promise(name, counts.share(count), (least.max(0.0), 1.0))
+        };
+        let (shown, rejected) = (counts.shown, counts.rejected);
+        let verdict = match self.kind {
+            TestMarketKind::Null => rare("edge shown at most at alpha", shown, plan.alpha()),
+            TestMarketKind::Delta => rare("no edge said at most at beta", rejected, plan.beta()),
+            TestMarketKind::Edge => {
+                frequent("edge shown as often as by the verdict alone", shown, trial.shown())
+            }
+            TestMarketKind::Worse => {
+                frequent("no edge said as often as by the verdict alone", rejected, trial.rejected())
+            }
+        };
+        // Bots in step win and lose together.
+        let reach = WIN_RATE_ERRORS * error(self.chance, counts.decided / self.bots as u64);
+        let chance = (self.chance - reach, self.chance + reach);
+        let win_rate = promise("trades win as was planted", counts.win_rate(), chance);
+        let lost = promise("no trade is lost on the way", counts.other as f64, (0.0, 0.0));
+        vec![verdict, win_rate, lost]
+    }
+}
+
+impl Counts {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            paths: self.paths + other.paths,
+            shown: self.shown + other.shown,
+            rejected: self.rejected + other.rejected,
+            won: self.won + other.won,
+            decided: self.decided + other.decided,
+            other: self.other + other.other,
+        }
+    }
+
+    fn win_rate(&self) -> f64 {
+        self.won as f64 / self.decided.max(1) as f64
+    }
+
+    fn share(&self, count: u64) -> f64 {
+        count as f64 / self.paths.max(1) as f64
+    }
+}
+
+/// Bets at every second candle that the next one moves in the same direction.
+///
+/// A trade opens within that next candle, ends with it and settles before the next decision.
+struct Follower;
+
+impl Strategy for Follower {
+    fn warmup(&self) -> usize {
+        0
+    }
+
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        let signal = if candle.close() > candle.open() { Signal::buy("rose") } else { Signal::sell("fell") };
+        candle.time().is_aligned_to(Millis::MINUTE * 2).then_some(signal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: TestMarketKind, counts: Counts, expected: [bool; 3]) {
+        let market = test_markets().into_iter().find(|market| market.kind == kind).unwrap();
+        let plan = EdgeTestPlan::default();
+        let trial = market.simulate_verdicts(1, 20, plan).unwrap();
+        let promises = market.check(&counts, &trial, plan);
+        let kept: Vec<bool> = promises.iter().map(|promise| promise.kept).collect();
+        assert_eq!(kept, expected, "{kind:?}: {promises:?}");
+    }
+
+    #[test]
+    fn promises_are_broken_from_three_standard_errors_on() {
+        // 400 paths: 5 % and 3 x 1.09 % are 8.27 %, 33 paths. 10,000 trades: 54.05 % and 4 x 0.498 %.
+        let fair = Counts { paths: 400, shown: 33, rejected: 33, won: 5_405, decided: 10_000, other: 0 };
+        check(TestMarketKind::Null, fair, [true, true, true]);
+        check(TestMarketKind::Null, Counts { shown: 34, ..fair }, [false, true, true]);
+        check(TestMarketKind::Null, Counts { won: 5_000, ..fair }, [true, false, true]);
+        check(TestMarketKind::Null, Counts { other: 1, ..fair }, [true, true, false]);
+        let delta = Counts { won: 5_622, ..fair };
+        check(TestMarketKind::Delta, delta, [true, true, true]);
+        check(TestMarketKind::Delta, Counts { rejected: 34, ..delta }, [false, true, true]);
+        let edge = Counts { won: 5_905, ..fair };
+        check(TestMarketKind::Edge, Counts { shown: 400, ..edge }, [true, true, true]);
+        check(TestMarketKind::Edge, Counts { shown: 250, ..edge }, [false, true, true]);
+        let worse = Counts { won: 5_000, ..fair };
+        check(TestMarketKind::Worse, Counts { rejected: 400, ..worse }, [true, true, true]);
+        check(TestMarketKind::Worse, Counts { rejected: 250, ..worse }, [false, true, true]);
+    }
+}
