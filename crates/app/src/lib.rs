@@ -18,6 +18,7 @@ pub mod doctor;
 pub mod drill;
 mod error;
 pub mod fetch;
+mod http_server;
 pub mod inspection;
 pub mod journal;
 pub mod lints;
