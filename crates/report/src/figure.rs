@@ -1,7 +1,7 @@
 //! Number formats of reports.
 
+use candlewick_records::time_text;
 use candlewick_sdk::{Millis, MoneyScale};
-use chrono::DateTime;
 
 /// Formats a fraction in percent, a missing one as a dash.
 pub(crate) fn percent(fraction: impl Into<Option<f64>>) -> String {
@@ -21,8 +21,7 @@ pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
 }
 
 pub(crate) fn minute(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at.get())
-        .map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M").to_string())
+    time_text(at, "%Y-%m-%d %H:%M")
 }
 
 pub(crate) fn span(length: Millis) -> String {
