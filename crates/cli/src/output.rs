@@ -55,7 +55,16 @@ pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
 }
 
 pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<(), Failure> {
-    if global.json { print_json(result) } else { print(&result.to_string()) }
+    show_as(result, || result.to_string(), global)
+}
+
+/// Prints the document with `--json`, else the text.
+pub(crate) fn show_as(
+    document: &impl Serialize,
+    text: impl FnOnce() -> String,
+    global: &GlobalArguments,
+) -> Result<(), Failure> {
+    if global.json { print_json(document) } else { print(&text()) }
 }
 
 /// Prints a line of JSON and returns whether stdout still has a reader.

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json, table};
+use crate::output::{print, show_as, table};
 use crate::progress::Progress;
 use candlewick_app::bench::{Held, Measured, Processor, Spread, WholeProcess, floor_of_file, measure};
 use candlewick_app::configuration::DataSettings;
@@ -73,11 +73,7 @@ pub(super) fn run(arguments: &BenchArguments, context: &Context<'_>) -> Result<E
     let growth = growth.into_iter().map(|(kind, count)| of_kind(kind, count)).collect::<Result<_, _>>()?;
     drop(progress);
     let figures = Figures { processor: Processor::of_this_machine(), process, works, growth };
-    if context.global.json {
-        print_json(&figures)?;
-    } else {
-        print(&figures.to_text())?;
-    }
+    show_as(&figures, || figures.to_text(), context.global)?;
     Ok(Ending::Done)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use crate::progress::Progress;
 use candlewick_app::selftest::{MarketResult, SelftestPlan, document, run_all, text};
 use candlewick_broker::clock::Stopwatch;
@@ -33,11 +33,8 @@ pub(super) fn run(arguments: &SelftestArguments, context: &Context<'_>) -> Resul
     let tried = run_all(plan, &mut |done, total| progress.update(done, total));
     let tried = tried.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
     drop(progress);
-    if context.global.json {
-        print_json(&document(&tried, plan, watch.elapsed()))?;
-    } else {
-        print(&text(&tried, plan, watch.elapsed()))?;
-    }
+    let took = watch.elapsed();
+    show_as(&document(&tried, plan, took), || text(&tried, plan, took), context.global)?;
     judge(&tried)
 }
 
