@@ -23,5 +23,6 @@ mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};
 pub use http::{Body, HttpBroker, NoAnswer, Purpose, RawAnswer, Transport, prepare_tls};
+pub use model::parse_json;
 pub use observer::{Exchange, HttpObserver};
 pub use settings::{OpenBody, Settings, TimestampFormat};

@@ -16,6 +16,7 @@ pub mod data;
 pub mod doctor;
 mod error;
 pub mod fetch;
+mod http_server;
 pub mod inspection;
 pub mod journal;
 pub mod lints;

@@ -1,5 +1,6 @@
 //! Log lines as JSON objects: timestamp, level, target and message.
 
+use crate::terminal::json as visible_json;
 use candlewick_broker::clock::Clock;
 use candlewick_records::utc;
 use serde_json::json;
@@ -12,6 +13,8 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 const VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
+/// Level of a warning in a line of text.
+pub(crate) const WARN: &str = " WARN ";
 
 #[derive(Clone, Default)]
 pub(crate) struct LineForm {
@@ -39,17 +42,21 @@ impl LineForm {
     }
 
     pub(crate) fn json_line(&self, level: &str, message: &str) -> String {
-        let now = self.now();
-        format!(
-            "{}\n",
-            json!({ "timestamp": now, "level": level, "target": "candlewick", "message": message })
-        )
+        let line =
+            json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
+        format!("{}\n", visible_json(&line.to_string()))
     }
 
+    /// Appends an event of the run, a JSON object, to the members of a line.
     pub(crate) fn json_event(&self, name: &str, event: &str) -> String {
-        let (now, message) = (self.now(), name.replace('_', " "));
-        let begin = json!({ "timestamp": now, "level": "INFO", "target": "candlewick", "message": message });
-        format!("{},{}\n", begin.to_string().trim_end_matches('}'), event.trim_start_matches('{'))
+        let line = self.json_line("INFO", &name.replace('_', " "));
+        let event = visible_json(event);
+        format!("{},{}\n", line.trim_end().trim_end_matches('}'), event.trim_start_matches('{'))
+    }
+
+    /// Formats a warning about the log itself.
+    pub(crate) fn warning(&self, message: &str) -> String {
+        if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
     }
 
     fn now(&self) -> String {

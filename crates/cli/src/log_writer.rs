@@ -3,8 +3,8 @@
 //! A stalled terminal (Ctrl-S, a pager) blocks nothing. Each event is a single line, whatever it
 //! quotes, and floods of warnings are condensed.
 
-use crate::log_line::LineForm;
-use crate::repeats::{Held, Repeats};
+use crate::log_line::{LineForm, WARN};
+use crate::repeats::Repeats;
 use crate::terminal::{coloured_line, json, lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::Stopwatch;
@@ -13,27 +13,27 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Capacity of the queue, in lines. Further lines are dropped and counted.
-const WAITING: usize = 4_096;
-const HELD: usize = 200;
+const MAX_QUEUED: usize = 4_096;
+/// Lines written to the terminal after a full-screen view.
+const MAX_HELD: usize = 200;
 const IDLE: Duration = Duration::from_hours(1);
-const WARN: &str = " WARN ";
-const PATIENCE: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(crate) struct LogWriter {
-    lines: SyncSender<Line>,
+    queue: SyncSender<Line>,
     dropped: Arc<AtomicU64>,
     form: LineForm,
 }
 
 enum Line {
-    Text(Vec<u8>),
+    Text(String),
     Warning(String),
     /// Sends later lines there. The target gets them too if it is not a terminal.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
@@ -45,26 +45,19 @@ enum Line {
 
 impl LogWriter {
     pub(crate) fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
-        let writes = form.clone();
-        let (lines, waiting) = sync_channel(WAITING);
+        let (queue, lines) = sync_channel(MAX_QUEUED);
         let dropped = Arc::new(AtomicU64::new(0));
-        let missed = Arc::clone(&dropped);
-        std::thread::spawn(move || {
-            let (repeats, watch) = (Repeats::default(), Stopwatch::start());
-            let mut log = Log { target, missed, repeats, watch, diverted: None, form: writes };
-            loop {
-                let patience =
-                    log.repeats.next_due().map_or(IDLE, |due| due.saturating_sub(log.watch.elapsed()));
-                match waiting.recv_timeout(patience) {
-                    Ok(line) => log.take(line),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return,
-                }
-                let due = log.repeats.due(log.watch.elapsed());
-                log.write_held(&due);
-            }
-        });
-        Self { lines, dropped, form }
+        let log = Log {
+            target,
+            dropped: Arc::clone(&dropped),
+            form: form.clone(),
+            repeats: Repeats::default(),
+            watch: Stopwatch::start(),
+            view: None,
+            held: VecDeque::new(),
+        };
+        std::thread::spawn(move || log.run(&lines));
+        Self { queue, dropped, form }
     }
 
     pub(crate) const fn form(&self) -> &LineForm {
@@ -72,29 +65,30 @@ impl LogWriter {
     }
 
     pub(crate) fn print(&self, text: &str) {
-        if self.form.is_json() {
-            self.send(Line::Text(json(&self.form.json_line("INFO", text.trim_end())).as_bytes().to_vec()));
+        let text = if self.form.is_json() {
+            self.form.json_line("INFO", text.trim_end())
         } else {
-            self.send(Line::Text(lines(text).as_bytes().to_vec()));
-        }
+            lines(text).into_owned()
+        };
+        self.send(Line::Text(text));
     }
 
     /// Prints why the program ends. Returns `false`, with nothing printed, if lines are not JSON.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
-            self.send(Line::Text(json(&self.form.json_line("ERROR", text)).as_bytes().to_vec()));
+            self.send(Line::Text(self.form.json_line("ERROR", text)));
         }
         is_json
     }
 
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        self.send(Line::Text(json(&self.form.json_event(name, event)).as_bytes().to_vec()));
+        self.send(Line::Text(self.form.json_event(name, event)));
     }
 
     #[cfg(feature = "tui")]
-    pub(crate) fn divert(&self, to: SyncSender<String>) {
-        self.send(Line::Divert(to));
+    pub(crate) fn divert(&self, view: SyncSender<String>) {
+        self.send(Line::Divert(view));
     }
 
     #[cfg(feature = "tui")]
@@ -103,118 +97,120 @@ impl LogWriter {
     }
 
     fn send(&self, line: Line) {
-        if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
+        if let Err(TrySendError::Full(_)) = self.queue.try_send(line) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
-        let lines = self.lines.clone();
-        // Where many lines wait, the request waits for room: in a thread of its own, so that the patience holds for both.
-        std::thread::spawn(move || lines.send(Line::Flush(done)));
-        let _ = is_done.recv_timeout(PATIENCE);
+        let queue = self.queue.clone();
+        // The queue may be full: waiting in a thread of its own keeps the timeout for both waits.
+        std::thread::spawn(move || queue.send(Line::Flush(done)));
+        let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
     }
 }
 
+/// The writing end.
 struct Log<T> {
     target: T,
-    missed: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
+    form: LineForm,
     repeats: Repeats,
     watch: Stopwatch,
-    diverted: Option<Diverted>,
-    form: LineForm,
-}
-
-struct Diverted {
-    to: SyncSender<String>,
-    held: VecDeque<Vec<u8>>,
+    view: Option<SyncSender<String>>,
+    held: VecDeque<String>,
 }
 
 impl<T: Write> Log<T> {
+    fn run(mut self, lines: &Receiver<Line>) {
+        loop {
+            let due = self.repeats.next_due();
+            let timeout = due.map_or(IDLE, |due| due.saturating_sub(self.watch.elapsed()));
+            match lines.recv_timeout(timeout) {
+                Ok(line) => self.take(line),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let counts = self.repeats.due(self.watch.elapsed());
+            self.write_warnings(&counts);
+        }
+    }
+
     fn take(&mut self, line: Line) {
         match line {
             Line::Text(text) => self.write(&text),
             Line::Warning(line) => {
-                if self.repeats.admit(words_of(&line).trim_end(), self.watch.elapsed()) {
-                    self.write(line.as_bytes());
+                if self.repeats.admit(message_of(&line).trim_end(), self.watch.elapsed()) {
+                    self.write(&line);
                 }
             }
-            Line::Divert(to) => self.diverted = Some(Diverted { to, held: VecDeque::new() }),
+            Line::Divert(view) => self.view = Some(view),
             Line::GiveBack => {
-                let held = self.diverted.take().map(|diverted| diverted.held);
-                for text in held.into_iter().flatten() {
+                self.view = None;
+                for text in std::mem::take(&mut self.held) {
                     self.write(&text);
                 }
             }
             Line::Flush(done) => {
-                let rest = self.repeats.rest(self.watch.elapsed());
-                self.write_held(&rest);
+                let counts = self.repeats.rest(self.watch.elapsed());
+                self.write_warnings(&counts);
                 let _ = self.target.flush();
                 let _ = done.try_send(());
             }
         }
     }
 
-    fn write_held(&mut self, held: &[Held]) {
-        for held in held {
-            let line = if self.form.is_json() {
-                json(&self.form.json_line("WARN", &held.words())).into_owned()
-            } else {
-                format!("{WARN}{}\n", held.words())
-            };
-            self.write(line.as_bytes());
+    fn write_warnings(&mut self, messages: &[String]) {
+        for message in messages {
+            self.write(&self.form.warning(message));
         }
     }
 
-    fn write(&mut self, text: &[u8]) {
-        if let Some(Diverted { to, held }) = &mut self.diverted {
-            let plain = strip_str(&String::from_utf8_lossy(text)).to_string();
-            // A view that does not keep up has them at its end.
-            for line in plain.lines() {
-                drop(to.try_send(line.to_owned()));
+    fn write(&mut self, text: &str) {
+        if let Some(view) = &self.view {
+            // A view that does not keep up misses lines; the held ones are written at its end.
+            for line in strip_str(text).to_string().lines() {
+                drop(view.try_send(line.to_owned()));
             }
             if io::stderr().is_terminal() {
-                if held.len() == HELD {
-                    held.pop_front();
+                if self.held.len() == MAX_HELD {
+                    self.held.pop_front();
                 }
-                held.push_back(text.to_vec());
+                self.held.push_back(text.to_owned());
                 return;
             }
         }
-        let count = self.missed.swap(0, Ordering::Relaxed);
+        let count = self.dropped.swap(0, Ordering::Relaxed);
         if count > 0 {
-            let words = format!("{count} log lines were left out: the terminal did not keep up");
-            let line =
-                if self.form.is_json() { self.form.json_line("WARN", &words) } else { format!("{words}\n") };
-            let _ = self.target.write_all(line.as_bytes());
+            let message = format!("{count} log lines were left out: the terminal did not keep up");
+            let _ = self.target.write_all(self.form.warning(&message).as_bytes());
         }
         // A reader that went away is no reason to stop.
-        let _ = self.target.write_all(text);
+        let _ = self.target.write_all(text.as_bytes());
     }
 }
 
-fn words_of(line: &str) -> String {
-    let said = serde_json::from_str::<Value>(line).ok();
-    if let Some(message) = said.as_ref().and_then(|said| said["message"].as_str()) {
+fn message_of(line: &str) -> String {
+    let object = serde_json::from_str::<Value>(line).ok();
+    if let Some(message) = object.as_ref().and_then(|object| object["message"].as_str()) {
         return message.to_owned();
     }
     let plain = strip_str(line).to_string();
-    plain.split_once(WARN).map_or(plain.as_str(), |(_, words)| words).to_owned()
+    plain.split_once(WARN).map_or(plain.as_str(), |(_, message)| message).to_owned()
 }
 
-pub(crate) struct EventWriter {
-    log: LogWriter,
-    is_warning: bool,
+pub(crate) struct EventWriter<'a> {
+    log: &'a LogWriter,
+    to_line: fn(String) -> Line,
 }
 
-impl Write for EventWriter {
+impl Write for EventWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\n');
         let shown = if self.log.form.is_json() { json(text) } else { coloured_line(text) };
-        let line = format!("{shown}\n");
-        self.log.send(if self.is_warning { Line::Warning(line) } else { Line::Text(line.into_bytes()) });
+        self.log.send((self.to_line)(format!("{shown}\n")));
         Ok(bytes.len())
     }
 
@@ -224,14 +220,16 @@ impl Write for EventWriter {
 }
 
 impl<'a> MakeWriter<'a> for LogWriter {
-    type Writer = EventWriter;
+    type Writer = EventWriter<'a>;
 
-    fn make_writer(&'a self) -> EventWriter {
-        EventWriter { log: self.clone(), is_warning: false }
+    fn make_writer(&'a self) -> EventWriter<'a> {
+        EventWriter { log: self, to_line: Line::Text }
     }
 
-    fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter {
-        EventWriter { log: self.clone(), is_warning: *event.level() == Level::WARN }
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter<'a> {
+        let to_line: fn(String) -> Line =
+            if *event.level() == Level::WARN { Line::Warning } else { Line::Text };
+        EventWriter { log: self, to_line }
     }
 }
 
@@ -240,7 +238,6 @@ mod tests {
     use super::*;
     use crate::log_line::EitherForm;
     use std::sync::Mutex;
-    use std::sync::mpsc::Receiver;
 
     /// A terminal that writes nothing before it is let go, and keeps what it writes.
     struct Stuck(Receiver<()>, Arc<Mutex<Vec<u8>>>);
@@ -262,7 +259,7 @@ mod tests {
         let (go, held) = sync_channel(0);
         let written = Arc::new(Mutex::new(Vec::new()));
         let writer = LogWriter::start_as(Stuck(held, Arc::clone(&written)), LineForm::default());
-        for number in 0..WAITING * 2 {
+        for number in 0..MAX_QUEUED * 2 {
             writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
         drop(go);
@@ -271,9 +268,10 @@ mod tests {
         let left_out = text
             .lines()
             .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
-        let left_out: usize = left_out.map(|count| count.parse::<usize>().unwrap()).sum();
+        let left_out: usize =
+            left_out.map(|line| line.strip_prefix(WARN).unwrap().parse::<usize>().unwrap()).sum();
         let shown = text.lines().filter(|line| line.starts_with("line ")).count();
-        assert!(left_out > 0 && shown + left_out == WAITING * 2, "{shown} shown, {left_out} left out");
+        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
     }
 
     /// A terminal that takes everything.

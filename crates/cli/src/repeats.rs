@@ -15,17 +15,19 @@ const MAX_OF_ALL: u64 = 200;
 
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
-    tallies: BTreeMap<Key, Tally>,
+    tallies: BTreeMap<Group, Tally>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Kind(String),
-    Family(String),
-    All,
+/// Warnings that are counted together.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    /// Number of warnings shown per span.
+    limit: u64,
+    /// Text that they share.
+    text: String,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Tally {
     since: Duration,
     shown: u64,
@@ -33,65 +35,41 @@ struct Tally {
     latest: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Held {
-    pub(crate) count: u64,
-    pub(crate) span: Duration,
-    pub(crate) latest: String,
-}
-
-impl Key {
-    fn of(text: &str) -> [Self; 3] {
-        let mut parts = text.splitn(3, ": ");
-        let (who, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let what = without_numbers(what);
-        [
-            Self::Kind(format!("{who}: {what}")),
-            Self::Family(format!("{}: {what}", without_numbers(who))),
-            Self::All,
-        ]
-    }
-
-    const fn limit(&self) -> u64 {
-        match self {
-            Self::Kind(_) => 1,
-            Self::Family(_) => MAX_OF_FAMILY,
-            Self::All => MAX_OF_ALL,
-        }
-    }
-}
-
 impl Repeats {
     pub(crate) fn admit(&mut self, text: &str, now: Duration) -> bool {
-        let keys = Key::of(text);
-        let full = |key: &&Key| self.tallies.get(*key).is_some_and(|tally| tally.shown >= key.limit());
-        if let Some(tally) = keys.iter().find(full).and_then(|key| self.tallies.get_mut(key)) {
+        let groups = groups_of(text);
+        let is_full =
+            |group: &&Group| self.tallies.get(*group).is_some_and(|tally| tally.shown >= group.limit);
+        if let Some(tally) = groups.iter().find(is_full).and_then(|group| self.tallies.get_mut(group)) {
             tally.held += 1;
             text.clone_into(&mut tally.latest);
             return false;
         }
-        for key in keys {
-            let new = Tally { since: now, shown: 0, held: 0, latest: String::new() };
-            self.tallies.entry(key).or_insert(new).shown += 1;
+        for group in groups {
+            self.tallies.entry(group).or_insert_with(|| Tally { since: now, ..Tally::default() }).shown += 1;
         }
         true
     }
 
-    pub(crate) fn due(&mut self, now: Duration) -> Vec<Held> {
+    /// Returns the counts of the spans that have ended.
+    pub(crate) fn due(&mut self, now: Duration) -> Vec<String> {
         let mut due = Vec::new();
-        self.tallies.retain(|key, tally| {
+        self.tallies.retain(|group, tally| {
             if now.saturating_sub(tally.since) < SPAN {
                 return true;
             }
-            due.extend(tally.take(now));
-            // A kind goes on; of many, the next span shows some again.
-            matches!(key, Key::Kind(_)) && tally.since == now
+            let count = tally.take_count(now);
+            // A flood of one kind continues; the next span shows some of a larger group again.
+            let stays = group.limit == 1 && count.is_some();
+            due.extend(count);
+            stays
         });
         due
     }
 
-    pub(crate) fn rest(&mut self, now: Duration) -> Vec<Held> {
-        self.tallies.values_mut().filter_map(|tally| tally.take(now)).collect()
+    /// Returns all counts, also of spans that have not ended.
+    pub(crate) fn rest(&mut self, now: Duration) -> Vec<String> {
+        self.tallies.values_mut().filter_map(|tally| tally.take_count(now)).collect()
     }
 
     pub(crate) fn next_due(&self) -> Option<Duration> {
@@ -100,37 +78,32 @@ impl Repeats {
 }
 
 impl Tally {
-    fn take(&mut self, now: Duration) -> Option<Held> {
-        let count = std::mem::take(&mut self.held);
-        let span = now.saturating_sub(self.since);
-        let latest = std::mem::take(&mut self.latest);
-        (count > 0).then(|| {
-            self.since = now;
-            Held { count, span, latest }
-        })
+    fn take_count(&mut self, now: Duration) -> Option<String> {
+        if self.held == 0 {
+            return None;
+        }
+        let seconds = now.saturating_sub(self.since).as_secs();
+        let span = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
+        let text = format!("... and {} more of these in the last {span}: {}", self.held, self.latest);
+        (self.since, self.held) = (now, 0);
+        Some(text)
     }
 }
 
-impl Held {
-    pub(crate) fn words(&self) -> String {
-        let seconds = self.span.as_secs();
-        let span = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
-        format!("... and {} more of these in the last {span}: {}", self.count, self.latest)
-    }
+fn groups_of(text: &str) -> [Group; 3] {
+    let mut parts = text.splitn(3, ": ");
+    let (subject, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let what = without_numbers(what);
+    [
+        Group { limit: 1, text: format!("{subject}: {what}") },
+        Group { limit: MAX_OF_FAMILY, text: format!("{}: {what}", without_numbers(subject)) },
+        Group { limit: MAX_OF_ALL, text: String::new() },
+    ]
 }
 
 fn without_numbers(text: &str) -> String {
-    let is_separator = |letter: char| !letter.is_alphanumeric();
-    text.split_inclusive(is_separator)
-        .map(|part| {
-            let word = part.trim_end_matches(is_separator);
-            if word.contains(|letter: char| letter.is_ascii_digit()) {
-                format!("#{}", &part[word.len()..])
-            } else {
-                part.to_owned()
-            }
-        })
-        .collect()
+    let words = text.split_inclusive(|letter: char| !letter.is_alphanumeric());
+    words.map(|word| if word.contains(|letter: char| letter.is_ascii_digit()) { "#" } else { word }).collect()
 }
 
 #[cfg(test)]
@@ -141,8 +114,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn held(count: u64, seconds: u64, latest: &str) -> Held {
-        Held { count, span: at(seconds), latest: latest.to_owned() }
+    fn held(count: u64, latest: &str) -> String {
+        format!("... and {count} more of these in the last 5 min: {latest}")
     }
 
     #[test]
@@ -152,16 +125,16 @@ mod tests {
         for second in 0..900 {
             assert_eq!(repeats.admit(&text(second), at(second)), second == 0);
             let expected = match second {
-                300 => vec![held(300, 300, &text(300))],
-                600 => vec![held(300, 300, &text(600))],
+                300 => vec![held(300, &text(300))],
+                600 => vec![held(300, &text(600))],
                 _ => Vec::new(),
             };
             assert_eq!(repeats.due(at(second)), expected, "{second}");
         }
-        assert_eq!(repeats.rest(at(900)), [held(299, 300, &text(899))]);
-        assert_eq!(repeats.rest(at(900)), []);
-        assert_eq!(held(212, 300, "x").words(), "... and 212 more of these in the last 5 min: x");
-        assert_eq!(held(1, 59, "x").words(), "... and 1 more of these in the last 59 s: x");
+        assert_eq!(repeats.rest(at(900)), [held(299, &text(899))]);
+        assert!(repeats.rest(at(900)).is_empty());
+        assert!(!repeats.admit("EURUSD: no price: x", at(959)));
+        assert_eq!(repeats.rest(at(959)), ["... and 1 more of these in the last 59 s: EURUSD: no price: x"]);
     }
 
     #[test]
@@ -169,7 +142,7 @@ mod tests {
         let mut repeats = Repeats::default();
         assert!(repeats.admit("no wallets: HTTP 500", at(0)));
         assert_eq!(repeats.next_due(), Some(SPAN));
-        assert_eq!(repeats.due(at(300)), []);
+        assert!(repeats.due(at(300)).is_empty());
         assert_eq!(repeats.next_due(), None);
         assert!(repeats.admit("no wallets: HTTP 500", at(301)));
     }
@@ -208,7 +181,8 @@ mod tests {
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("field {} is unknown", word(*number)), at(0)));
         assert_eq!(shown.count() as u64, MAX_OF_ALL - MAX_OF_FAMILY);
-        let counts: u64 = repeats.rest(at(9)).iter().map(|held| held.count).sum();
+        let count_in = |text: &String| text.split(' ').nth(2).unwrap().parse::<u64>().unwrap();
+        let counts: u64 = repeats.rest(at(9)).iter().map(count_in).sum();
         assert_eq!(counts, 2_000 - MAX_OF_ALL);
         assert!(repeats.tallies.len() as u64 <= MAX_OF_ALL * 2 + 1);
     }

@@ -15,63 +15,46 @@ pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
 }
 
 pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
-    let Some(columns) =
-        columns.filter(|columns| text.lines().any(|line| measure_text_width(line) > *columns))
-    else {
-        return Cow::Borrowed(text);
-    };
-    Cow::Owned(text.split('\n').map(|line| wrapped_line(line, columns)).collect::<Vec<_>>().join("\n"))
-}
-
-const APART: &str = "   ";
-
-pub(crate) fn wrapped_beside(text: &str, beside: usize, columns: Option<usize>) -> Cow<'_, str> {
-    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(beside));
-    if measure_text_width(text) <= room {
-        return Cow::Borrowed(text);
-    }
-    let mut lines: Vec<Cow<'_, str>> = Vec::new();
-    for part in text.split(APART) {
-        match lines.last_mut() {
-            Some(line) if measure_text_width(line) + APART.len() + measure_text_width(part) <= room => {
-                line.to_mut().push_str(APART);
-                line.to_mut().push_str(part);
-            }
-            _ => lines.push(Cow::Borrowed(part)),
+    match columns {
+        Some(columns) if text.lines().any(|line| measure_text_width(line) > columns) => {
+            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hang_of(line)));
+            Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
         }
+        _ => Cow::Borrowed(text),
     }
-    let next = format!("\n{}", " ".repeat(beside));
-    let lines: Vec<String> = lines.iter().map(|line| wrapped_line(line, room).replace('\n', &next)).collect();
-    Cow::Owned(lines.join(&next))
 }
 
-fn wrapped_line(line: &str, columns: usize) -> Cow<'_, str> {
+/// Wraps a text that begins in the column `beside`, where its other lines begin too.
+pub(crate) fn wrapped_beside(text: &str, beside: usize, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(beside));
+    wrapped_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(beside)))
+}
+
+fn wrapped_line(line: &str, columns: usize, hang: usize) -> String {
     // A command goes to the shell as it is copied.
     if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
-        return Cow::Borrowed(line);
+        return line.to_owned();
     }
-    let hang = " ".repeat(hang_of(line).min(columns / 2));
-    let (mut text, mut width) = (String::with_capacity(line.len() + 40), 0);
-    // Each word comes with the blanks before it.
-    let begin = line.len() - line.trim_start_matches(' ').len();
-    let (mut blanks, mut rest) = (&line[..begin], &line[begin..]);
-    while !rest.is_empty() {
-        let (word, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
-        let length = measure_text_width(word);
-        if width > hang.len() && width + blanks.len() + length > columns {
-            text.push('\n');
-            text.push_str(&hang);
-            width = hang.len();
-        } else {
-            text.push_str(blanks);
-            width += blanks.len();
+    let hang = " ".repeat(hang.min(columns / 2));
+    let (mut text, mut width, mut blanks) = (String::with_capacity(line.len() + 40), 0, 0);
+    for word in line.split(' ') {
+        if !word.is_empty() {
+            let length = measure_text_width(word);
+            if width > hang.len() && width + blanks + length > columns {
+                text.push('\n');
+                text.push_str(&hang);
+                width = hang.len();
+            } else {
+                text.push_str(&" ".repeat(blanks));
+                width += blanks;
+            }
+            text.push_str(word);
+            width += length;
+            blanks = 0;
         }
-        text.push_str(word);
-        width += length;
-        let next = after.trim_start_matches(' ');
-        (blanks, rest) = (&after[..after.len() - next.len()], next);
+        blanks += 1;
     }
-    Cow::Owned(text)
+    text
 }
 
 fn hang_of(line: &str) -> usize {

@@ -141,6 +141,33 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// Returns the intent that the event is about, `None` if it is about none.
+    pub const fn intent(&self) -> Option<IntentId> {
+        match self {
+            Self::Opened(opened) | Self::Adopted(opened) => Some(opened.intent),
+            Self::Reinstated(terms) => Some(terms.intent()),
+            Self::Settled(settled) => Some(settled.intent),
+            Self::SecondTrade(trade) => Some(trade.intent),
+            Self::SecondTradeSettled { intent, .. }
+            | Self::SettledByPerson { intent, .. }
+            | Self::Correction { intent, .. }
+            | Self::Rejected { intent, .. }
+            | Self::NotSent { intent }
+            | Self::InDoubt { intent }
+            | Self::NotOpened { intent, .. } => Some(*intent),
+            Self::Candle { .. }
+            | Self::OutsideSignal(_)
+            | Self::Price { .. }
+            | Self::Deposit { .. }
+            | Self::WalletDifference { .. }
+            | Self::Balance { .. }
+            | Self::Skew { .. }
+            | Self::Control { .. } => None,
+        }
+    }
+}
+
 /// Origin of a candle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+mod choice;
 mod error;
 
 // Files.
@@ -52,9 +53,10 @@ pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, R
 #[cfg(feature = "import")]
 pub use check::{
     CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed, MarketHours,
-    ParseConflictChoiceError, ParseFindingKindError, ParseMarketHoursError, Remedy, WeeklyHours, check_bytes,
-    check_file, check_in_step, check_series, closed_candles, missing_candles,
+    ParseMarketHoursError, Remedy, WeeklyHours, check_bytes, check_file, check_in_step, check_series,
+    closed_candles, missing_candles,
 };
+pub use choice::ParseChoiceError;
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::{remove_partial_files, write_whole_file};
 pub use error::HistoryError;
@@ -67,13 +69,12 @@ pub use hash::{HashedSeries, combine_series_hashes, data_hash, series_hash};
 #[cfg(feature = "import")]
 pub use import::{
     BarTime, ClockChange, ColumnRoles, DateOrder, DecimalMark, Delimiter, DetectedFrom, ImportFormat,
-    ImportSettings, Imported, ParseBarTimeError, ParseClockChangeError, ParseImportFormatError,
-    ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes, import_file,
+    ImportSettings, Imported, ParseTableOptionError, ParseZoneError, TableSettings, Zone, import_bytes,
+    import_file,
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
-    AssetType, KnownMarket, ParseAssetTypeError, asset_type_of, is_currency_pair, is_pair_code, known_market,
-    pair_of,
+    AssetType, KnownMarket, asset_type_of, is_currency_pair, is_pair_code, known_market, pair_of,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::{Resampled, count_longer, resample, resample_by};

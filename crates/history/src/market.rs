@@ -1,5 +1,6 @@
 //! Known markets: asset type, tick size, usual price and volatility.
 
+use crate::choice::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{CURRENCIES, OTC_SUFFIXES, Symbol, TradingWeek};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -14,12 +15,6 @@ pub enum AssetType {
     Forex,
     /// The venue's own prices, open all week.
     Otc,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not an asset type: use crypto, forex or otc")]
-pub struct ParseAssetTypeError {
-    text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,14 +120,11 @@ impl fmt::Display for AssetType {
 }
 
 impl FromStr for AssetType {
-    type Err = ParseAssetTypeError;
-    fn from_str(text: &str) -> Result<Self, ParseAssetTypeError> {
-        match text {
-            "crypto" => Ok(Self::Crypto),
-            "forex" => Ok(Self::Forex),
-            "otc" => Ok(Self::Otc),
-            _ => Err(ParseAssetTypeError { text: text.chars().take(32).collect() }),
-        }
+    type Err = ParseChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        let choices = [Self::Crypto, Self::Forex, Self::Otc].map(|kind| (kind.as_str(), kind));
+        parse_choice(text, &choices)
     }
 }
 

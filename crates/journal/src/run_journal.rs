@@ -5,7 +5,7 @@ use crate::{
     Store,
 };
 use async_trait::async_trait;
-use candlewick_engine::{Action, Entry, Event, EventKind, IntentId, Recorder};
+use candlewick_engine::{Action, Entry, IntentId, Recorder};
 use candlewick_sdk::Millis;
 use std::io;
 use std::time::Duration;
@@ -182,7 +182,7 @@ impl Recorder for RunJournal {
             Entry::Header(_) => self.add(LineKind::Run, None, body),
             Entry::Event(event) => {
                 self.moment = (event.at, event.received);
-                self.add(LineKind::Event, intent_of(event), body);
+                self.add(LineKind::Event, event.kind.intent(), body);
             }
             Entry::Action(action) => self.add(LineKind::Action, opened_by(action), body),
         }
@@ -264,30 +264,6 @@ impl Journal for RunJournal {
     fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
         self.moment = (at, at);
         self.add(LineKind::Note, Some(intent), body);
-    }
-}
-
-const fn intent_of(event: &Event) -> Option<IntentId> {
-    match &event.kind {
-        EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
-        EventKind::Reinstated(terms) => Some(terms.intent()),
-        EventKind::Settled(settled) => Some(settled.intent),
-        EventKind::SecondTrade(trade) => Some(trade.intent),
-        EventKind::SecondTradeSettled { intent, .. }
-        | EventKind::SettledByPerson { intent, .. }
-        | EventKind::Correction { intent, .. }
-        | EventKind::Rejected { intent, .. }
-        | EventKind::NotSent { intent }
-        | EventKind::InDoubt { intent }
-        | EventKind::NotOpened { intent, .. } => Some(*intent),
-        EventKind::Candle { .. }
-        | EventKind::OutsideSignal(_)
-        | EventKind::Price { .. }
-        | EventKind::Deposit { .. }
-        | EventKind::WalletDifference { .. }
-        | EventKind::Balance { .. }
-        | EventKind::Skew { .. }
-        | EventKind::Control { .. } => None,
     }
 }
 

@@ -35,7 +35,7 @@ pub use error::RecordsError;
 pub use fold::SessionFold;
 pub use intervals::EdgeIntervals;
 pub use limit::LimitLine;
-pub use moment::{delta, describe_halt, utc};
+pub use moment::{delta, describe_halt, time_text, utc};
 pub use part::RecordedRuns;
 pub use refusal::read_refusal;
 pub use run::{BETWEEN_RUNS, RecordedRun};

@@ -11,24 +11,25 @@ pub fn utc(at: Millis) -> String {
     }
 }
 
+/// Formats a time in UTC by a pattern of `chrono`.
+pub fn time_text(at: Millis, pattern: &str) -> String {
+    let time = DateTime::from_timestamp_millis(at.get());
+    time.map_or_else(|| format!("{at} ms"), |time| time.format(pattern).to_string())
+}
+
 pub fn describe_halt(halt: &Halt) -> String {
-    let time = halt.at.and_then(|at| DateTime::from_timestamp_millis(at.get()));
-    let at = time.map_or_else(
-        || " before this run began".to_owned(),
-        |time| time.format(" at %Y-%m-%d %H:%M:%S UTC").to_string(),
-    );
+    let before = || " before this run began".to_owned();
+    let at = halt.at.map_or_else(before, |at| format!(" at {}", time_text(at, "%Y-%m-%d %H:%M:%S UTC")));
     let reason = Some(visible(&halt.reason)).filter(|reason| !reason.is_empty());
     format!("halted{at}{}", reason.map_or_else(String::new, |reason| format!(": {reason}")))
 }
 
 pub(crate) fn clock(at: Millis) -> String {
-    let time = DateTime::from_timestamp_millis(at.get());
-    time.map_or_else(|| format!("{at} ms"), |time| time.format("%m-%d %H:%M:%S").to_string())
+    time_text(at, "%m-%d %H:%M:%S")
 }
 
 pub(crate) fn time_of_day(at: Millis) -> String {
-    let time = DateTime::from_timestamp_millis(at.get());
-    time.map_or_else(|| format!("{at} ms"), |time| time.format("%H:%M:%S%.3f").to_string())
+    time_text(at, "%H:%M:%S%.3f")
 }
 
 /// Formats the difference in seconds, with its sign.

@@ -1,9 +1,9 @@
 //! Statistics of how often rule conditions were true, as text and JSON.
 
 use crate::page::DataTable;
+use candlewick_records::explain::short_condition;
 use serde::Serialize;
 
-const SHOWN: usize = 40;
 /// Overlaps on one candle in this many, or fewer, are not reported.
 const RARE: u64 = 100;
 
@@ -56,7 +56,7 @@ impl ConditionLine {
             let whose = if line.is_whole() { format!("{}: ", whose.join(" ")) } else { String::new() };
             let condition = match line.stopped {
                 Some(stopped) => format!("{}, {stopped} stopped", line.condition),
-                None if has_parts => shortened(&line.condition),
+                None if has_parts => short_condition(&line.condition),
                 None => line.condition.clone(),
             };
             let mut row = vec![
@@ -167,14 +167,6 @@ fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0
-}
-
-fn shortened(condition: &str) -> String {
-    if condition.chars().count() <= SHOWN {
-        return condition.to_owned();
-    }
-    let begin: String = condition.chars().take(SHOWN - 3).collect();
-    format!("{}...", begin.trim_end())
 }
 
 /// Formats the share in percent, without rounding a rare condition to zero.

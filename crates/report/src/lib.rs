@@ -11,6 +11,7 @@ pub mod comparison;
 pub mod conditions;
 pub mod edge;
 mod error;
+mod figure;
 pub mod look;
 mod markup;
 pub mod monte_carlo;

@@ -1,6 +1,7 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
 use crate::break_even_payout::break_even_payout_words;
+use crate::figure::percent;
 use candlewick_records::table;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
@@ -30,10 +31,6 @@ const fn name(setting: VenueSetting) -> &'static str {
         VenueSetting::Path => "price path",
         VenueSetting::Stress => "stress",
     }
-}
-
-fn percent(part: Option<f64>) -> String {
-    part.map_or_else(|| "-".to_owned(), |part| format!("{:.2} %", part * 100.0))
 }
 
 fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {

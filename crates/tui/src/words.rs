@@ -1,17 +1,17 @@
 //! Formatting of times, amounts and rates.
 
+use candlewick_records::time_text;
 use candlewick_runtime::control::Phase;
 use candlewick_sdk::{Millis, Money, MoneyScale};
-use chrono::DateTime;
 
 /// Formats as `12:03:22`, UTC.
 pub(crate) fn clock_time(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%H:%M:%S").to_string()
+    time_text(at, "%H:%M:%S")
 }
 
 /// Formats as `01-05 12:03:22`, UTC.
 pub(crate) fn date_time(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at.get()).unwrap_or_default().format("%m-%d %H:%M:%S").to_string()
+    time_text(at, "%m-%d %H:%M:%S")
 }
 
 /// Formats the remaining time as `0:38`, `12:05` or `1:02:03`, at least zero.

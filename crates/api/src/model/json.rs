@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-pub(crate) fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
 
@@ -67,6 +67,7 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor {
         let mut object = Map::new();
         while let Some((key, UniqueKeys(value))) = entries.next_entry::<String, _>()? {
             if object.contains_key(&key) {
+                let key: String = key.chars().take(32).collect();
                 return Err(A::Error::custom(format_args!("key {key:?} occurs twice")));
             }
             object.insert(key, value);

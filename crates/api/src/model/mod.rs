@@ -24,7 +24,7 @@ mod price;
 
 pub(crate) use failure::{FailureBody, one_line};
 pub(crate) use fields::{Record, Unreadable, read_all, read_list, read_record};
-pub(crate) use json::parse_json;
+pub use json::parse_json;
 pub(crate) use page::{TradePage, TradeQuery};
 pub(crate) use price::{CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord};
 pub(crate) use trade::TradeRecord;

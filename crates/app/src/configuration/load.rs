@@ -2,10 +2,11 @@
 
 use super::blackouts;
 use super::bot_section::set_usual_asset_type;
-use super::check::Checker;
+use super::check::check;
 use super::layer::{Flag, Layer, Origin};
 use super::named_file::looked_for;
 use super::removed::take_unused;
+use super::schema::Schema;
 use super::symbol_names;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems};
 use crate::error::AppError;
@@ -124,26 +125,28 @@ impl Loaded {
         origin_of(&self.figment, value.tag())
     }
 
+    fn origin_at(&self, key: &str) -> Option<String> {
+        self.origin_of(KeyPath::parse(key).deepest(&self.root))
+    }
+
+    fn is_from(&self, origin: &Origin, key: &str) -> bool {
+        self.origin_at(key) == Some(origin.to_string())
+    }
+
     pub fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
-        let path = KeyPath::parse(key);
-        let origin = self.origin_of(path.deepest(&self.root));
-        Problem::of_key(&path, origin, problem)
+        Problem::of_key(&KeyPath::parse(key), self.origin_at(key), problem)
     }
 
     pub fn looked_for(&self, key: &str, file: &str) -> String {
-        let origin = self.origin_of(KeyPath::parse(key).deepest(&self.root));
-        looked_for(origin.as_deref(), file)
+        looked_for(self.origin_at(key).as_deref(), file)
     }
 
     pub fn is_set(&self, key: &str) -> bool {
-        let path = KeyPath::parse(key);
-        let default = Origin::Default.to_string();
-        self.origin_of(path.deepest(&self.root)).is_some_and(|origin| origin != default)
+        self.origin_at(key).is_some() && !self.is_from(&Origin::Default, key)
     }
 
     pub fn is_of_environment(&self, key: &str) -> bool {
-        let path = KeyPath::parse(key);
-        self.origin_of(path.deepest(&self.root)) == Some(Origin::Environment.to_string())
+        self.is_from(&Origin::Environment, key)
     }
 
     pub fn has_built_in_bots(&self) -> bool {
@@ -151,8 +154,7 @@ impl Loaded {
     }
 
     pub(crate) fn is_built_in(&self, key: &str) -> bool {
-        let origin = self.origin_of(KeyPath::parse(key).deepest(&self.root));
-        origin.is_some_and(|origin| origin == Origin::BuiltIn.to_string())
+        self.is_from(&Origin::BuiltIn, key)
     }
 
     pub fn initial_balance(&self) -> Result<Money, AppError> {
@@ -181,11 +183,10 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
     let schema =
         schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
-    let checker = Checker::new(&schema, root, |tag| origin_of(figment, tag));
-    Problems::check(checker.check())?;
+    Problems::check(check(Schema::new(&schema), root, |tag| origin_of(figment, tag)))?;
     // What a schema does not say, such as the form of an interval, the types themselves refuse.
     let mut config = root.deserialize::<Config>().map_err(|error| {
-        let path = KeyPath::from_parts(error.path.iter().map(String::as_str));
+        let path = KeyPath::from_parts(error.path.clone());
         let origin = origin_of(figment, path.deepest(root).tag());
         let words = match error.kind.to_string() {
             words if words.contains("invalid socket address") => {

@@ -17,6 +17,7 @@ mod password;
 mod problem;
 mod reload;
 mod removed;
+mod schema;
 mod secret;
 mod show;
 mod signals;

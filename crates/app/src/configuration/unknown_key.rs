@@ -1,8 +1,8 @@
 //! Suggestions for unknown keys: other spellings, other sections, counterparts of foreign names.
 
 use super::KeyPath;
+use super::schema::Schema;
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest};
-use serde_json::Value as Json;
 
 /// Sections that are searched for keys of other trading programs.
 ///
@@ -11,14 +11,14 @@ const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "s
 const MAX_SECTIONS: usize = 4;
 const MAX_LISTED: usize = 24;
 
-pub(super) fn suggest_key(schema: &Json, path: &KeyPath, key: &str, known: &[&str]) -> String {
+pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[&str]) -> String {
     let is_known = |own: &&Counterpart| own.key().is_some_and(|own| known.contains(&own));
     let in_section = counterparts(AliasContext::Setting, key).find(is_known);
     in_section
         .map(|own| format!("did you mean {}?", own.text()))
         .or_else(|| suggest_underscores(path, key, known))
-        .or_else(|| suggest_counterpart(schema, path, key))
-        .or_else(|| suggest_section(schema, path, key))
+        .or_else(|| suggest_counterpart(root, path, key))
+        .or_else(|| suggest_section(root, path, key))
         .or_else(|| nearest(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
         .unwrap_or_else(|| match known.len() {
             ..=MAX_LISTED => format!("known are: {}", known.join(", ")),
@@ -34,12 +34,13 @@ fn suggest_underscores(path: &KeyPath, key: &str, known: &[&str]) -> Option<Stri
     Some(format!("did you mean {rest} in [{section}]? The environment variable is {variable}"))
 }
 
-fn suggest_counterpart(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
+fn suggest_counterpart(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
     let place = path.to_string();
     let of_bot = place.starts_with("bots[");
-    let limits = &resolve(schema, &schema["properties"]["risk"])["properties"]["bots"];
-    let limits = &resolve(schema, &limits["additionalProperties"])["properties"];
-    if of_bot && limits.get(key).is_some() {
+    let limits = root.property("risk").and_then(|risk| risk.property("bots"));
+    let is_limit =
+        |key: &str| limits.is_some_and(|limits| limits.child("additionalProperties").property(key).is_some());
+    if of_bot && is_limit(key) {
         return Some(format!("write {key} = ... in [risk.bots.NAME], with the name of the bot"));
     }
     let is_of_bot = of_bot || place.starts_with("risk.bots.");
@@ -51,9 +52,8 @@ fn suggest_counterpart(schema: &Json, path: &KeyPath, key: &str) -> Option<Strin
     let is_global = |setting: &&Counterpart| !matches!(setting, Counterpart::Name { .. });
     let found = bot_settings.next().or_else(|| settings.find(is_global))?;
     let Counterpart::Key { section, example } = found else { return Some(found.text().to_owned()) };
-    let is_limit = section == "risk" && found.key().is_some_and(|own| limits.get(own).is_some());
     Some(match section.as_str() {
-        _ if of_bot && is_limit => {
+        "risk" if of_bot && found.key().is_some_and(is_limit) => {
             format!("write {example} in [risk.bots.NAME], with the name of the bot")
         }
         "bots" => format!("write {example} in [[bots]]"),
@@ -65,12 +65,12 @@ fn is_at_top(path: &KeyPath, key: &str) -> bool {
     path.to_string() == key
 }
 
-fn suggest_section(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
+fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String> {
     let is_top = is_at_top(path, key);
-    if !is_top && section(schema, key, &schema["properties"][key]).is_some() {
+    if !is_top && root.property(key).and_then(|schema| section(key, schema)).is_some() {
         return Some(format!("[{key}] is a section at the top level"));
     }
-    let sections = sections_with(schema, key);
+    let sections = sections_with(root, key);
     if sections.is_empty() || sections.len() > MAX_SECTIONS {
         return None;
     }
@@ -78,50 +78,28 @@ fn suggest_section(schema: &Json, path: &KeyPath, key: &str) -> Option<String> {
     Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
 }
 
-fn resolve<'a>(root: &'a Json, schema: &'a Json) -> &'a Json {
-    let referred = |schema: &'a Json| match schema["$ref"].as_str() {
-        Some(reference) => root.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null),
-        None => schema,
-    };
-    let schema = referred(schema);
-    let Some(alternatives) = schema["anyOf"].as_array() else { return schema };
-    let mut real = alternatives.iter().filter(|one| one["type"] != "null");
-    match (real.next(), real.next()) {
-        (Some(only), None) => referred(only),
-        _ => schema,
-    }
-}
-
-fn sections_with(root: &Json, key: &str) -> Vec<String> {
+/// Returns the headers of the sections that have this key, those at the top level first.
+fn sections_with(root: Schema<'_>, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
-    for (name, schema) in entries(root) {
-        let Some((header, schema)) = section(root, name, schema) else { continue };
-        if schema["properties"].get(key).is_some() {
-            outer.push(header.clone());
-        }
-        for (below, schema) in entries(schema) {
-            let named = header.trim_matches(['[', ']']);
-            let found = section(root, &format!("{named}.{below}"), schema);
-            inner.extend(found.filter(|(_, schema)| schema["properties"].get(key).is_some()));
-        }
+    for (header, schema) in root.properties().filter_map(|(name, schema)| section(name, schema)) {
+        let named = header.trim_matches(['[', ']']).to_owned();
+        let below =
+            schema.properties().filter_map(|(name, schema)| section(&format!("{named}.{name}"), schema));
+        inner.extend(below.filter(|(_, schema)| schema.property(key).is_some()).map(|(header, _)| header));
+        outer.extend(schema.property(key).map(|_| header));
     }
-    if outer.is_empty() { inner.into_iter().map(|(header, _)| header).collect() } else { outer }
+    if outer.is_empty() { inner } else { outer }
 }
 
-fn entries(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
-    schema["properties"].as_object().into_iter().flatten()
-}
-
-fn section<'a>(root: &'a Json, name: &str, schema: &'a Json) -> Option<(String, &'a Json)> {
-    let schema = resolve(root, schema);
-    let found = if schema["items"].is_object() {
-        (format!("[[{name}]]"), resolve(root, &schema["items"]))
-    } else if schema["additionalProperties"].is_object() && schema["properties"].is_null() {
-        (format!("[{name}.NAME]"), resolve(root, &schema["additionalProperties"]))
+fn section<'a>(name: &str, schema: Schema<'a>) -> Option<(String, Schema<'a>)> {
+    let found = if schema.has("items") {
+        (format!("[[{name}]]"), schema.child("items"))
+    } else if schema.has("additionalProperties") && !schema.has("properties") {
+        (format!("[{name}.NAME]"), schema.child("additionalProperties"))
     } else {
         (format!("[{name}]"), schema)
     };
-    found.1["properties"].is_object().then_some(found)
+    found.1.has("properties").then_some(found)
 }
 
 #[cfg(test)]
@@ -200,7 +178,7 @@ mod tests {
             ("notify.channels.mail.password", &["kind"], "known are: kind"),
         ] {
             let key = place.rsplit('.').next().unwrap();
-            let found = suggest_key(&schema, &KeyPath::parse(place), key, known);
+            let found = suggest_key(Schema::new(&schema), &KeyPath::parse(place), key, known);
             assert!(found.starts_with(expected), "{place}: {found}");
         }
     }

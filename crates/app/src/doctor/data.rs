@@ -6,8 +6,8 @@ use crate::candles::{self, CandleStore, DataName};
 use crate::configuration::Loaded;
 use candlewick_engine::BotSettings;
 use candlewick_history::{Gap, gaps};
+use candlewick_records::time_text;
 use candlewick_sdk::{CandleSeries, Millis, Series};
-use chrono::DateTime;
 
 /// Time from the epoch, a Thursday, to the first Saturday noon.
 const SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
@@ -53,9 +53,7 @@ fn read(name: &DataName, store: &CandleStore) -> Finding {
 }
 
 fn judge(series: &CandleSeries) -> Finding {
-    let day = |moment: Millis| {
-        DateTime::from_timestamp_millis(moment.get()).unwrap_or_default().format("%Y-%m-%d %H:%M").to_string()
-    };
+    let day = |moment: Millis| time_text(moment, "%Y-%m-%d %H:%M");
     let all = gaps(series);
     let holes: Vec<&Gap> = all.iter().filter(|gap| !holds_weekend(gap)).collect();
     let closed = all.len() - holes.len();

@@ -1,7 +1,7 @@
 //! Signals as JSON objects, in the native format or that of TradingView alerts.
 
 use super::list::timeframe;
-use super::object::{Object, TWICE};
+use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_words};
@@ -97,14 +97,16 @@ impl Fields {
 impl Unread {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let none = || format!("not a JSON object: send {EXAMPLE}");
-        let read = serde_json::from_slice(bytes).map_err(|error| {
-            let problem = error.to_string();
-            // Where it stands is left out: a message is one line.
-            let twice =
-                problem.starts_with(TWICE).then(|| problem.split(" at line ").next().unwrap_or_default());
-            twice.map_or_else(none, str::to_owned)
-        });
-        let Object(mut object) = read?;
+        let mut object = match parse_json(bytes) {
+            Ok(Value::Object(object)) => object,
+            Ok(_) => return Err(none()),
+            Err(error) => {
+                let problem = error.to_string();
+                // The position is omitted: a message is one line.
+                let twice = problem.split(" at line ").next().filter(|problem| problem.starts_with("key "));
+                return Err(twice.map_or_else(none, |twice| format!("the {twice}: send it once")));
+            }
+        };
         let secret = object.remove("secret");
         Ok(Self { body: Value::Object(object), secret })
     }
@@ -392,11 +394,11 @@ mod tests {
             (r#"{"bot":"btc","direction":"BUY","id":1.5}"#, "its id is no whole number of 64 bits"),
             (
                 r#"{"bot":"btc","direction":"BUY","direction":"SELL"}"#,
-                "the key \"direction\" stands twice: send it once",
+                "the key \"direction\" occurs twice: send it once",
             ),
             (
                 r#"{"bot":"btc","secret":"hushhushhushhush","direction":"BUY","secret":"hush"}"#,
-                "the key \"secret\" stands twice: send it once",
+                "the key \"secret\" occurs twice: send it once",
             ),
             (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
             (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),

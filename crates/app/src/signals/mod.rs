@@ -8,7 +8,6 @@ mod door;
 mod list;
 mod list_door;
 mod message;
-mod object;
 mod refusals;
 mod stdin;
 mod unbound;

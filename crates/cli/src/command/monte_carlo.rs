@@ -4,7 +4,7 @@ use crate::candles::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::output::{print, print_json, show};
+use crate::output::{show, show_as};
 use crate::progress::Terminal;
 use crate::search::PlannedArguments;
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
@@ -110,14 +110,14 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let path = plan.write(&folder)?;
             let (paths, shown) = (plan.sets, path.display());
             let document = json!({ "paths": paths, "shards": shards, "file": path, "program": plan.program });
-            tell(
-                context,
-                &document,
-                &format!(
+            let text = || {
+                format!(
                     "{paths} paths in {shards} shards: wrote {shown}\nnext: monte-carlo run --plan {shown} --shard 1 to {shards}, on \
-                 whatever machine has this file, the same program and the candles; then monte-carlo merge --plan {shown}",
-                ),
-            )
+                     whatever machine has this file, the same program and the candles; then monte-carlo merge --plan {shown}",
+                )
+            };
+            show_as(&document, text, context.global)?;
+            Ok(Ending::Done)
         }
         Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {
@@ -171,7 +171,8 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let document = json!({
         "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
     });
-    tell(context, &document, &format!("shard {number} of {shards}: {count} paths have run"))
+    show_as(&document, || format!("shard {number} of {shards}: {count} paths have run"), context.global)?;
+    Ok(Ending::Done)
 }
 
 /// Runs all paths. Nothing is written if the operator stops it.
@@ -212,14 +213,5 @@ fn finish(
     folder.put("paths.csv", |bytes| write_paths(rows, bytes))?;
     folder.put("monte-carlo.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
     show(&report, context.global)?;
-    Ok(Ending::Done)
-}
-
-fn tell(context: &Context<'_>, document: &serde_json::Value, text: &str) -> Result<Ending, Failure> {
-    if context.global.json {
-        print_json(document)?;
-    } else {
-        print(text)?;
-    }
     Ok(Ending::Done)
 }

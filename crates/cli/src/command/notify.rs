@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::journal::block_on;
-use crate::output::{print, print_json, table};
+use crate::output::{show_as, table};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::notify::{Tested, test};
 use clap::{Args, Subcommand};
@@ -34,11 +34,8 @@ pub(super) fn run(command: &NotifyCommand, context: &Context<'_>) -> Result<Endi
     let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
     let tested = block_on(async { Ok::<_, Failure>(test(&loaded, arguments.channel.as_deref()).await?) })?;
     let failed = tested.iter().filter(|tested| tested.problem.is_some()).count();
-    if context.global.json {
-        print_json(&json!({ "failed": failed, "channels": tested }))?;
-    } else {
-        print(&as_table(&tested))?;
-    }
+    let document = json!({ "failed": failed, "channels": tested });
+    show_as(&document, || as_table(&tested), context.global)?;
     if failed == 0 {
         return Ok(Ending::Done);
     }

@@ -4,7 +4,7 @@ use crate::candles::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
-use crate::output::{print, print_json, show};
+use crate::output::{show, show_as};
 use crate::progress::{Terminal, with_spinner};
 use crate::search::PlannedArguments;
 use candlewick_app::search::{PlannedCommand, ResultFolder};
@@ -12,7 +12,7 @@ use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, Sensitiv
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
 use candlewick_search::sensitivity::{Sensitivity, SensitivityRow};
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Write as _;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
@@ -92,12 +92,14 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
             let path = plan.write(&folder)?;
             let (runs, shown) = (plan.sets, path.display());
             let document = json!({ "runs": runs, "shards": shards, "file": path, "program": plan.program });
-            tell(context, &document, || {
+            let text = || {
                 format!(
                     "{runs} runs in {shards} shards: wrote {shown}\nnext: sensitivity run --plan {shown} --shard 1 to {shards}, on \
                      whatever machine has this file, the same program and the candles; then sensitivity merge --plan {shown}",
                 )
-            })
+            };
+            show_as(&document, text, context.global)?;
+            Ok(Ending::Done)
         }
         Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => merge(planned, context),
@@ -132,7 +134,8 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let document = json!({
         "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
     });
-    tell(context, &document, || format!("shard {number} of {shards}: {count} runs are done"))
+    show_as(&document, || format!("shard {number} of {shards}: {count} runs are done"), context.global)?;
+    Ok(Ending::Done)
 }
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -185,14 +188,5 @@ fn finish(
     folder.put("points.csv", |bytes| write_points(&report.sensitivity, bytes))?;
     folder.put("sensitivity.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
     show(&report, context.global)?;
-    Ok(Ending::Done)
-}
-
-fn tell(context: &Context<'_>, document: &Value, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-    if context.global.json {
-        print_json(document)?;
-    } else {
-        print(&text())?;
-    }
     Ok(Ending::Done)
 }

@@ -3,7 +3,7 @@
 use super::sweep_run::{Ended, SweepContext, Watched, with_sweep};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use crate::progress::Terminal;
 use crate::search::{Planned, PlannedArguments, SearchArguments};
 use candlewick_app::search::{
@@ -224,11 +224,7 @@ impl SweepContext<'_> {
     }
 
     fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-        if self.context.global.json {
-            print_json(report)?;
-        } else {
-            print(&text())?;
-        }
+        show_as(report, text, self.context.global)?;
         Ok(Ending::Done)
     }
 }

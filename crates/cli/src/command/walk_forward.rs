@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::host;
 use crate::interrupt;
-use crate::output::{print, print_json, show};
+use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal};
 use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments};
 use candlewick_app::search::{
@@ -23,7 +23,7 @@ use candlewick_report::walk_forward::{
     write_windows,
 };
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
@@ -169,13 +169,15 @@ fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<End
     let program = &plan.program;
     let document =
         json!({ "windows": windows, "sets": sets, "shards": shards, "file": path, "program": program });
-    tell(context, &document, || {
+    let text = || {
         format!(
             "{windows} windows of {sets} sets in {shards} shards: wrote {shown}\nnext: walk-forward run --plan {shown} --shard 1 \
              to {shards}, on whatever machine has this file, the same program and the candles; then walk-forward merge --plan \
              {shown} where all of their journals are",
         )
-    })
+    };
+    show_as(&document, text, context.global)?;
+    Ok(Ending::Done)
 }
 
 fn run_planned(
@@ -227,15 +229,7 @@ fn run_planned(
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
     });
-    tell(context, &document, || format!("shard {number} of {shards}: {trials} trials have run"))
-}
-
-fn tell(context: &Context<'_>, document: &Value, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-    if context.global.json {
-        print_json(document)?;
-    } else {
-        print(&text())?;
-    }
+    show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)?;
     Ok(Ending::Done)
 }
 

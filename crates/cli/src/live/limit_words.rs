@@ -1,12 +1,12 @@
 //! Active limits with their values, for the header of a run.
 
-use candlewick_engine::{BotLimitSettings, Hours, PauseSettings, RiskSettings};
+use candlewick_engine::{BotLimitSettings, PauseSettings, RiskSettings};
 use candlewick_records::counted;
 use candlewick_sdk::rust_decimal::Decimal;
 
 pub(super) fn limit_words(risk: &RiskSettings) -> String {
     let session = &risk.session;
-    let hours: Vec<String> = risk.hours.iter().map(hours_words).collect();
+    let hours: Vec<String> = risk.hours.iter().map(ToString::to_string).collect();
     let spans = u32::try_from(risk.blackouts.spans.len()).unwrap_or(u32::MAX);
     let is_usual_day = risk.day_start == "00:00" && risk.day_timezone == "UTC";
     let one_by_one = [
@@ -70,13 +70,6 @@ fn bot_words(name: &str, own: &BotLimitSettings) -> Option<String> {
     (!on.is_empty()).then(|| format!("{name} alone: {}", on.join(" and ")))
 }
 
-fn hours_words(hours: &Hours) -> String {
-    let Hours { days, from, to, timezone } = hours;
-    let days: Vec<String> = days.iter().map(|day| format!("{day:?}").to_lowercase()).collect();
-    let days = if days.is_empty() { String::new() } else { format!(" {}", days.join(" ")) };
-    format!("from {from} to {to} {timezone}{days}")
-}
-
 fn count(most: u32, what: &str) -> Option<String> {
     (most > 0).then(|| format!("{most} {what}"))
 }
@@ -92,7 +85,7 @@ fn percent(most: f64, what: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{PauseCause, PauseScope, Weekday};
+    use candlewick_engine::{Hours, PauseCause, PauseScope, Weekday};
 
     #[test]
     fn limits_that_are_off_are_left_out() {

@@ -82,7 +82,7 @@ impl Written {
 
     /// Whose each limit is, its name, used and most.
     fn limits(&self) -> Value {
-        let limits = limits_of(self.model.session(), &self.model.run.settings.bots, self.at);
+        let limits = limits_of(self.model.session(), self.at);
         limits.into_iter().map(|limit| json!([limit.bot, limit.name, limit.value, limit.most])).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Limits and their utilisation.
 
-use candlewick_engine::{BotId, BotSettings, LimitUse, Quantity, Rule, Session};
+use candlewick_engine::Session;
+use candlewick_records::LimitLine;
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,43 +23,10 @@ pub(crate) struct Limit {
     pub(crate) unit: &'static str,
 }
 
-pub(crate) fn limits_of(session: &Session, bots: &[BotSettings], now: Millis) -> Vec<Limit> {
-    let scale = session.money_scale();
-    let number = |quantity| match quantity {
-        Quantity::Count(count) => (count as f64, "count"),
-        Quantity::Money(amount) => (scale.to_f64(amount), "money"),
+pub(crate) fn limits_of(session: &Session, now: Millis) -> Vec<Limit> {
+    let limit = |line| {
+        let LimitLine { bot, name, title, value, most, unit } = line;
+        Limit { bot, name, title, value, most, unit }
     };
-    let limit = |bot: Option<&BotSettings>, used: LimitUse| {
-        let (name, title) = named(used.rule)?;
-        let ((value, unit), (most, _)) = (number(used.used), number(used.most));
-        Some(Limit { bot: bot.map(|bot| bot.name.clone()), name, title, value, most, unit })
-    };
-    let of_run = session.limit_use(now).into_iter().map(|used| (None, used));
-    let of_bots = bots.iter().enumerate().flat_map(|(place, bot)| {
-        let own = BotId::new(place).map(|id| session.limit_use_of(id)).unwrap_or_default();
-        own.into_iter().map(move |used| (Some(bot), used))
-    });
-    of_run.chain(of_bots).filter_map(|(bot, used)| limit(bot, used)).collect()
-}
-
-const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
-    Some(match rule {
-        Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
-        Rule::MaxOpenTradesPerSymbol => {
-            ("max_open_trades_per_symbol", "open trades on a symbol, the one with most")
-        }
-        Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades within an hour"),
-        Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
-        Rule::DailyLossLimit | Rule::BotDailyLossLimit => {
-            ("daily_loss_limit", "loss today, open trades as lost")
-        }
-        Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "profit today"),
-        Rule::SessionLossLimit => ("session.loss_limit", "loss this session, open trades as lost"),
-        Rule::SessionProfitTarget => ("session.profit_target", "profit this session"),
-        Rule::BotSessionLossLimit => ("session_loss_limit", "loss this session, open trades as lost"),
-        Rule::BotSessionProfitTarget => ("session_profit_target", "profit this session"),
-        Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown, open trades as lost"),
-        Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
-        _ => return None,
-    })
+    LimitLine::of_session(session, now).into_iter().map(limit).collect()
 }

@@ -286,7 +286,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
             })
             .collect(),
         bots,
-        limits: limits_of(model.session(), &model.run.settings.bots, now.unwrap_or(last_event)),
+        limits: limits_of(model.session(), now.unwrap_or(last_event)),
         refusals: model.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
         findings: model.notes.findings.clone(),

@@ -8,6 +8,7 @@ use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeZone, T
 use chrono_tz::Tz;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A window of trading hours: `{ days = ["mon", "tue"], from = "22:00", to = "06:00", timezone = "Europe/London" }`.
 ///
@@ -26,6 +27,14 @@ pub struct Hours {
     /// The time zone of both, such as `UTC` or `America/New_York`.
     #[serde(default = "default_timezone")]
     pub timezone: String,
+}
+
+impl fmt::Display for Hours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { days, from, to, timezone } = self;
+        write!(f, "from {from} to {to} {timezone}")?;
+        days.iter().try_for_each(|day| write!(f, " {}", format!("{day:?}").to_lowercase()))
+    }
 }
 
 /// A day of the week.

@@ -1,6 +1,6 @@
 //! Setting and value behind a refusal.
 
-use super::{BotLimitSettings, Hours, RiskSettings, Rule};
+use super::{BotLimitSettings, RiskSettings, Rule};
 use candlewick_sdk::rust_decimal::Decimal;
 
 impl Rule {
@@ -33,7 +33,7 @@ impl Rule {
         let on = match self {
             Self::Pause => return joined(risk.pauses.iter().map(|pause| Some(pause.words())), ", or "),
             Self::OutsideHours => {
-                return joined(risk.hours.iter().map(|hours| Some(hours_words(hours))), " or ");
+                return joined(risk.hours.iter().map(|hours| Some(format!("hours {hours}"))), " or ");
             }
             Self::BestPayout => {
                 return joined(risk.best_payout_of.iter().map(|name| Some(name.clone())), ", ");
@@ -114,13 +114,6 @@ fn percent(key: &str, percent: f64) -> Option<String> {
 
 fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
     vec![amount(key, most), percent(&format!("{key}_percent"), share)]
-}
-
-fn hours_words(hours: &Hours) -> String {
-    let Hours { days, from, to, timezone } = hours;
-    let days: Vec<String> = days.iter().map(|day| format!("{day:?}").to_lowercase()).collect();
-    let days = if days.is_empty() { String::new() } else { format!(" {}", days.join(" ")) };
-    format!("hours from {from} to {to} {timezone}{days}")
 }
 
 #[cfg(test)]

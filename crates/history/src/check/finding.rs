@@ -1,5 +1,6 @@
 //! Findings of a candle check: kinds, remedies and descriptions.
 
+use crate::choice::{ParseChoiceError, parse_choice};
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,12 +36,6 @@ pub enum Remedy {
     Choose,
     TakeLatest,
     Nothing,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not a kind of problem: use {}", FindingKind::names())]
-pub struct ParseFindingKindError {
-    text: String,
 }
 
 impl FindingKind {
@@ -100,10 +95,6 @@ impl FindingKind {
             Self::Gap | Self::Jump | Self::OutOfStep => Remedy::Nothing,
         }
     }
-
-    fn names() -> String {
-        Self::ALL.map(Self::as_str).join(", ")
-    }
 }
 
 impl fmt::Display for FindingKind {
@@ -113,11 +104,10 @@ impl fmt::Display for FindingKind {
 }
 
 impl FromStr for FindingKind {
-    type Err = ParseFindingKindError;
+    type Err = ParseChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, ParseFindingKindError> {
-        let found = Self::ALL.into_iter().find(|kind| kind.as_str() == text);
-        found.ok_or_else(|| ParseFindingKindError { text: text.chars().take(32).collect() })
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &Self::ALL.map(|kind| (kind.as_str(), kind)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::finding::{FindingKind, Remedy};
 use super::{Checked, check_series};
+use crate::choice::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use std::ops::Range;
 use std::str::FromStr;
@@ -28,22 +29,11 @@ pub enum ConflictChoice {
     Larger,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not one of first, last, larger")]
-pub struct ParseConflictChoiceError {
-    text: String,
-}
-
 impl FromStr for ConflictChoice {
-    type Err = ParseConflictChoiceError;
+    type Err = ParseChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, ParseConflictChoiceError> {
-        match text {
-            "first" => Ok(Self::First),
-            "last" => Ok(Self::Last),
-            "larger" => Ok(Self::Larger),
-            _ => Err(ParseConflictChoiceError { text: text.chars().take(32).collect() }),
-        }
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &[("first", Self::First), ("last", Self::Last), ("larger", Self::Larger)])
     }
 }
 

@@ -12,8 +12,8 @@ mod moves;
 mod rows;
 mod session;
 
-pub use finding::{Finding, FindingKind, Findings, ParseFindingKindError, Remedy};
-pub use fix::{ConflictChoice, Fixed, ParseConflictChoiceError};
+pub use finding::{Finding, FindingKind, Findings, Remedy};
+pub use fix::{ConflictChoice, Fixed};
 pub use gaps::{closed_candles, missing_candles};
 pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 

@@ -7,9 +7,9 @@
 mod read;
 mod write;
 
-#[cfg(feature = "import")]
-pub(crate) use read::excerpt;
 pub use read::{Progress, no_progress, read_csv, read_csv_file};
+#[cfg(feature = "import")]
+pub(crate) use read::{Watched, content_of, excerpt};
 pub use write::{write_csv, write_csv_file};
 
 pub const CSV_HEADER: &str = "time,open,high,low,close,volume";

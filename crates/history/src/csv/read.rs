@@ -32,7 +32,7 @@ pub fn read_csv_file(
     let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "open", source };
     let file = File::open(path).map_err(check_path)?;
     let total_bytes = file.metadata().map_err(check_path)?.len();
-    let watched = WatchedFile { file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
@@ -90,7 +90,7 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
         .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
 }
 
-fn content_of(line: &[u8], number: u64) -> &[u8] {
+pub(crate) fn content_of(line: &[u8], number: u64) -> &[u8] {
     let content = line.strip_suffix(b"\n").unwrap_or(line);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
     if number == 1 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content }
@@ -190,15 +190,16 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
 }
 
-struct WatchedFile<'a> {
-    file: File,
-    at: Progress,
-    progress: &'a mut dyn FnMut(Progress),
+/// A reader that reports its progress.
+pub(crate) struct Watched<'a, R> {
+    pub(crate) inner: R,
+    pub(crate) at: Progress,
+    pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
-impl Read for WatchedFile<'_> {
+impl<R: Read> Read for Watched<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read(buffer)?;
+        let length = self.inner.read(buffer)?;
         self.at.read_bytes += length as u64;
         (self.progress)(self.at);
         Ok(length)

@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::row::LATEST_SECONDS;
 use super::{named, stranger, text};
+use crate::choice::{ParseChoiceError, parse_choice};
 use crate::csv::excerpt;
 use std::fmt;
 use std::str::FromStr;
@@ -21,12 +22,6 @@ pub enum ImportFormat {
     FreqtradeJson,
     Feather,
     Table,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not a format: use {}", ImportFormat::names())]
-pub struct ParseImportFormatError {
-    text: String,
 }
 
 impl ImportFormat {
@@ -140,11 +135,10 @@ impl fmt::Display for ImportFormat {
 }
 
 impl FromStr for ImportFormat {
-    type Err = ParseImportFormatError;
+    type Err = ParseChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, ParseImportFormatError> {
-        let found = Self::ALL.into_iter().find(|format| format.as_str() == text);
-        found.ok_or_else(|| ParseImportFormatError { text: text.chars().take(32).collect() })
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &Self::ALL.map(|format| (format.as_str(), format)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Numbered lines of a text, with a maximum length to bound memory.
 
 use super::problem::Problem;
+use crate::csv::content_of;
 use std::io::{BufRead, Read};
 
 /// Longest valid line: a dozen numbers of up to 330 digits.
@@ -37,12 +38,6 @@ impl<R: BufRead> Lines<R> {
         }
         Ok(Some((self.number, content_of(&self.buffer, self.number))))
     }
-}
-
-fn content_of(line: &[u8], number: u64) -> &[u8] {
-    let content = line.strip_suffix(b"\n").unwrap_or(line);
-    let content = content.strip_suffix(b"\r").unwrap_or(content);
-    if number == 1 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content }
 }
 
 #[cfg(test)]

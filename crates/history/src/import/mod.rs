@@ -26,11 +26,11 @@ mod unpack;
 mod utf16;
 mod zone;
 
-pub use format::{ImportFormat, ParseImportFormatError};
+pub use format::ImportFormat;
 pub use named::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
-pub use settings::{BarTime, ImportSettings, ParseBarTimeError};
+pub use settings::{BarTime, ImportSettings};
 pub use table::DetectedFrom;
-pub use zone::{ClockChange, ParseClockChangeError, ParseZoneError, Zone};
+pub use zone::{ClockChange, ParseZoneError, Zone};
 
 pub(crate) use labels::TextColumn;
 pub(crate) use row::{Decoded, Row};

@@ -3,6 +3,7 @@
 use super::format::ImportFormat;
 use super::named::TableSettings;
 use super::zone::{ClockChange, Zone};
+use crate::choice::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Symbol};
 use std::str::FromStr;
 
@@ -13,21 +14,11 @@ pub enum BarTime {
     Close,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is neither open nor close")]
-pub struct ParseBarTimeError {
-    text: String,
-}
-
 impl FromStr for BarTime {
-    type Err = ParseBarTimeError;
+    type Err = ParseChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, ParseBarTimeError> {
-        match text {
-            "open" => Ok(Self::Open),
-            "close" => Ok(Self::Close),
-            _ => Err(ParseBarTimeError { text: text.chars().take(32).collect() }),
-        }
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &[("open", Self::Open), ("close", Self::Close)])
     }
 }
 

@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::stranger;
 use crate::Progress;
+use crate::csv::Watched;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -173,21 +174,6 @@ impl<R: Read> Read for Bounded<R> {
         };
         self.left = left;
         Ok(length as usize)
-    }
-}
-
-struct Watched<'a, R> {
-    inner: R,
-    at: Progress,
-    progress: &'a mut dyn FnMut(Progress),
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.at.read_bytes += length as u64;
-        (self.progress)(self.at);
-        Ok(length)
     }
 }
 

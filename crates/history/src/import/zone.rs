@@ -2,6 +2,7 @@
 
 use super::problem::Problem;
 use super::row::{Decoded, Places, Row};
+use crate::choice::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Millis};
 use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
 use chrono_tz::Tz;
@@ -34,12 +35,6 @@ pub enum ClockChange {
     "\"{text}\" is not a time zone: use UTC, a distance from it such as +02:00, or a place such as America/New_York"
 )]
 pub struct ParseZoneError {
-    text: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not one of strict, earlier, later, pairs, skip")]
-pub struct ParseClockChangeError {
     text: String,
 }
 
@@ -270,17 +265,17 @@ fn from_utc(text: &str) -> Option<FixedOffset> {
 }
 
 impl FromStr for ClockChange {
-    type Err = ParseClockChangeError;
+    type Err = ParseChoiceError;
 
-    fn from_str(text: &str) -> Result<Self, ParseClockChangeError> {
-        match text {
-            "strict" => Ok(Self::Strict),
-            "earlier" => Ok(Self::Earlier),
-            "later" => Ok(Self::Later),
-            "pairs" => Ok(Self::Pairs),
-            "skip" => Ok(Self::Skip),
-            _ => Err(ParseClockChangeError { text: text.chars().take(32).collect() }),
-        }
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        let choices = [
+            ("strict", Self::Strict),
+            ("earlier", Self::Earlier),
+            ("later", Self::Later),
+            ("pairs", Self::Pairs),
+            ("skip", Self::Skip),
+        ];
+        parse_choice(text, &choices)
     }
 }
 

@@ -85,7 +85,7 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
         // What all of it says, its parts say.
         let text = match (one.depth, has_parts, one.is_filter()) {
             (0, true, false) => "",
-            (_, true, false) => &shortened(&one.condition),
+            (_, true, false) => &short_condition(&one.condition),
             _ => one.condition.as_str(),
         };
         let gap = if label.is_empty() || text.is_empty() { "" } else { ": " };
@@ -116,7 +116,8 @@ pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
     if clocks.is_empty() { String::new() } else { format!(" ({})", clocks.join(", ")) }
 }
 
-fn shortened(condition: &str) -> String {
+/// Shortens a condition for a line of a table.
+pub fn short_condition(condition: &str) -> String {
     if condition.chars().count() <= SHOWN {
         return condition.to_owned();
     }

@@ -15,6 +15,7 @@ mod plain;
 mod step;
 mod trade;
 
+pub use conditions::short_condition;
 pub use indicators::INDICATORS_WITHIN;
 pub use last::{LastDecisions, read_last};
 pub use moment::{AskedMoment, MomentQuery, read_moment};

@@ -1,7 +1,7 @@
 //! Break-even win rates of payouts.
 
-use super::percent;
 use crate::break_even_payout::break_even_payout_words;
+use crate::figure::percent;
 use candlewick_records::table;
 use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;

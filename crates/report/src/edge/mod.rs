@@ -23,7 +23,3 @@ pub use trade_findings::findings_of;
 pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
 pub use verdict_report::VerdictReport;
-
-pub(crate) fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
-}

@@ -1,6 +1,7 @@
 //! Ruin of several stakes with one balance, as text and JSON.
 
-use super::{RuinFigures, percent};
+use super::RuinFigures;
+use crate::figure::percent;
 use candlewick_records::table;
 use candlewick_sdk::{Money, MoneyScale};
 use serde::Serialize;

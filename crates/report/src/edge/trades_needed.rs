@@ -1,6 +1,6 @@
 //! Number of trades needed to show an edge.
 
-use super::percent;
+use crate::figure::percent;
 use candlewick_records::table;
 use candlewick_statistics::{EdgeTestPlan, StatisticsError, TradePlan, break_even};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! The verdict on trades, for all and per bot, as text and JSON.
 
-use super::{Counts, Sample, percent};
+use super::{Counts, Sample};
 use crate::analysis::Finding;
+use crate::figure::percent;
 use crate::run::caveat_of;
 use crate::shown::interval_words;
 use candlewick_records::{table, threshold_words};

@@ -1,8 +1,8 @@
 //! Page section: returns of the same trades in other directions.
 
 use super::RunPage;
-use super::figure::signed_percent;
 use super::value_bar;
+use crate::figure::signed_percent;
 use std::fmt::Write as _;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {

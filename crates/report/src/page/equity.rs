@@ -1,9 +1,9 @@
 //! Equity curve, drawdown and prices with trades, as one chart over one time axis.
 
 use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Layer, Pane, as_table, packed};
-use super::figure::{minute, or_dash, span};
 use super::{DataTable, RunPage};
 use crate::analysis::{DrawdownFigures, settled_rows, worst_drawdowns};
+use crate::figure::{minute, or_dash, span};
 use candlewick_sdk::{Millis, Money};
 use std::fmt::Write as _;
 use std::io;

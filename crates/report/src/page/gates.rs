@@ -1,10 +1,10 @@
 //! Page section: value of gates against trading every signal and against random gates.
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
-use super::figure::{or_dash, percent, signed_percent};
 use super::{DataTable, RunPage};
 use crate::analysis::{Bin, Bins, histogram};
 use crate::edge::GatedBot;
+use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 

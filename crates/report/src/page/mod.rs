@@ -13,7 +13,6 @@ mod comparison;
 mod data_table;
 mod document;
 mod equity;
-mod figure;
 mod findings;
 mod gates;
 mod packed;
@@ -33,7 +32,6 @@ mod win_rate;
 
 pub use comparison::{ComparisonPage, write_comparison_page};
 pub use data_table::DataTable;
-pub(crate) use figure::{minute, span};
 pub use gates::GateText;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use settings::flattened;

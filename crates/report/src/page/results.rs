@@ -1,9 +1,9 @@
 //! Page section: tables of figures and breakdowns.
 
 use super::RunPage;
-use super::figure::{or_dash, percent, signed_money, signed_percent};
 use super::value_bar;
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
+use crate::figure::{or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use candlewick_backtest::metric::Streak;
 use candlewick_sdk::MoneyScale;

@@ -1,10 +1,10 @@
 //! Page section: sensitivity to venue settings, with curves for numeric settings and tables.
 
 use super::chart::{ACCENT, Axis, Chart, Charts, Column, Layer, Pane, line};
-use super::figure::{or_dash, percent, signed_money, signed_percent};
 use super::{DataTable, RunPage};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::break_even_payout::break_even_payout_words;
+use crate::figure::{or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 

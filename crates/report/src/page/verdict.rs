@@ -1,9 +1,9 @@
 //! Page section: the verdict with its evidence.
 
-use super::figure::{minute, or_dash, percent, signed_money, signed_percent};
 use super::{DataTable, RunPage};
 use crate::analysis::Metrics;
 use crate::break_even_payout::break_even_payout_words;
+use crate::figure::{minute, or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use candlewick_backtest::metric::WinRates;
 use candlewick_records::{EdgeIntervals, threshold_words};

@@ -1,8 +1,8 @@
 //! Heat map of the hours of the week, as a table that is readable without colors and scripts.
 
 use super::RunPage;
-use super::figure::{or_dash, percent, signed_percent};
 use crate::analysis::{Cell, hours_of_week, settled_rows};
+use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 

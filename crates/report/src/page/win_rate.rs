@@ -1,9 +1,9 @@
 //! Page section: rolling win rate with break-even line and the range of chance.
 
 use super::chart::{ACCENT, Axis, Chart, Charts, Column, Layer, Pane, QUIET, as_table, line, packed};
-use super::figure::{minute, or_dash, percent};
 use super::{DataTable, RunPage};
 use crate::analysis::{RollingWinRate, settled_rows};
+use crate::figure::{minute, or_dash, percent};
 use candlewick_sdk::Millis;
 use std::io;
 

@@ -4,7 +4,8 @@ use super::{BotLine, RunReport, Unsettled};
 use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
 use crate::break_even_payout::break_even_payout_words;
 use crate::conditions::ConditionLine;
-use crate::page::{DataTable, minute};
+use crate::figure::{minute, percent};
+use crate::page::DataTable;
 use crate::sparkline::sparkline;
 use candlewick_records::table;
 use candlewick_records::{DelayLine, Spread};
@@ -232,8 +233,4 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
     let mut row = vec![line.symbol.clone()];
     row.extend(spreads.map(text));
     row
-}
-
-fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
 }

@@ -1,6 +1,7 @@
 //! Summary of a sweep for the report of a guided search.
 
-use super::{BestLine, SweepReport, percent};
+use super::{BestLine, SweepReport};
+use crate::figure::percent;
 use crate::page::DataTable;
 use crate::value::short;
 use candlewick_records::counted;

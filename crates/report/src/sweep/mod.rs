@@ -5,6 +5,7 @@ mod page;
 
 pub use page::write_sweep_page;
 
+use crate::figure::percent;
 use crate::value::short;
 use candlewick_records::{counted, table};
 use candlewick_search::sweep::{
@@ -290,10 +291,6 @@ impl fmt::Display for SweepReport {
         }
         Ok(())
     }
-}
-
-fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Summary of a walk-forward for the report of a guided search.
 
-use super::figures::minute;
-use super::{HoldOut, WalkForwardReport, WindowLine, percent};
+use super::{HoldOut, WalkForwardReport, WindowLine};
 use crate::analysis::FindingKind;
+use crate::figure::{minute, percent};
 use crate::page::DataTable;
 use crate::value::short;
 use candlewick_records::counted;

@@ -1,9 +1,9 @@
 //! Text rendering of a walk-forward report.
 
-use super::{ChosenLine, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine, percent};
+use super::{ChosenLine, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
+use crate::figure::{minute, percent};
 use crate::value::short;
-use candlewick_records::{counted, table, utc};
-use candlewick_sdk::Millis;
+use candlewick_records::{counted, table};
 use std::fmt;
 
 const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by that in sample: 1 is all of it, 0 nothing, and below 0 the \
@@ -118,7 +118,7 @@ impl WalkForwardReport {
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {
-                let ends = format!("{} to {}", percent(Some(interval.lower)), percent(Some(interval.upper)));
+                let ends = format!("{} to {}", percent(interval.lower), percent(interval.upper));
                 figures.push(("win rate, 95 % if looked at once and independent", ends));
             }
             let p_value = all.p_value.map_or("-".to_owned(), |p_value| format!("{p_value:.4}"));
@@ -142,7 +142,7 @@ impl WalkForwardReport {
             let text = format!(
                 "{} beat break-even in training ({}); the {} falls by {mean}, at worst {worst}",
                 robustness.words(),
-                percent(Some(share)),
+                percent(share),
                 self.objective
             );
             figures.push(("neighbours of the choices", text));
@@ -154,9 +154,4 @@ impl WalkForwardReport {
 
 fn part(part: Option<f64>) -> String {
     part.map_or("-".to_owned(), |part| format!("{part:.2}"))
-}
-
-pub(super) fn minute(at: Millis) -> String {
-    let text = utc(at);
-    text.get(..16).map_or_else(|| text.clone(), |text| text.replace('T', " "))
 }

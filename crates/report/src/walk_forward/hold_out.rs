@@ -1,6 +1,7 @@
 //! The hold-out in a report: locked, or opened with its result.
 
-use super::{WindowLine, percent, plan_of};
+use super::{WindowLine, plan_of};
+use crate::figure::percent;
 use crate::run::{Caveats, EdgeLine};
 use candlewick_engine::judge;
 use candlewick_records::utc;

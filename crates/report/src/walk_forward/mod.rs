@@ -10,7 +10,7 @@ pub use hold_out::{HoldOut, HoldOutOpening};
 pub use table::write_windows;
 
 use crate::analysis::{Finding, StakedResult, settled_rows};
-use crate::page::span;
+use crate::figure::span;
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
@@ -323,10 +323,6 @@ fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> 
         after += out_of_sample.expectancy.unwrap_or_default() * trades;
     }
     (before > 0.0).then(|| after / before)
-}
-
-pub(super) fn percent(fraction: Option<f64>) -> String {
-    fraction.map_or("-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Audit of booked results against later reports of the venue.
 
 use super::SettledProfit;
+use crate::resolver::hash_of;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::{BotId, IntentId};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 const COMPARED_FOR: Millis = Millis::DAY;
 
@@ -153,12 +153,6 @@ impl Settling {
             word
         }
     }
-}
-
-fn hash_of(venue_id: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    venue_id.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ impl RecordedSession {
         self.news += u64::from(!is_candle);
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
-        let about = intent_of(&kind);
+        let about = kind.intent();
         let before = about.and_then(|intent| self.book.row(intent)).copied();
         let reservations = Reservations::new(&self.session);
         self.session.handle_recorded(&event, &mut actions);
@@ -346,22 +346,5 @@ impl RecordedSession {
 
     pub(crate) const fn halt(&self) -> Option<&Halt> {
         self.halt.as_ref()
-    }
-}
-
-const fn intent_of(kind: &EventKind) -> Option<IntentId> {
-    match kind {
-        EventKind::Opened(opened) | EventKind::Adopted(opened) => Some(opened.intent),
-        EventKind::Reinstated(terms) => Some(terms.intent()),
-        EventKind::Settled(settled) => Some(settled.intent),
-        EventKind::SecondTrade(trade) => Some(trade.intent),
-        EventKind::SecondTradeSettled { intent, .. }
-        | EventKind::SettledByPerson { intent, .. }
-        | EventKind::Correction { intent, .. }
-        | EventKind::Rejected { intent, .. }
-        | EventKind::NotSent { intent }
-        | EventKind::InDoubt { intent }
-        | EventKind::NotOpened { intent, .. } => Some(*intent),
-        _ => None,
     }
 }

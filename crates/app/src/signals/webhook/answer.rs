@@ -4,13 +4,14 @@ use super::super::door::Door;
 use super::super::message::{Message, Unread};
 use super::rate::Rate;
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
+use crate::http_server::{self, Answer};
 use candlewick_engine::SignalId;
 use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::Millis;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body, Bytes};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::error::Error;
@@ -27,8 +28,6 @@ const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Signals remembered to recognise repeats: an unsure sender retries soon.
 const REMEMBERED: usize = 1_024;
-
-type Answer = Response<Full<Bytes>>;
 
 pub(super) struct Webhook {
     secret: WebhookSecret,
@@ -207,10 +206,7 @@ fn too_many(wait: Duration, door: &Door) -> Answer {
 }
 
 fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {
-    let mut response = Response::new(Full::new(Bytes::from(format!("{body}\n"))));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    http_server::respond(status, "application/json", format!("{body}\n"))
 }
 
 #[cfg(test)]

@@ -4,43 +4,31 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A token bucket: a burst of `per_minute` signals, refilled over one minute.
+const WINDOW: Duration = Duration::from_mins(1);
+
+/// A burst of `per_minute` signals, refilled over one minute (generic cell rate algorithm).
 #[derive(Debug)]
 pub(super) struct Rate {
-    per_minute: u32,
-    state: Mutex<State>,
+    spacing: Duration,
+    reserved_until: Mutex<Instant>,
 }
-
-#[derive(Debug)]
-struct State {
-    /// In 1/60,000 of a signal, so that the refill per millisecond is a whole number.
-    left: u64,
-    at: Instant,
-}
-
-const ONE: u64 = 60_000;
 
 impl Rate {
     pub(super) fn new(per_minute: u32) -> Self {
-        let left = u64::from(per_minute) * ONE;
-        Self { per_minute, state: Mutex::new(State { left, at: Instant::now() }) }
+        Self { spacing: WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
     /// Takes one signal; the error is the time until the next one is available.
     pub(super) fn take(&self) -> Result<(), Duration> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let per_minute = u64::from(self.per_minute);
-        let passed = u64::try_from(state.at.elapsed().as_millis()).unwrap_or(u64::MAX).min(ONE);
-        state.at += Duration::from_millis(passed);
-        if passed == ONE {
-            state.at = Instant::now();
-        }
-        state.left = (state.left + passed * per_minute).min(per_minute * ONE);
-        if let Some(left) = state.left.checked_sub(ONE) {
-            state.left = left;
+        let now = Instant::now();
+        let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = now.max(*reserved_until) + self.spacing;
+        let wait = next.saturating_duration_since(now + WINDOW);
+        if wait.is_zero() {
+            *reserved_until = next;
             return Ok(());
         }
-        Err(Duration::from_millis((ONE - state.left).div_ceil(per_minute)))
+        Err(wait)
     }
 }
 

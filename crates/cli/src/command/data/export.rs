@@ -4,7 +4,7 @@ use super::{CatalogArgument, existing};
 use crate::arguments::parse_moment;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::candles::candle_store;
 use candlewick_app::data::{ExportTerms, OutputFile, export};
@@ -48,5 +48,5 @@ pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<
     let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
     let store = candle_store(&arguments.catalog.load(context)?);
     let exported = export(&terms, &store, &out, &Terminal(context.global))?;
-    if context.global.json { print_json(&exported.document()) } else { print(&exported.to_string()) }
+    show_as(&exported.document(), || exported.to_string(), context.global)
 }

@@ -5,7 +5,7 @@ use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind, fail_with_last};
 use crate::interrupt::Interrupt;
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
     BATCH, CandleJob, FetchEnd, Fetched, Fetching, Mixing, PriceJob, Target, document, fetch_candles,
@@ -82,11 +82,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
             Some(Ending::Done) | None => FetchEnd::Complete,
         };
         fail_with_last(failures)?;
-        if context.global.json {
-            print_json(&document(&all, finished, &fetching))?;
-        } else {
-            print(&text(&all, finished))?;
-        }
+        show_as(&document(&all, finished, &fetching), || text(&all, finished), context.global)?;
         Ok(ending.unwrap_or(Ending::Done))
     })
 }

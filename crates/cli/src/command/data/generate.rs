@@ -4,7 +4,7 @@ use super::{CatalogArgument, existing};
 use crate::arguments::parse_moment;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::data::{Defects, GenerateTarget, GenerateTerms, generate_candles};
 use candlewick_history::{AssetType, Regime};
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &GenerateArguments, context: &Context<'_>) -> Resul
     };
     let place = (target, existing(arguments.force));
     let generated = generate_candles(&arguments.terms(), defects, place, &Terminal(context.global))?;
-    if context.global.json { print_json(&generated.document()) } else { print(&generated.to_string()) }
+    show_as(&generated.document(), || generated.to_string(), context.global)
 }
 
 impl GenerateArguments {

@@ -3,7 +3,7 @@
 use super::CatalogArgument;
 use crate::context::Context;
 use crate::failure::{Failure, fail_with_last};
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use candlewick_app::data::CatalogContents;
 use clap::Args;
 
@@ -19,10 +19,6 @@ pub(crate) struct ListArguments {
 
 pub(super) fn run(arguments: &ListArguments, context: &Context<'_>) -> Result<(), Failure> {
     let contents = CatalogContents::read(&arguments.catalog.open(context)?)?;
-    if context.global.json {
-        print_json(&contents.document())?;
-    } else {
-        print(&contents.to_string())?;
-    }
+    show_as(&contents.document(), || contents.to_string(), context.global)?;
     fail_with_last(contents.unreadable.into_iter().map(Failure::from).collect())
 }

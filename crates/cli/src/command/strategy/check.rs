@@ -3,7 +3,7 @@
 use super::{find, itself};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use crate::progress::Progress;
 use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
@@ -96,11 +96,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let examined = validation::examine(&subject, market, &means, &mut watch);
     let examined = examined.map_err(|error| not_made(error, &subject, NEEDS, context.registry))?;
     drop(progress);
-    if context.global.json {
-        print_json(&examined.document(&subject))?;
-    } else {
-        print(&examined.text(&subject))?;
-    }
+    show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
     judge(&examined)
 }
 

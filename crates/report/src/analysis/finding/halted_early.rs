@@ -1,7 +1,7 @@
 //! Finding: a limit that requires a manual resume stopped the run before its end.
 
 use super::{Finding, FindingKind, Severity};
-use crate::page::minute;
+use crate::figure::minute;
 use candlewick_engine::Rule;
 use candlewick_records::counted;
 use candlewick_sdk::Millis;

@@ -1,7 +1,7 @@
 //! Finding: a strategy read longer candles that were out of date.
 
 use super::{Finding, FindingKind, Severity, StaleLonger};
-use crate::page::span;
+use crate::figure::span;
 use std::fmt::Write as _;
 
 /// Share of candles above which the result is not that of the rule.

@@ -51,7 +51,7 @@ fn parse_extra_repair(text: &str) -> Result<ExtraRepair, String> {
         return choice.map(ExtraRepair::Conflict).map_err(|error| error.to_string());
     }
     let kind: FindingKind =
-        text.parse().map_err(|error: candlewick_history::ParseFindingKindError| error.to_string())?;
+        text.parse().map_err(|error: candlewick_history::ParseChoiceError| error.to_string())?;
     match kind.remedy() {
         Remedy::LeaveOut | Remedy::TakeLatest => Ok(ExtraRepair::Kind(kind)),
         Remedy::Choose => {

@@ -1,27 +1,27 @@
-//! Number formats of pages.
+//! Number formats of reports.
 
+use candlewick_records::time_text;
 use candlewick_sdk::{Millis, MoneyScale};
-use chrono::DateTime;
 
-pub(super) fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
+/// Formats a fraction in percent, a missing one as a dash.
+pub(crate) fn percent(fraction: impl Into<Option<f64>>) -> String {
+    fraction.into().map_or_else(|| "-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
 }
 
-pub(super) fn signed_percent(fraction: f64) -> String {
+pub(crate) fn signed_percent(fraction: f64) -> String {
     format!("{:+.2} %", fraction * 100.0)
 }
 
-pub(super) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
+pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
 }
 
-pub(super) fn signed_money(amount: f64, scale: MoneyScale) -> String {
+pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
     format!("{amount:+.*}", scale.decimals() as usize)
 }
 
 pub(crate) fn minute(at: Millis) -> String {
-    DateTime::from_timestamp_millis(at.get())
-        .map_or_else(|| format!("{at} ms"), |time| time.format("%Y-%m-%d %H:%M").to_string())
+    time_text(at, "%Y-%m-%d %H:%M")
 }
 
 pub(crate) fn span(length: Millis) -> String {

@@ -1,0 +1,94 @@
+//! HTTP server of a run: bounded connections and deadlines, so that no client delays the run.
+
+use crate::error::AppError;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+const MAX_CONNECTIONS: usize = 64;
+const HEAD_DEADLINE: Duration = Duration::from_secs(2);
+const DEADLINE: Duration = Duration::from_secs(10);
+const MAX_HEAD_BYTES: usize = 8_192;
+/// Pause after a failed accept, for example for want of file descriptors.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
+
+pub(crate) type Answer = Response<Full<Bytes>>;
+
+/// Binds the address that the setting `key` names.
+pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener, AppError> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let cure = match error.kind() {
+            ErrorKind::AddrInUse => {
+                ", another program listens there, maybe another bot: end it, or take another port"
+            }
+            ErrorKind::AddrNotAvailable => ", it is no address of this machine: use 127.0.0.1 with a port",
+            ErrorKind::PermissionDenied => ", ports below 1024 need rights: take a higher one",
+            _ => "",
+        };
+        AppError::system(format!("{key}: {address} cannot be listened on{cure}"), error)
+    })
+}
+
+/// Answers requests until it is dropped, which ends the open connections too.
+///
+/// A connection beyond the maximum is closed and passed to `on_too_many`.
+pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
+    listener: TcpListener,
+    answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,
+    on_too_many: impl Fn() + Send,
+) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
+        };
+        match accepted {
+            Ok((stream, sender)) => {
+                let Ok(slot) = Arc::clone(&slots).try_acquire_owned() else {
+                    on_too_many();
+                    continue;
+                };
+                let answer = answer.clone();
+                let service = service_fn(move |request| {
+                    let answer = answer(request, sender.ip());
+                    async move { Ok::<_, Infallible>(answer.await) }
+                });
+                let mut http = http1::Builder::new();
+                http.timer(TokioTimer::new())
+                    .header_read_timeout(HEAD_DEADLINE)
+                    .max_buf_size(MAX_HEAD_BYTES)
+                    .keep_alive(false);
+                let connection = http.serve_connection(TokioIo::new(stream), service);
+                connections.spawn(async move {
+                    drop(tokio::time::timeout(DEADLINE, connection).await);
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
+            }
+        }
+    }
+}
+
+pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
