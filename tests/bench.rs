@@ -1,13 +1,11 @@
 //! `bench`: what it compares makes the same trades, and every figure is there.
 
-use crate::candlewick::Folder;
+use crate::candlewick::candlewick;
 use serde_json::Value;
 
 #[test]
 fn each_work_is_measured_beside_its_floor_and_so_is_the_whole_process() {
-    let folder = Folder::new();
-    let run = folder.run(&["bench", "--candles", "20000", "--rounds", "1", "--json"]);
-    let figures: Value = run.json();
+    let figures = candlewick(&["bench", "--candles", "20000", "--rounds", "1", "--json"]).json();
     let positive = |value: &Value| value.as_f64().is_some_and(|figure| figure > 0.0);
     let works = figures["works"].as_array().unwrap();
     let decisions: Vec<_> = works.iter().map(|work| work["decisions"].as_u64().unwrap()).collect();
