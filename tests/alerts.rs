@@ -246,35 +246,23 @@ fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
     assert!(!shown.contains("hush"), "{shown}");
 }
 
-/// What a person writes to the bot of a chat.
-#[derive(Default)]
-struct Written {
-    updates: Mutex<Vec<Value>>,
-}
-
-impl Written {
-    fn write(&self, id: i64, text: &str) {
-        let message = json!({ "chat": { "id": 7 }, "from": { "id": 42 }, "text": text });
-        self.updates.lock().unwrap().push(json!({ "update_id": id, "message": message }));
-    }
-
-    /// Answers a poll as the server of a chat does: with what is not confirmed.
-    fn answer(&self, request: &Request) -> String {
-        if !request.head.contains("/getUpdates ") {
-            return json!({ "ok": true, "result": {} }).to_string();
-        }
-        let asked: Value = serde_json::from_str(&request.body).unwrap();
-        let mut updates = self.updates.lock().unwrap();
-        updates.retain(|update| update["update_id"].as_i64() >= asked["offset"].as_i64());
-        json!({ "ok": true, "result": *updates }).to_string()
-    }
-}
-
 #[test]
 fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
-    let written = Arc::new(Written::default());
-    let (answering, token) = (Arc::clone(&written), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
-    let (address, requests) = receiver_that(move |request| answering.answer(request));
+    // What is written to the bot; a poll gets what is not confirmed.
+    let updates = Arc::<Mutex<Vec<Value>>>::default();
+    let (written, token) = (Arc::clone(&updates), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
+    let (address, requests) = receiver_that(move |request| {
+        let asked: Value = serde_json::from_str(&request.body).unwrap();
+        let mut updates = updates.lock().unwrap();
+        updates.retain(|update| update["update_id"].as_i64() >= asked["offset"].as_i64());
+        let is_poll = request.head.contains("/getUpdates ");
+        let result = if is_poll { json!(*updates) } else { json!({}) };
+        json!({ "ok": true, "result": result }).to_string()
+    });
+    let write = |id: i64, text: &str| {
+        let message = json!({ "chat": { "id": 7 }, "from": { "id": 42 }, "text": text });
+        written.lock().unwrap().push(json!({ "update_id": id, "message": message }));
+    };
     let folder = folder(&format!(
         "[notify.channels.chat]\nkind = \"telegram\"\nurl = \"http://{address}\"\nchats = [7]\ncommands = true\n"
     ))
@@ -292,14 +280,14 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
     wait_for("the run begins");
     // What was written before it listens is passed over.
     wait_for("");
-    written.write(1, "/status");
+    write(1, "/status");
     wait_for("The bot opens trades");
-    written.write(2, "/halt");
+    write(2, "/halt");
     let code = wait_for("send within a minute").rsplit(' ').next().unwrap().to_owned();
-    written.write(3, &format!("/halt {code}"));
+    write(3, &format!("/halt {code}"));
     wait_for("UTC: by a chat (chat 7, sender 42)");
     for (id, text) in [(4, "/resume"), (5, "/halt"), (6, "/status")] {
-        written.write(id, text);
+        write(id, text);
     }
     wait_for("The bot is halted");
     let status = folder.run(&["status", "--config", "bot.toml", "--journal", "run.db", "--json"]).json();

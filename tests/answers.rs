@@ -13,13 +13,9 @@ fn figures_of_a_report_agree_with_each_other_and_with_its_trades() {
     let pnl = report["pnl"].as_f64().unwrap();
     assert_eq!(report["final_balance"].as_f64(), Some(10_000.0 + pnl));
     let trades = folder.read("trades.csv");
-    let rows: Vec<Vec<&str>> = trades.lines().skip(1).map(|line| line.split(',').collect()).collect();
-    // Close time, close price, result and profit.
-    let ends = |row: &&Vec<&str>| [9, 10, 12, 13].iter().filter(|column| !row[**column].is_empty()).count();
-    let with = |filled: usize| rows.iter().filter(|row| ends(row) == filled).count() as u64;
-    assert_eq!((with(4), with(0)), (count("trades"), count("unsettled")));
-    assert_eq!(rows.len() as u64, count("trades") + count("unsettled"));
-    assert_eq!(rows.iter().filter_map(|row| row[13].parse::<f64>().ok()).sum::<f64>(), pnl);
+    let profits: Vec<&str> = trades.lines().skip(1).filter_map(|line| line.split(',').nth(13)).collect();
+    assert_eq!(profits.len() as u64, count("trades") + count("unsettled"));
+    assert_eq!(profits.iter().filter_map(|cell| cell.parse::<f64>().ok()).sum::<f64>(), pnl);
 }
 
 #[test]
@@ -71,14 +67,7 @@ fn configurations_of_the_repository_are_sound() {
 
 #[test]
 fn machines_get_one_document_and_no_colours() {
-    for command in [
-        "strategy list",
-        "strategy show signal-list",
-        "config show",
-        "config check",
-        "config schema",
-        "backtest",
-    ] {
+    for command in ["strategy list", "config show", "config check", "backtest"] {
         let arguments: Vec<&str> = command.split(' ').collect();
         let run = candlewick(&[&arguments[..], &["--json"]].concat());
         assert!(!run.json().is_null() && !(run.stdout + &run.stderr).contains('\u{1b}'), "{command}");

@@ -51,125 +51,115 @@ const YEARS: i64 = 5 * 365 * 86_400_000;
 /// The lies, each under the first cell of its row, in the order of the page.
 const LIES: &[(&str, Tell)] = &[
     ("nothing: it keeps to the contract", |_, _, _| {}),
-    ("takes 50 where 10 were ordered", |place, _, record| set(place, Taken, record, "amount", 50)),
-    ("takes another pair", |place, _, record| set(place, Taken, record, "symbol", "ETHUSDT")),
-    ("takes the other direction", |place, _, record| {
-        let other = if record["direction"] == "BUY" { "SELL" } else { "BUY" };
-        set(place, Taken, record, "direction", other);
+    ("takes 50 where 10 were ordered", |place, _, trade| set(place, Taken, trade, "amount", 50)),
+    ("takes another pair", |place, _, trade| set(place, Taken, trade, "symbol", "ETHUSDT")),
+    ("takes the other direction", |place, _, trade| {
+        let other = if trade["direction"] == "BUY" { "SELL" } else { "BUY" };
+        set(place, Taken, trade, "direction", other);
     }),
-    ("takes real money", |place, _, record| set(place, Taken, record, "isDemo", false)),
-    ("charges a fee", |place, _, record| set(place, Taken, record, "tenantFeeAmount", 0.5)),
-    ("takes another duration", |place, _, record| set(place, Taken, record, "closeType", "00:05")),
-    ("answers 50, and has taken 10", |place, _, record| set(place, Answer, record, "amount", 50)),
-    ("refuses an order (404), and has taken it", |place, _, record| {
+    ("takes real money", |place, _, trade| set(place, Taken, trade, "isDemo", false)),
+    ("charges a fee", |place, _, trade| set(place, Taken, trade, "tenantFeeAmount", 0.5)),
+    ("takes another duration", |place, _, trade| set(place, Taken, trade, "closeType", "00:05")),
+    ("answers 50, and has taken 10", |place, _, trade| set(place, Answer, trade, "amount", 50)),
+    ("refuses an order (404), and has taken it", |place, _, trade| {
         if place == Answer {
-            *record = Value::Null;
+            *trade = Value::Null;
         }
     }),
-    ("answers with times of 40 minutes ago", |place, _, record| {
+    ("answers with times of 40 minutes ago", |place, _, trade| {
         for name in ["requestTime", "openTime", "closeTime", "createdAt"] {
             if place == Answer {
-                change_time(record, name, |right| right - 40 * 60_000);
+                change_time(trade, name, |it| it - 40 * 60_000);
             }
         }
     }),
-    ("answers with the id of another intent's trade", |place, number, record| {
+    ("answers with the id of another intent's trade", |place, number, trade| {
         if number > 1 {
-            set(place, Answer, record, "id", "trade-1");
+            set(place, Answer, trade, "id", "trade-1");
         }
     }),
-    ("answers with the id of no trade", |place, _, record| set(place, Answer, record, "id", "trade-0")),
-    ("takes two trades for one request", |place, number, record| {
+    ("answers with the id of no trade", |place, _, trade| set(place, Answer, trade, "id", "trade-0")),
+    ("takes two trades for one request", |place, number, trade| {
         if place == Taken {
-            let mut second = record.clone();
+            let mut second = trade.clone();
             second["id"] = json!(format!("trade-{}", number + 1));
-            *record = json!([record.clone(), second]);
+            *trade = json!([trade.clone(), second]);
         }
     }),
-    ("closes at a time in microseconds", |place, _, record| {
-        show_time(place, record, "closeTime", |right| right * 1_000);
+    ("closes at a time in microseconds", |place, _, trade| shift(place, trade, "closeTime", |it| it * 1_000)),
+    ("closes years ahead", |place, _, trade| shift(place, trade, "closeTime", |it| it + YEARS)),
+    ("closes at 9223372036854775807", |place, _, trade| shift(place, trade, "closeTime", |_| i64::MAX)),
+    ("opens at 9223372036854775807", |place, _, trade| shift(place, trade, "openTime", |_| i64::MAX)),
+    ("closes before all time", |place, _, trade| shift(place, trade, "closeTime", |_| -5)),
+    ("took the request years ahead", |place, _, trade| shift(place, trade, "requestTime", |it| it + YEARS)),
+    ("pays 0 %", |place, _, trade| set(place, Taken, trade, "payout", 0)),
+    ("pays 1000000 %", |place, _, trade| set(place, Taken, trade, "payout", 1_000_000)),
+    ("pays -80 %", |place, _, trade| set(place, Taken, trade, "payout", -80)),
+    ("pays 900 %", |place, _, trade| set(place, Taken, trade, "payout", 900)),
+    ("ends a win with 1000000.00", |place, _, trade| end(place, Ended, trade, ("WON", 1_000_000.0))),
+    ("ends a win with -5.00", |place, _, trade| end(place, Ended, trade, ("WON", -5.0))),
+    ("ends a loss with 5.00", |place, _, trade| end(place, Ended, trade, ("LOST", 5.0))),
+    ("ends a loss with -50.00", |place, _, trade| end(place, Ended, trade, ("LOST", -50.0))),
+    ("ends a draw with 5.00", |place, _, trade| end(place, Ended, trade, ("DRAW", 5.0))),
+    ("ends with a payout of 60 %", |place, _, trade| {
+        set(place, Ended, trade, "payout", 60);
+        set(place, Ended, trade, "pnl", 6);
     }),
-    ("closes years ahead", |place, _, record| {
-        show_time(place, record, "closeTime", |right| right + YEARS);
+    ("pays a cent less than its payout", |place, _, trade| end(place, Ended, trade, ("WON", 7.99))),
+    ("calls a loss a win", |place, _, trade| {
+        let price = if trade["direction"] == "BUY" { 99.0 } else { 101.0 };
+        set(place, Ended, trade, "closePrice", price);
     }),
-    ("closes at 9223372036854775807", |place, _, record| {
-        show_time(place, record, "closeTime", |_| i64::MAX);
-    }),
-    ("opens at 9223372036854775807", |place, _, record| {
-        show_time(place, record, "openTime", |_| i64::MAX);
-    }),
-    ("closes before all time", |place, _, record| show_time(place, record, "closeTime", |_| -5)),
-    ("took the request years ahead", |place, _, record| {
-        show_time(place, record, "requestTime", |right| right + YEARS);
-    }),
-    ("pays 0 %", |place, _, record| set(place, Taken, record, "payout", 0)),
-    ("pays 1000000 %", |place, _, record| set(place, Taken, record, "payout", 1_000_000)),
-    ("pays -80 %", |place, _, record| set(place, Taken, record, "payout", -80)),
-    ("pays 900 %", |place, _, record| set(place, Taken, record, "payout", 900)),
-    ("ends a win with 1000000.00", |place, _, record| end(place, Ended, record, ("WON", 1_000_000.0))),
-    ("ends a win with -5.00", |place, _, record| end(place, Ended, record, ("WON", -5.0))),
-    ("ends a loss with 5.00", |place, _, record| end(place, Ended, record, ("LOST", 5.0))),
-    ("ends a loss with -50.00", |place, _, record| end(place, Ended, record, ("LOST", -50.0))),
-    ("ends a draw with 5.00", |place, _, record| end(place, Ended, record, ("DRAW", 5.0))),
-    ("ends with a payout of 60 %", |place, _, record| {
-        set(place, Ended, record, "payout", 60);
-        set(place, Ended, record, "pnl", 6);
-    }),
-    ("pays a cent less than its payout", |place, _, record| end(place, Ended, record, ("WON", 7.99))),
-    ("calls a loss a win", |place, _, record| {
-        let price = if record["direction"] == "BUY" { 99.0 } else { 101.0 };
-        set(place, Ended, record, "closePrice", price);
-    }),
-    ("gives the record of another id, twice", |place, _, record| {
+    ("gives the record of another id, twice", |place, _, trade| {
         if let ById(0 | 1) = place {
-            record["id"] = json!("trade-7");
+            trade["id"] = json!("trade-7");
         }
     }),
-    ("gives the record of another pair, twice", |place, _, record| {
+    ("gives the record of another pair, twice", |place, _, trade| {
         if let ById(0 | 1) = place {
-            (record["symbol"], record["pnl"]) = (json!("ETHUSDT"), json!(5_000));
+            (trade["symbol"], trade["pnl"]) = (json!("ETHUSDT"), json!(5_000));
         }
     }),
-    ("does not find a trade by its id", |place, _, record| {
+    ("does not find a trade by its id", |place, _, trade| {
         if let ById(_) = place {
-            *record = Value::Null;
+            *trade = Value::Null;
         }
     }),
-    ("loses a trade that has ended, by its id and in the list", |place, _, record| match place {
-        ById(_) if record["result"] == "WON" => *record = Value::Null,
-        Listed if record["result"] == "WON" => *record = json!([]),
+    ("loses a trade that has ended, by its id and in the list", |place, _, trade| match place {
+        ById(_) if trade["result"] == "WON" => *trade = Value::Null,
+        Listed if trade["result"] == "WON" => *trade = json!([]),
         _ => {}
     }),
     (
         "loses a trade that has ended by its id, and has a row in the list that nobody can read",
-        |place, _, record| match place {
-            ById(_) if record["result"] == "WON" => *record = Value::Null,
-            Listed if record["result"] == "WON" => *record = json!(["a trade"]),
+        |place, _, trade| match place {
+            ById(_) if trade["result"] == "WON" => *trade = Value::Null,
+            Listed if trade["result"] == "WON" => *trade = json!(["a trade"]),
             _ => {}
         },
     ),
-    ("ends a trade with a word that nobody knows", |place, _, record| {
-        set(place, Ended, record, "status", "AUDITED");
-        set(place, Ended, record, "result", "REVERTED");
+    ("ends a trade with a word that nobody knows", |place, _, trade| {
+        set(place, Ended, trade, "status", "AUDITED");
+        set(place, Ended, trade, "result", "REVERTED");
     }),
-    ("says WON by id and LOST in the list", |place, _, record| list(place, record, "COMPLETED", "LOST", -10)),
-    ("says WON by id and CANCELLED in the list", |place, _, record| {
-        list(place, record, "CANCELLED", "CANCELLED", 0);
+    ("says WON by id and LOST in the list", |place, _, trade| list(place, trade, "COMPLETED", "LOST", -10)),
+    ("says WON by id and CANCELLED in the list", |place, _, trade| {
+        list(place, trade, "CANCELLED", "CANCELLED", 0);
     }),
-    ("lists a trade that has settled as one that runs", |place, _, record| {
-        list(place, record, "OPEN", "PENDING", 0);
+    ("lists a trade that has settled as one that runs", |place, _, trade| {
+        list(place, trade, "OPEN", "PENDING", 0);
     }),
-    ("lists a trade twice, won and lost", |place, _, record| {
-        if place == Listed && record["result"] == "WON" {
-            let mut second = record.clone();
+    ("lists a trade twice, won and lost", |place, _, trade| {
+        if place == Listed && trade["result"] == "WON" {
+            let mut second = trade.clone();
             end(place, Listed, &mut second, ("LOST", -10.0));
-            *record = json!([record.clone(), second]);
+            *trade = json!([trade.clone(), second]);
         }
     }),
-    ("says WON once, then LOST by id and in the list", |place, _, record| {
-        end(place, Ended, record, ("LOST", -10.0));
-        if record["result"] == "LOST" {
-            end(place, ById(0), record, ("WON", 8.0));
+    ("says WON once, then LOST by id and in the list", |place, _, trade| {
+        end(place, Ended, trade, ("LOST", -10.0));
+        if trade["result"] == "LOST" {
+            end(place, ById(0), trade, ("WON", 8.0));
         }
     }),
     ("writes balances with the noise of floats", |place, _, wallets| {
@@ -198,9 +188,9 @@ const LIES: &[(&str, Tell)] = &[
             wallets[0]["balance"] = json!(-5);
         }
     }),
-    ("reports a win, and does not pay it", |place, _, record| match place {
-        Ended => end(place, Ended, record, ("LOST", -10.0)),
-        ById(_) | Listed if record["result"] == "LOST" => end(place, place, record, ("WON", 8.0)),
+    ("reports a win, and does not pay it", |place, _, trade| match place {
+        Ended => end(place, Ended, trade, ("LOST", -10.0)),
+        ById(_) | Listed if trade["result"] == "LOST" => end(place, place, trade, ("WON", 8.0)),
         _ => {}
     }),
 ];
@@ -229,8 +219,8 @@ fn change_time(record: &mut Value, name: &str, change: fn(i64) -> i64) {
     record[name] = json!(change(record[name].as_i64().unwrap()));
 }
 
-/// Changes a time wherever the venue shows the trade.
-fn show_time(place: Place, record: &mut Value, name: &str, change: fn(i64) -> i64) {
+/// Shifts a time wherever the venue shows the trade.
+fn shift(place: Place, record: &mut Value, name: &str, change: fn(i64) -> i64) {
     if matches!(place, Answer | ById(_) | Listed) {
         change_time(record, name, change);
     }

@@ -94,12 +94,9 @@ fn cited_sections_are_there() {
 #[test]
 fn a_section_that_is_not_there_is_noticed() {
     let [contract, observed, domain, _] = documents();
-    assert!(contract.has("4.1") && contract.has("2") && observed.has("expiry") && domain.has("5.8"));
-    for (document, section) in
-        [(&contract, "4.3"), (&contract, "10"), (&observed, "expire"), (&domain, "5.99")]
-    {
-        assert!(!document.has(section), "{} {section}", document.word);
-    }
+    let is_there = [contract.has("4.1"), contract.has("2"), observed.has("expiry"), domain.has("5.8")];
+    let is_not = [contract.has("4.3"), contract.has("10"), observed.has("expire"), domain.has("5.99")];
+    assert_eq!((is_there, is_not), ([true; 4], [false; 4]));
     assert_eq!(contract.sections_in("(contract 4.1). The contract, contract 5: contract of"), ["4.1", "5"]);
     assert_eq!(observed.sections_in("(observed: expiry), observed: Nothing"), ["expiry"]);
 }
