@@ -1,4 +1,4 @@
-//! One run, and every kind of channel: what a webhook is told of it, ntfy, Telegram, Discord and a mail server are told as well.
+//! One run and every kind of channel: ntfy, Telegram, Discord and a mail server are told what a webhook is told.
 #![cfg(unix)]
 
 use crate::alerts::{PATIENCE, Request, receiver_that};
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::Receiver;
 
-/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes late (by more than the
-/// second of real time in which doubts are looked at once), and the money is always too little.
+/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes later than doubts are
+/// looked at, and the money is always too little.
 fn settings(channels: &str) -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD");
     format!(
@@ -65,11 +65,10 @@ fn every_kind_of_channel_is_told_of_rejections_doubts_limits_money_and_the_end()
     assert_eq!(run.code, 0, "{}", run.stderr);
 
     let hook = bodies(&receivers[0].1);
-    let mut told = BTreeMap::<&str, Vec<(&str, &str)>>::new();
+    let mut told = BTreeMap::<&str, (&str, &str)>::new();
     for alert in hook.iter().flat_map(|body| body["data"]["alerts"].as_array().unwrap()) {
-        let [event, severity, words] =
-            ["event", "severity", "text"].map(|name| alert[name].as_str().unwrap());
-        told.entry(event).or_default().push((severity, words));
+        let [event, severity, text] = ["event", "severity", "text"].map(|name| alert[name].as_str().unwrap());
+        told.entry(event).or_insert((severity, text));
     }
     for (event, severity) in [
         ("started", "notice"),
@@ -81,23 +80,19 @@ fn every_kind_of_channel_is_told_of_rejections_doubts_limits_money_and_the_end()
         ("stopping", "notice"),
         ("ended", "notice"),
     ] {
-        let first = told.get(event).map(|all| all[0].0);
-        assert_eq!(first, Some(severity), "{event}: {told:?}");
+        assert_eq!(told.get(event).map(|(found, _)| *found), Some(severity), "{event}: {told:?}");
     }
     let mut others = vec![("email", mail.lock().unwrap().clear.join("\n"))];
     for (kind, requests, text) in &receivers[1..] {
-        let texts: Vec<String> = bodies(requests)
-            .iter()
-            .map(|body| body.pointer(text).unwrap().as_str().unwrap().to_owned())
-            .collect();
-        others.push((kind, texts.join("\n")));
+        let texts = bodies(requests);
+        let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
+        others.push((kind, texts.collect::<String>()));
     }
     for (kind, text) in &others {
-        for (event, all) in &told {
+        for (event, (_, said)) in &told {
             // As far as no kind breaks a line or escapes a letter, as that of "#1".
-            let is_digit = |letter: char| letter.is_ascii_digit();
-            let plain =
-                all[0].1.split_once('#').map_or(all[0].1, |(_, rest)| rest.trim_start_matches(is_digit));
+            let plain = said.split_once('#').map_or(*said, |(_, rest)| rest);
+            let plain = plain.trim_start_matches(|letter: char| letter.is_ascii_digit());
             let words = plain.get(..24).unwrap_or(plain);
             assert!(text.contains(words), "{kind} is not told of {event} ({words}): {text}");
         }

@@ -1,22 +1,19 @@
-//! Audits of a live session: each looks at something while the venue keeps its word, and reports when it does not.
+//! Audits of a live session: each checks something while the venue keeps its word, and reports when it does not.
 
 use crate::candlewick::last_document;
 use crate::recording::{folder, record};
 use serde_json::Value;
 
-/// Audits that look at something in every session with trades and polled prices.
+/// Audits that check something in every session with trades and polled prices.
 const AT_WORK: [&str; 6] = ["terms", "settlement", "wallet", "price", "revision", "payout"];
 
-/// Everything is asked for, also what no strategy of the recorded bots wants.
+/// Requests also what no strategy of the recorded bots wants.
 const WATCHFUL: &str = "[runtime]\nwatch_prices = true\nprice_every_ms = 1000\nwallet_every_s = 10\n";
-/// Where trades never end, nobody waits for them.
-const IMPATIENT: &str = "stop_patience_s = 1\n";
 
-/// How long a session of a venue that keeps its word is recorded; on a busy machine, in which so little happens that an
-/// audit has nothing to look at, again for longer.
+/// Durations of a session: on a busy machine, in which an audit has nothing to check, again for longer.
 const SPANS: [&str; 3] = ["12s", "40s", "120s"];
 
-/// A recorded session of so long that ends with this code, and its report.
+/// Records a session that ends with this code, and returns its report and that of its journal.
 fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) {
     let folder = folder().with("watchful.toml", &format!("{WATCHFUL}{more}"));
     let arguments = [&["--speed", "60", "--for", span, "--config", "watchful.toml"], faults].concat();
@@ -27,15 +24,13 @@ fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) 
     (live, report)
 }
 
-fn has_looked(live: &Value, audit: &str) -> bool {
-    live["audits"][audit]["checked"].as_u64() > Some(0)
-}
-
 #[test]
 fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
-    let sessions = SPANS.iter().map(|span| audits(span, "", &[], 0));
-    let mut looked_at = sessions.skip_while(|(live, _)| !AT_WORK.iter().all(|audit| has_looked(live, audit)));
-    let (live, report) = looked_at.next().expect("every audit looks at something");
+    let is_checked = |live: &Value, audit: &str| live["audits"][audit]["checked"].as_u64() > Some(0);
+    let mut sessions = SPANS.iter().map(|span| audits(span, "", &[], 0));
+    let (live, report) = sessions
+        .find(|(live, _)| AT_WORK.iter().all(|audit| is_checked(live, audit)))
+        .expect("every audit checks something");
     for audit in AT_WORK {
         assert_eq!(live["audits"][audit]["findings"], 0, "{audit}: {live}");
     }
@@ -46,8 +41,8 @@ fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
 
 #[test]
 fn what_the_venue_sends_beside_its_contract_is_counted_live_and_in_the_report() {
-    // The venue says of no trade how it ended, so the run ends before it has.
-    let (live, report) = audits(SPANS[0], IMPATIENT, &["--faults", "unknown-values:1"], 4);
+    // The venue says of no trade how it ended, and nobody waits for that.
+    let (live, report) = audits(SPANS[0], "stop_patience_s = 1\n", &["--faults", "unknown-values:1"], 4);
     let found = live["audits"]["schema"]["findings"].as_u64().unwrap_or(0);
     assert!(found > 0, "{live}");
     assert_eq!(report["audit_findings"]["schema"], found, "{report}");

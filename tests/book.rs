@@ -1,4 +1,4 @@
-//! The table of contents and the pages of the book are the same set, and pages stand by themselves.
+//! The pages of the book and its table of contents, settings and glossary agree.
 
 use crate::tidy::{root, tracked};
 use std::collections::BTreeSet;
@@ -9,12 +9,15 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).expect("a page of the book is text")
 }
 
+/// The targets of the links of a text that begin so.
+fn links<'a>(text: &'a str, opening: &str) -> Vec<&'a str> {
+    text.split(opening).skip(1).filter_map(|rest| rest.split(')').next()).collect()
+}
+
 /// The pages that the table of contents lists, in its order.
 fn listed() -> Vec<PathBuf> {
     let docs = root().join("docs");
-    let summary = read(&docs.join("SUMMARY.md"));
-    let links = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    links.map(|link| docs.join(link)).collect()
+    links(&read(&docs.join("SUMMARY.md")), "](").into_iter().map(|link| docs.join(link)).collect()
 }
 
 #[test]
@@ -23,10 +26,8 @@ fn the_table_of_contents_lists_every_page_once() {
     let listed = listed();
     let set: BTreeSet<PathBuf> = listed.iter().cloned().collect();
     assert_eq!(set.len(), listed.len(), "a page is listed twice: {listed:?}");
-    let pages: BTreeSet<PathBuf> = tracked(".md")
-        .into_iter()
-        .filter(|file| file.starts_with(&docs) && !file.ends_with("SUMMARY.md"))
-        .collect();
+    let is_page = |file: &PathBuf| file.starts_with(&docs) && !file.ends_with("SUMMARY.md");
+    let pages: BTreeSet<PathBuf> = tracked(".md").into_iter().filter(is_page).collect();
     assert!(pages.len() > 40, "only {} pages were found", pages.len());
     assert_eq!(set, pages);
 }
@@ -46,34 +47,28 @@ fn the_page_of_settings_shows_the_file_of_defaults() {
     assert_eq!(shown, Some(&*read(&root().join("config/default.toml"))), "run .ci/book BINARY --write");
 }
 
-/// The terms that a text links to in the glossary.
-fn linked_terms(text: &str) -> Vec<&str> {
-    let links = text.split("](glossary.md#").skip(1);
-    links.filter_map(|rest| rest.split(')').next()).collect()
-}
-
 #[test]
 fn terms_that_pages_link_to_stand_in_the_glossary() {
     let glossary = read(&root().join("docs/glossary.md"));
-    let rows: Vec<&str> = glossary.lines().filter(|line| line.starts_with("| <a id=\"")).collect();
-    let term_of = |row: &&str| {
-        let (anchor, term) = row.strip_prefix("| <a id=\"")?.split_once("\"></a>")?;
-        let term = term.split(" |").next()?.to_lowercase();
+    let mut terms = BTreeSet::new();
+    for row in glossary.lines().filter_map(|line| line.strip_prefix("| <a id=\"")) {
+        let (anchor, term) = row.split_once("\"></a>").unwrap();
+        let term = term.split(" |").next().unwrap().to_lowercase();
         assert_eq!(anchor, term.replace(' ', "-"), "the anchor of a term is its words");
-        Some(anchor.to_owned())
-    };
-    let terms: BTreeSet<String> = rows.iter().filter_map(term_of).collect();
-    assert_eq!(terms.len(), rows.len(), "a term stands there twice");
-    let mut links = 0;
+        assert!(terms.insert(anchor), "{anchor} stands there twice");
+    }
+    let mut count = 0;
     for page in listed() {
         let text = read(&page);
-        let linked = linked_terms(&text);
-        for term in &linked {
-            assert!(terms.contains(*term), "{} links to #{term}, which the glossary has not", page.display());
-        }
-        let once: BTreeSet<&&str> = linked.iter().collect();
+        let linked = links(&text, "](glossary.md#");
+        let once: BTreeSet<&str> = linked.iter().copied().collect();
+        assert!(
+            once.is_subset(&terms),
+            "{} links to terms that the glossary has not: {once:?}",
+            page.display()
+        );
         assert_eq!(once.len(), linked.len(), "{} links to a term twice", page.display());
-        links += linked.len();
+        count += linked.len();
     }
-    assert!(links > 40, "only {links} links to terms were found");
+    assert!(count > 40, "only {count} links to terms were found");
 }

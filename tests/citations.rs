@@ -7,15 +7,13 @@ use std::path::Path;
 
 /// A document that is cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
 struct Cited {
-    /// What a citation begins with.
     word: &'static str,
     text: String,
 }
 
 impl Cited {
     fn read(word: &'static str, document: &str) -> Self {
-        let text = fs::read_to_string(root().join(document)).expect("a cited document is in the repository");
-        Self { word, text }
+        Self { word, text: read(&root().join(document)) }
     }
 
     /// The sections that a text cites. Numbers follow the word directly, names follow a colon.
@@ -36,23 +34,20 @@ impl Cited {
     }
 
     fn has(&self, section: &str) -> bool {
-        let headings = || self.text.lines().filter(|line| line.starts_with('#'));
-        let title = |heading: &str| heading.trim_start_matches('#').trim_start().to_lowercase();
-        let is_it = |heading: &str| {
-            let title = title(heading);
+        let is_heading = |line: &str| {
+            let title = line.trim_start_matches('#').trim_start().to_lowercase();
             let rest = title.strip_prefix(section);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(". ") || rest.starts_with(' '))
         };
-        headings().any(is_it) || self.has_rule(section)
+        self.text.lines().filter(|line| line.starts_with('#')).any(is_heading) || self.has_rule(section)
     }
 
     /// Whether `5.2` is the second of a numbered list in section 5.
     fn has_rule(&self, section: &str) -> bool {
         let Some((section, rule)) = section.split_once('.') else { return false };
         let (chapter, rule) = (format!("## {section}. "), format!("{rule}. "));
-        let mut lines = self.text.lines().skip_while(|line| !line.starts_with(&chapter)).skip(1);
-        let mut inside = lines.by_ref().take_while(|line| !line.starts_with("## "));
-        inside.any(|line| line.starts_with(&rule))
+        let lines = self.text.lines().skip_while(|line| !line.starts_with(&chapter)).skip(1);
+        lines.take_while(|line| !line.starts_with("## ")).any(|line| line.starts_with(&rule))
     }
 }
 
@@ -99,18 +94,15 @@ fn cited_sections_are_there() {
 #[test]
 fn a_section_that_is_not_there_is_noticed() {
     let [contract, observed, domain, _] = documents();
-    assert!(contract.has("4.1") && contract.has("2") && observed.has("expiry") && domain.has("5.8"));
-    for (document, section) in
-        [(&contract, "4.3"), (&contract, "10"), (&observed, "expire"), (&domain, "5.99")]
-    {
-        assert!(!document.has(section), "{} {section}", document.word);
-    }
+    let is_there = [contract.has("4.1"), contract.has("2"), observed.has("expiry"), domain.has("5.8")];
+    let is_not = [contract.has("4.3"), contract.has("10"), observed.has("expire"), domain.has("5.99")];
+    assert_eq!((is_there, is_not), ([true; 4], [false; 4]));
     assert_eq!(contract.sections_in("(contract 4.1). The contract, contract 5: contract of"), ["4.1", "5"]);
     assert_eq!(observed.sections_in("(observed: expiry), observed: Nothing"), ["expiry"]);
 }
 
 /// The paths that a document names: in backquotes, from the root of the repository.
-fn named_paths(text: &str) -> Vec<&str> {
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
     const ROOMS: [&str; 9] = [
         "crates/",
         "tests/",
@@ -122,72 +114,61 @@ fn named_paths(text: &str) -> Vec<&str> {
         "backtest-data/",
         ".ci/",
     ];
-    let quoted = text.split('`').skip(1).step_by(2);
-    quoted
-        .filter(|path| ROOMS.iter().any(|room| path.starts_with(room)))
-        .filter(|path| path.chars().all(|letter| !letter.is_whitespace() && !"*<>{}".contains(letter)))
-        .collect()
+    let is_path = |path: &&str| {
+        let is_plain = |letter: char| !letter.is_whitespace() && !"*<>{}".contains(letter);
+        ROOMS.iter().any(|room| path.starts_with(room)) && path.chars().all(is_plain)
+    };
+    text.split('`').skip(1).step_by(2).filter(is_path)
 }
 
 #[test]
 fn paths_that_documents_name_are_there() {
     let mut named = 0;
-    for file in tracked(".md") {
-        // What changed once need not be there any more.
-        if file.ends_with("CHANGELOG.md") {
-            continue;
-        }
+    // What changed once need not be there any more.
+    for file in tracked(".md").into_iter().filter(|file| !file.ends_with("CHANGELOG.md")) {
         let text = read(&file);
         for path in named_paths(&text) {
             named += 1;
             assert!(root().join(path).exists(), "{} names {path}, which is not there", file.display());
         }
-        let links = text.match_indices("](").map(|(start, found)| &text[start + found.len()..]);
-        for link in links.filter_map(|rest| rest.split([')', '#']).next()) {
-            let target = file.parent().expect("a file lies in a folder").join(link);
-            let is_elsewhere = link.is_empty() || link.contains("://");
-            assert!(
-                is_elsewhere || target.exists(),
-                "{} links to {link}, which is not there",
-                file.display()
-            );
+        let folder = file.parent().expect("a file lies in a folder");
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
+            assert!(folder.join(link).exists(), "{} links to {link}, which is not there", file.display());
         }
     }
     assert!(named > 20, "only {named} paths were found");
 }
 
-/// The code blocks of a page, each with the word after its fence; a fence with a word inside of a block is a block that was not closed.
+/// The code blocks of a page, each with the word after its fence.
 fn blocks(page: &Path) -> Vec<(String, String)> {
-    let text = fs::read_to_string(page).unwrap();
-    let page = page.display();
     let mut blocks = Vec::new();
     let mut open: Option<(String, String)> = None;
-    for line in text.lines() {
+    for line in read(page).lines() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(word), None) => open = Some((word.to_owned(), String::new())),
-            (Some(""), Some(_)) => blocks.extend(open.take()),
-            (Some(word), Some((kind, _))) => {
-                panic!("{page}: a block of {kind:?} is not closed before one of {word:?}")
+            (Some(word), Some(_)) => {
+                assert_eq!(word, "", "{}: a block begins inside of another", page.display());
+                blocks.extend(open.take());
             }
             (None, Some((_, block))) => block.extend([line, "\n"]),
             (None, None) => {}
         }
     }
-    assert!(open.is_none(), "{page}: the last block is not closed");
+    assert!(open.is_none(), "{}: the last block is not closed", page.display());
     blocks
 }
 
 #[test]
 fn every_block_of_a_page_is_closed() {
-    let pages = tracked(".md");
-    let blocks: usize = pages.iter().map(|page| blocks(page).len()).sum();
-    assert!(blocks > 100, "{blocks} blocks in {} pages", pages.len());
+    let blocks: usize = tracked(".md").iter().map(|page| blocks(page).len()).sum();
+    assert!(blocks > 100, "only {blocks} blocks were found");
 }
 
 #[test]
 fn the_code_of_the_first_strategies_is_the_example_that_is_compiled() {
-    let read = |file| fs::read_to_string(root().join("examples/own-bot/src").join(file)).unwrap();
-    let example = read("main.rs") + &read("band_return.rs");
+    let source = root().join("examples/own-bot/src");
+    let example = read(&source.join("main.rs")) + &read(&source.join("band_return.rs"));
     let blocks = blocks(&root().join("docs/first-strategy.md"));
     let parts: Vec<_> = blocks.iter().filter(|(kind, _)| kind == "rust").collect();
     assert_eq!(parts.len(), 8);
