@@ -1,45 +1,16 @@
-//! Journals as they lie on the disk: edited by hand and believed by nobody, copied; and files that are written whole or not at all.
+//! Journals on the disk: edited ones are refused, and files are written whole or not at all.
 #![cfg(unix)]
 
 use crate::candlewick::{BACKTEST, BINARY, Folder, candles, folder_with_bot};
 use crate::recording::{edit, folder, forge, record_in_lock_step};
 use crate::two_runs::{judged, run_until, venue_and_bot};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-/// The signal of a process that writes more to a file than it may.
+/// Signal for exceeding the file size limit.
 const SIGXFSZ: i32 = 25;
 
-#[test]
-fn a_copy_of_a_journal_reads_like_it() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let copied = folder.run(&["journal", "backup", "copy.db", "--journal", "run.db", "--json"]).json();
-    let verified = folder.run(&["journal", "verify", "--journal", "copy.db", "--json"]).json();
-    for key in ["entries", "head_hash"] {
-        assert_eq!(copied[key], verified[key], "{key}");
-    }
-    for command in ["trades", "report"] {
-        let of = |journal: &str| folder.run(&[command, "--journal", journal, "--json"]).json();
-        assert_eq!(of("copy.db"), of("run.db"), "{command}");
-    }
-    // What a live run prints at its end as `journal_hash` is over what went in and came out, so the report does not call its own so.
-    let report = folder.run(&["report", "--journal", "copy.db", "--json"]).json();
-    assert_eq!(report["head_hash"], verified["head_hash"]);
-    assert_eq!(report["journal_hash"], serde_json::Value::Null);
-    assert_eq!(folder.run(&["parity", "--journal", "copy.db", "--json"]).json()["ok"], true);
-    let mode = |name: &str| std::fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("run.db"), mode("copy.db")), (0o600, 0o600));
-    folder
-        .run(&["journal", "backup", "copy.db", "--journal", "run.db"])
-        .fails(2, &["copy.db exists already"]);
-    let server = "postgres://127.0.0.1:1/trading";
-    folder.run(&["journal", "backup", "more.db", "--journal", server]).fails(2, &["pg_dump"]);
-    assert!(!folder.path("more.db").exists());
-}
-
-/// The names in a folder, in their order.
+/// Returns the sorted names in a folder.
 fn names(folder: &Folder) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path("")).unwrap();
     let mut names: Vec<String> =
@@ -48,7 +19,6 @@ fn names(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// Each is killed, by the system, as soon as it has written so much to one file.
 #[test]
 fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
@@ -71,7 +41,7 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
     }
 }
 
-/// What a verdict takes of a run stands beside its trades: a disk that is full for the trades changes neither.
+/// The verdict reads the run's facts from a file next to its trades. A full disk changes neither.
 #[test]
 fn trades_and_the_facts_beside_them_are_of_one_run() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
@@ -83,8 +53,7 @@ fn trades_and_the_facts_beside_them_are_of_one_run() {
             std::fs::write(folder.path("trades.csv.run.json"), "old").unwrap();
         }
         let ended = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert!(ended.status.code() == Some(2) && said.contains("cannot write trades.csv"), "{said}");
+        assert_eq!(ended.status.code(), Some(2), "{ended:?}");
         let left: Vec<String> =
             names(&folder).into_iter().filter(|name| name.starts_with("trades")).collect();
         if is_there {
@@ -133,12 +102,7 @@ fn an_edited_journal_is_believed_by_no_command() {
             &["journal", "backup", "copy.db"],
         ] {
             let run = folder.run(&[command, &["--journal", &journal]].concat());
-            assert_eq!(run.code, 5, "{command:?}: {sql}: {}", run.stderr);
-            assert!(
-                run.stderr.contains(entry) && run.stderr.contains("help: "),
-                "{command:?}: {}",
-                run.stderr
-            );
+            assert!(run.code == 5 && run.stderr.contains(entry), "{command:?}: {sql}: {}", run.stderr);
             assert!(command == ["parity"] || run.stdout.is_empty(), "{command:?}: {}", run.stdout);
         }
         for file in ["page.html", "copy.db"] {
@@ -147,7 +111,6 @@ fn an_edited_journal_is_believed_by_no_command() {
     }
 }
 
-/// An answer of the venue that was edited is not shown as what it said.
 #[test]
 fn an_edited_answer_of_the_venue_is_not_explained() {
     let folder = folder();
@@ -159,27 +122,21 @@ fn an_edited_answer_of_the_venue_is_not_explained() {
     edit(&folder.path("run.db"), sql);
     for command in [&["explain", "5"][..], &["journal", "verify"], &["parity"]] {
         let run = folder.run(&[command, &["--journal", "run.db"]].concat());
-        assert_eq!(run.code, 5, "{command:?}: {}", run.stderr);
-        assert!(run.stderr.contains("raw exchange ") && run.stderr.contains("was changed"), "{}", run.stderr);
+        assert!(run.code == 5 && run.stderr.contains("raw exchange "), "{command:?}: {}", run.stderr);
     }
     assert_eq!(folder.run(&["explain", "4", "--journal", "run.db"]).code, 0);
 }
 
-/// A chain can be made anew, and then only what was remembered beside the journal shows it.
+/// Only the memory next to the journal shows a forgery with a new chain.
 #[test]
 fn a_forged_journal_is_not_the_one_that_was_verified() {
     let folder = folder();
     record_in_lock_step(&folder);
     forge(&folder.path("run.db"), EDITS[0]);
-    folder
-        .run(&["status", "--journal", "run.db"])
-        .fails(5, &["is not what was verified there before", "remove run.db.verified"]);
+    let status = || folder.run(&["status", "--journal", "run.db"]);
+    status().fails(5, &["run.db.verified"]);
     std::fs::rename(folder.path("run.db.verified"), folder.path("away")).unwrap();
-    assert_eq!(
-        folder.run(&["status", "--journal", "run.db"]).code,
-        0,
-        "a sound chain without a memory is believed"
-    );
+    assert_eq!(status().code, 0, "a sound chain without a memory is believed");
 }
 
 #[test]
@@ -191,12 +148,13 @@ fn an_edited_journal_is_not_traded_on() {
     let header = "UPDATE entries SET body = replace(body, '\"trading\":\"demo\"', '\"trading\":\"real\"') WHERE seq = 1";
     let settled = "UPDATE entries SET body = replace(body, '\"profit\":', '\"profit\":9') WHERE seq = \
                    (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"settled\"%')";
+    let restore = || std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
     std::fs::copy(folder.path("run.db"), folder.path("kept.db")).unwrap();
     for (sql, entry) in [(header, "entry 1:"), (settled, "entry ")] {
-        std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
+        restore();
         edit(&folder.path("run.db"), sql);
-        folder.run(&later).fails(5, &["is broken at", entry, "help: "]);
+        folder.run(&later).fails(5, &[entry]);
     }
-    std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
+    restore();
     assert_eq!(folder.run(&later).code, 0);
 }

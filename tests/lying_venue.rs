@@ -1,53 +1,48 @@
-//! A venue that lies over sockets: written from the contract alone, it shares nothing with the sandbox or the client.
+//! A lying venue on sockets, written from the contract and independent of the sandbox and the client.
 //!
-//! It takes every open, ends every trade with a win, and shows each record to a [`Tell`], which makes it say something else.
+//! It accepts every order and ends every trade with a win. A [`Tell`] may change each record before it is sent.
 
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 const USER: &str = "user-1";
 const PAYOUT: f64 = 80.0;
 
-/// Where a record is shown, or made.
+/// The step at which a record is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// An open was accepted: the trade that the venue takes. An array takes several.
+    /// The trade of an accepted order. An array is several trades.
     Taken,
-    /// The answer to the open.
+    /// The answer to the order.
     Answer,
-    /// The trade has ended.
     Ended,
-    /// The record by its id; null is not found. So many were asked for since its end.
+    /// The record by its id, with the number of earlier requests since its end. Null is not found.
     ById(usize),
-    /// A row of the list; an array is several rows.
+    /// A row of the list. An array is several rows.
     Listed,
-    /// The wallets, read so many times before.
+    /// The wallets, with the number of earlier requests.
     Wallets(usize),
-    /// Whose token it is.
+    /// The owner of the token.
     User,
 }
 
-/// What the venue says instead. Trades are numbered from 1.
+/// Changes a record of a trade, whose number is 1-based.
 pub(crate) type Tell = fn(Place, usize, &mut Value);
 
-/// What a token is used for.
+/// The use of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A trade is to be opened.
     Opening,
-    /// Anything else of the account.
     Reading,
 }
 
-/// Whether the venue accepts a token.
+/// Returns whether the venue accepts a token.
 pub(crate) type Accepts = fn(&str, Purpose) -> bool;
 
-/// A running venue.
 pub(crate) struct LyingVenue {
-    /// Where it listens.
     pub(crate) url: String,
     books: Arc<Mutex<Books>>,
 }
@@ -55,12 +50,10 @@ pub(crate) struct LyingVenue {
 struct Books {
     tell: Tell,
     accepts: Accepts,
-    /// For what tokens were refused, each time.
     refused: Vec<Purpose>,
     trades: Vec<Trade>,
     demo: f64,
     readings: usize,
-    /// How many opens were asked for.
     opens: usize,
 }
 
@@ -81,12 +74,11 @@ struct Request {
 }
 
 impl LyingVenue {
-    /// Serves until the test's process ends.
+    /// Serves until the process of the tests ends.
     pub(crate) fn start(tell: Tell) -> Self {
         Self::start_on(TcpListener::bind("127.0.0.1:0").unwrap(), tell)
     }
 
-    /// The same where it is to listen.
     pub(crate) fn start_on(listener: TcpListener, tell: Tell) -> Self {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (accepts, refused): (Accepts, _) = (|_, _| true, Vec::new());
@@ -103,22 +95,21 @@ impl LyingVenue {
         Self { url, books }
     }
 
-    /// Takes an order that no bot has sent.
+    /// Accepts an order that no bot sent.
     pub(crate) fn take(&self, order: &Value) {
         self.books.lock().unwrap().open(order.to_string().as_bytes());
     }
 
-    /// From now on accepts these tokens alone.
     pub(crate) fn accept(&self, accepts: Accepts) {
         self.books.lock().unwrap().accepts = accepts;
     }
 
-    /// How many opens were asked for, and taken.
+    /// Returns the number of orders, all of them accepted.
     pub(crate) fn opens(&self) -> usize {
         self.books.lock().unwrap().opens
     }
 
-    /// How often a token was refused for this.
+    /// Returns how often a token was refused.
     pub(crate) fn refused(&self, purpose: Purpose) -> usize {
         self.books.lock().unwrap().refused.iter().filter(|refused| **refused == purpose).count()
     }
@@ -128,7 +119,6 @@ fn now() -> i64 {
     SystemClock::new().now().get()
 }
 
-/// One request after the other, until the client goes.
 fn serve(stream: &TcpStream, books: &Mutex<Books>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
@@ -146,42 +136,29 @@ fn serve(stream: &TcpStream, books: &Mutex<Books>) {
 }
 
 fn read(reader: &mut impl BufRead) -> Option<Request> {
-    let mut first = String::new();
-    let (mut length, mut token) = (0, String::new());
-    while first.trim().is_empty() {
-        first.clear();
-        if reader.read_line(&mut first).ok()? == 0 {
-            return None;
-        }
-    }
-    loop {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok()?;
-        let Some((name, value)) = line.split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = value.trim().parse().ok()?;
-        } else if name.eq_ignore_ascii_case("api-token") {
-            value.trim().clone_into(&mut token);
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let mut words = first.split(' ');
+    let lines = reader.by_ref().lines().map_while(Result::ok);
+    let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+    let header = |name: &str| {
+        let mut pairs = head.iter().filter_map(|line| line.split_once(':'));
+        pairs.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    };
+    let mut words = head.first()?.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let token = header("api-token").unwrap_or_default().to_owned();
+    let mut body = vec![0; header("content-length").map_or(0, |length| length.parse().unwrap())];
+    reader.read_exact(&mut body).ok()?;
     Some(Request { method, path: path.to_owned(), query: query.to_owned(), token, body })
 }
 
 impl Request {
-    fn number(&self, name: &str) -> Option<i64> {
-        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.filter(|(key, _)| *key == name).find_map(|(_, value)| value.parse().ok())
+    fn parameter(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// The pair that is asked for, its slash written out.
-    fn pair(&self) -> String {
-        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.filter(|(key, _)| *key == "pair").map(|(_, value)| value.replace("%2F", "/")).collect()
+    fn number(&self, name: &str) -> Option<i64> {
+        self.parameter(name)?.parse().ok()
     }
 }
 
@@ -228,11 +205,9 @@ impl Books {
         let order: Value = serde_json::from_slice(body).unwrap();
         let (number, at) = (self.trades.len() + 1, now());
         self.opens += 1;
-        let seconds: i64 = order["closeType"]
-            .as_str()
-            .unwrap()
-            .split(':')
-            .fold(0, |sum, part| sum * 60 + part.parse::<i64>().unwrap());
+        let length = order["closeType"].as_str().unwrap().split(':');
+        let seconds = length.fold(0, |sum, part| sum * 60 + part.parse::<i64>().unwrap());
+        let ends_at = at + seconds * 1_000;
         let mut taken = json!({
             "id": format!("trade-{number}"), "userId": USER, "status": "OPEN", "result": "PENDING",
             "symbol": order["symbol"], "direction": order["direction"], "amount": order["amount"],
@@ -240,7 +215,7 @@ impl Books {
             "expirationType": order.get("expirationType").cloned().unwrap_or_else(|| json!("TIME_FIXED")),
             "fromApiToken": true, "payout": PAYOUT, "pnl": 0, "attemptsToClose": 0,
             "requestTime": at, "openTime": at, "openPrice": 100.0, "closePrice": 0,
-            "closeTime": at + seconds * 1_000, "createdAt": at,
+            "closeTime": ends_at, "createdAt": at,
         });
         (self.tell)(Place::Taken, number, &mut taken);
         let all = if let Value::Array(all) = taken { all } else { vec![taken] };
@@ -249,7 +224,6 @@ impl Books {
                 self.demo -= record["amount"].as_f64().unwrap();
             }
             let number = self.trades.len() + 1;
-            let ends_at = at + seconds * 1_000;
             self.trades.push(Trade { number, record, ends_at, has_ended: false, asked: 0 });
         }
         let mut answer = self.trades[number - 1].record.clone();
@@ -301,19 +275,20 @@ impl Books {
     }
 }
 
-/// Every price of a trade lies in every record.
+/// Returns a record whose range holds the prices of all trades.
 fn price(request: &Request) -> Value {
     let at = request.number("limitTime").unwrap_or_else(now);
     if at > now() {
         return json!("OK");
     }
+    let pair = request.parameter("pair").unwrap_or_default().replace("%2F", "/");
     json!({
-        "id": "p-1", "slot": "default", "pair": request.pair(), "type": "crypto", "time": at / 1_000 * 1_000,
+        "id": "p-1", "slot": "default", "pair": pair, "type": "crypto", "time": at / 1_000 * 1_000,
         "volume": 0, "openPrice": 100, "closePrice": 100, "highPrice": 120, "lowPrice": 80,
     })
 }
 
-/// Candles of a second that rise and fall; the forming one is left out.
+/// Returns closed candles of one second that rise and fall.
 fn candles(request: &Request) -> Value {
     let (start, end) = (request.number("startTime").unwrap(), request.number("endTime").unwrap());
     let first = start.div_euclid(1_000) + i64::from(start.rem_euclid(1_000) > 0);

@@ -46,7 +46,6 @@ mod journal_copies;
 mod journal_files;
 mod json_log;
 mod latency;
-mod limits;
 mod live_verdict;
 mod lying_venue;
 mod misplaced;

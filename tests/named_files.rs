@@ -1,113 +1,83 @@
-//! Files that a configuration names are found beside it, as well as in the working folder; which one is meant is never guessed.
+//! Files named in a configuration are found next to it and in the working folder; two that differ are refused.
 
 use crate::candlewick::{BOT, Folder, candles};
 use serde_json::Value;
 use std::fs;
 
-const RULE: &str = "buy = \"close > open\"\n";
-const OTHER: &str = "buy = \"close < open\"\n";
-/// Of the first hour of the 5th of January 2026, in which the candles lie.
-const NEWS: &str = "from,to\n2026-01-05 00:15,2026-01-05 00:35\n";
-const LIST: &str = "time,symbol,direction\n2026-01-05 00:45,BTCUSDT,BUY\n";
+const FILES: [(&str, &str); 3] = [
+    ("my.toml", "buy = \"close > open\"\n"),
+    ("news.csv", "from,to\n2026-01-05 00:15,2026-01-05 00:35\n"),
+    ("list.csv", "time,symbol,direction\n2026-01-05 00:45,BTCUSDT,BUY\n"),
+];
+const SECTIONS: &str = "[risk]\nblackouts = \"news.csv\"\n[signals]\nlist = \"list.csv\"\n[sandbox]\ndata = [\"BTCUSDT@1m=own.csv\"]\n";
 
+fn rule_bot(file: &str) -> String {
+    BOT.replace("rsi-reversal", "rules").replace("period = 2", &format!("file = \"{file}\""))
+}
+
+/// A configuration in `conf`, with all files that it names.
 fn folder() -> Folder {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
     fs::create_dir(folder.path("conf")).unwrap();
-    let rule = BOT.replace("rsi-reversal", "rules").replace("period = 2", "file = \"my.toml\"");
-    folder.with("conf/bot.toml", &rule).with("conf/my.toml", RULE)
+    let folder = FILES.iter().fold(folder, |folder, (name, text)| folder.with(&format!("conf/{name}"), text));
+    folder
+        .with("conf/own.csv", &candles(50))
+        .with("conf/bot.toml", &format!("{SECTIONS}{}", rule_bot("my.toml")))
 }
 
-fn trades(folder: &Folder, config: &str) -> Value {
-    let run = ["backtest", "--config", config, "--data", "BTCUSDT_1m.csv", "--json", "--quiet"];
-    let report = folder.run(&run).json();
-    Value::from(vec![report["trades"].clone(), report["won"].clone(), report["refused"].clone()])
+fn backtest(folder: &Folder, config: &str) -> [Value; 5] {
+    let report = folder.run(&["backtest", "--config", config, "--json", "--quiet"]).json();
+    ["trades", "won", "refused", "data_hash", "notices"].map(|key| report[key].clone())
 }
 
 #[test]
-fn a_rule_is_found_beside_its_configuration_in_the_working_folder_and_by_its_whole_path() {
+fn files_are_found_beside_the_configuration_in_the_working_folder_and_by_its_whole_path() {
     let folder = folder();
-    let beside = trades(&folder, "conf/bot.toml");
-    assert!(beside[0].as_u64() > Some(10), "{beside}");
-    // In the working folder alone, as ever.
-    fs::rename(folder.path("conf/my.toml"), folder.path("my.toml")).unwrap();
-    assert_eq!(trades(&folder, "conf/bot.toml"), beside);
-    // The same content at both places is no doubt.
-    let folder = folder.with("conf/my.toml", RULE);
-    assert_eq!(trades(&folder, "conf/bot.toml"), beside);
-    // Inside of a combination, and of one in it.
-    let part = "{ strategy = \"combine\", params = { first_of = [{ strategy = \"rules\", params = { file = \"sub/part.toml\" } }] } }";
+    let beside = backtest(&folder, "conf/bot.toml");
+    assert!(beside[0].as_u64() > Some(10) && beside[2]["Blackout"].as_u64() > Some(1), "{beside:?}");
+    assert!(beside[4].to_string().contains("list of signals"), "{beside:?}");
+    let whole = folder.path("conf/bot.toml").display().to_string();
+    assert_eq!(backtest(&Folder::new(), &whole), beside);
+    for name in FILES.map(|(name, _)| name).into_iter().chain(["own.csv"]) {
+        fs::rename(folder.path("conf").join(name), folder.path(name)).unwrap();
+    }
+    assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
+    // The same content in both folders is no doubt.
+    fs::copy(folder.path("my.toml"), folder.path("conf/my.toml")).unwrap();
+    assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
+}
+
+#[test]
+fn a_combination_in_a_combination_finds_its_files_live_and_in_a_replay() {
+    let part = "{ strategy = \"combine\", params = { first_of = [{ strategy = \"rules\", params = { file = \"my.toml\" } }] } }";
     let combined =
         BOT.replace("rsi-reversal", "combine").replace("period = 2", &format!("first_of = [{part}]"));
-    fs::create_dir(folder.path("conf/sub")).unwrap();
-    let folder = folder.with("conf/combined.toml", &combined).with("conf/sub/part.toml", RULE);
-    assert_eq!(trades(&folder, "conf/combined.toml"), beside);
-    // From another working folder, by the whole path of the configuration.
-    let elsewhere = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
-    assert_eq!(trades(&elsewhere, &folder.path("conf/combined.toml").display().to_string()), beside);
-    // In a live run, and its replay.
+    let folder = folder().with("conf/bot.toml", &combined);
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--quiet"];
-    let config = ["--config", "conf/combined.toml", "--data", "BTCUSDT_1m.csv"];
-    folder.run(&[&live[..], &config, &["--json"]].concat()).json();
+    let config = ["--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--json"];
+    let trades = folder.run(&[&live[..], &config].concat()).json()["trades"].clone();
+    assert!(trades.as_u64() > Some(10), "{trades}");
     let parity = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!(parity["unexplained"], 0, "{parity}");
 }
 
 #[test]
-fn two_files_of_one_name_that_differ_are_refused_with_both_whole_paths() {
-    let folder = folder().with("my.toml", OTHER);
-    let (beside, here) = (folder.path("conf/my.toml"), folder.path("my.toml"));
-    let run = folder.run(&["backtest", "--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--quiet"]);
-    let places = [beside, here].map(|path| path.canonicalize().unwrap().display().to_string());
-    run.fails(2, &["bots.params.file", &places[0], &places[1], "write the whole path"]);
-}
-
-#[test]
-fn a_file_that_is_at_neither_place_is_named_with_both() {
-    let folder = folder();
-    for (config, text, name) in [
-        (
-            "rule.toml",
-            BOT.replace("rsi-reversal", "rules").replace("period = 2", "file = \"gone.toml\""),
-            "gone.toml",
-        ),
-        ("news.toml", format!("[risk]\nblackouts = \"gone.csv\"\n{BOT}"), "gone.csv"),
-        ("list.toml", format!("[signals]\nlist = \"gone.csv\"\n{BOT}"), "gone.csv"),
+fn files_that_differ_or_are_missing_are_named_with_both_whole_paths() {
+    let folder = folder().with("my.toml", "buy = \"close < open\"\n");
+    let root = folder.path("").canonicalize().unwrap();
+    for (text, name, code) in [
+        (rule_bot("my.toml"), "my.toml", 2),
+        (rule_bot("gone.toml"), "gone.toml", 3),
+        (format!("[risk]\nblackouts = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
+        (format!("[signals]\nlist = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
     ] {
-        fs::write(folder.path("conf").join(config), text).unwrap();
-        let config = format!("conf/{config}");
-        let run = folder.run(&["backtest", "--config", &config, "--data", "BTCUSDT_1m.csv", "--quiet"]);
-        let root = folder.path("").canonicalize().unwrap();
+        fs::write(folder.path("conf/bot.toml"), text).unwrap();
+        let run =
+            folder.run(&["backtest", "--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--quiet"]);
         let places = [root.join("conf").join(name), root.join(name)].map(|path| path.display().to_string());
-        run.fails(3, &["it was looked for as", &places[0], &places[1]]);
+        run.fails(code, &[&places[0], &places[1]]);
     }
-    // A rule on the command line is looked for in the working folder alone.
+    // The command line names files in the working folder only.
     let run = folder.run(&["backtest", "--rules", "gone.toml", "--quiet"]);
-    let here = folder.path("").canonicalize().unwrap().join("gone.toml").display().to_string();
-    run.fails(3, &[&format!("it was looked for as {here}\n")]);
-}
-
-#[test]
-fn calendars_lists_and_candles_are_found_beside_the_configuration_too() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path("conf")).unwrap();
-    let text = format!(
-        "[risk]\nblackouts = \"news.csv\"\n[signals]\nlist = \"list.csv\"\n[sandbox]\ndata = [\"BTCUSDT@1m=own.csv\"]\n{BOT}"
-    );
-    let folder = folder
-        .with("conf/bot.toml", &text)
-        .with("conf/news.csv", NEWS)
-        .with("conf/list.csv", LIST)
-        .with("conf/own.csv", &candles(50));
-    let beside = folder.run(&["backtest", "--config", "conf/bot.toml", "--json", "--quiet"]).json();
-    let same = Folder::new()
-        .with("bot.toml", &text)
-        .with("news.csv", NEWS)
-        .with("list.csv", LIST)
-        .with("own.csv", &candles(50));
-    let here = same.run(&["backtest", "--config", "bot.toml", "--json", "--quiet"]).json();
-    assert!(here["refused"]["Blackout"].as_u64() > Some(1), "{here}");
-    assert!(here["notices"].to_string().contains("the list of signals (1 entry) has 1"), "{here}");
-    for key in ["trades", "refused", "data_hash"] {
-        assert_eq!(beside[key], here[key], "{key}");
-    }
+    run.fails(3, &[&format!(" {}\n", root.join("gone.toml").display())]);
 }

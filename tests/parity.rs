@@ -1,4 +1,4 @@
-//! One set of bots, once as a backtest and once live in lock-step over HTTP: the same trades, to the byte.
+//! One set of bots, as a backtest and live in lock-step over HTTP: the same trades, to the byte.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
@@ -8,25 +8,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The figures of both reports that must be equal beside the trades.
-const FIGURES: [&str; 11] = [
-    "candles",
-    "trades",
-    "won",
-    "lost",
-    "draw",
-    "cancelled",
-    "unsettled",
-    "refused",
-    "pnl",
-    "final_balance",
-    "max_drawdown",
-];
+/// Figures that both reports must agree on, in addition to the trades.
+const FIGURES: &str =
+    "candles trades won lost draw cancelled unsettled refused pnl final_balance max_drawdown";
 
 /// A bot that trades often: name, symbol, interval, close type, expiration type, stake.
 type Bot = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
 
 const TEN: &str = "{ kind = \"fixed\", amount = 10 }";
+const PARAMS: &str = "params = { period = 3, oversold = 45.0, overbought = 55.0 }";
 
 fn bots(rows: &[Bot]) -> String {
     rows.iter().map(bot).collect()
@@ -37,8 +27,7 @@ fn bot((name, symbol, interval, close_type, expiration_type, stake): &Bot) -> St
     format!(
         "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\n\
          asset_type = \"{asset_type}\"\nstrategy = \"rsi-reversal\"\nclose_type = \"{close_type}\"\n\
-         params = {{ period = 3, oversold = 45.0, overbought = 55.0 }}\n\
-         expiration_type = \"{expiration_type}\"\nstake = {stake}\n"
+         {PARAMS}\nexpiration_type = \"{expiration_type}\"\nstake = {stake}\n"
     )
 }
 
@@ -50,21 +39,50 @@ fn risk(rules: &str) -> String {
     )
 }
 
-/// Runs both and compares every line; answers how many trades there were.
-fn check(folder: &Folder, settings: &str, data: &[&str]) -> usize {
+/// A folder with a part of each shipped file.
+fn folder(files: &[&str], from: i64, to: i64) -> Folder {
+    files.iter().fold(Folder::new(), |folder, file| folder.with(file, &shipped(file, from, to)))
+}
+
+type Row = BTreeMap<String, String>;
+
+/// Trades that are equal in a backtest and live, with the report of the backtest.
+struct Trades {
+    rows: Vec<Row>,
+    report: Value,
+}
+
+impl Trades {
+    #[track_caller]
+    fn assert_refused(&self, rules: &str) {
+        let refused = &self.report["refused"];
+        assert!(rules.split(' ').all(|rule| refused[rule].as_u64() > Some(0)), "{rules}: {refused}");
+    }
+
+    fn count(&self, is_meant: impl Fn(&Row) -> bool) -> usize {
+        self.rows.iter().filter(|row| is_meant(row)).count()
+    }
+}
+
+fn time(row: &Row, name: &str) -> i64 {
+    row[name].parse().unwrap()
+}
+
+/// Compares every trade and the figures of a backtest and a live run.
+fn check(folder: &Folder, settings: &str, data: &[&str]) -> Trades {
     check_with(folder, settings, data, &[])
 }
 
-/// The same with a journal, which explains every trade of it.
-fn check_and_prove(folder: &Folder, settings: &str, data: &[&str], journal: &str) -> usize {
-    let trades = check_with(folder, settings, data, &["--journal", journal]);
-    let proven = folder.run(&["parity", "--journal", journal, "--json"]).json();
+/// Like [`check`]; also replays the journal of the live run, `run.db`.
+fn check_and_prove(folder: &Folder, settings: &str, data: &[&str]) -> Trades {
+    let trades = check_with(folder, settings, data, &["--journal", "run.db"]);
+    let proven = folder.run(&["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!(proven["decisions"]["difference"], Value::Null, "{proven}");
     assert_eq!((&proven["ok"], &proven["unexplained"]), (&Value::from(true), &Value::from(0)), "{proven}");
     trades
 }
 
-fn check_with(folder: &Folder, settings: &str, data: &[&str], more: &[&str]) -> usize {
+fn check_with(folder: &Folder, settings: &str, data: &[&str], more: &[&str]) -> Trades {
     std::fs::write(folder.path("bots.toml"), settings).unwrap();
     let data: Vec<&str> = data.iter().flat_map(|file| ["--data", file]).collect();
     let run = |command: &[&str], trades: &str| {
@@ -78,71 +96,57 @@ fn check_with(folder: &Folder, settings: &str, data: &[&str], more: &[&str]) -> 
         assert_eq!(stored, live, "{settings}");
     }
     assert_eq!(stored_trades, live_trades, "{settings}");
-    for key in FIGURES {
+    for key in FIGURES.split(' ') {
         assert_eq!(stored[key], live[key], "{key}: {settings}");
     }
     assert_eq!(live["in_doubt"], 0);
-    stored_trades.lines().count() - 1
+    let mut reader = csv::Reader::from_reader(stored_trades.as_bytes());
+    Trades { rows: reader.deserialize().map(Result::unwrap).collect(), report: stored }
 }
 
 #[test]
 fn two_bots_on_two_symbols_trade_alike_over_a_weekend() {
     let from = MONDAY + 4 * DAY + 20 * HOUR;
-    let folder = Folder::new()
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, from + 6 * HOUR))
-        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, from + 50 * HOUR + 20 * MINUTE));
+    let folder = folder(&["EURUSD_1m.csv"], from, from + 50 * HOUR + 20 * MINUTE)
+        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, from + 6 * HOUR));
     let bots = bots(&[
         ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
         ("b", "EURUSD", "1m", "05:00", "CANDLE_CLOSE", TEN),
     ]);
     let settings = risk("allow_opposite = true") + &bots;
     let trades = check(&folder, &settings, &["BTCUSDT_1m.csv", "EURUSD_1m.csv"]);
-    assert!(trades > 150, "{trades}");
+    assert!(trades.rows.len() > 150, "{}", trades.rows.len());
+}
+
+/// Checks a bot that also sees longer candles, over holes of one candle each, and returns its notices.
+fn check_longer(symbol: &'static str, from: i64, hours: i64, trend_seconds: u32, share: &str) -> String {
+    let file = format!("{symbol}_1m.csv");
+    let candles = thinned(&shipped(&file, from, from + hours * HOUR), 47);
+    let params = format!(
+        "params = {{ trend_seconds = {trend_seconds}, trend_period = 2, period = 2, distance = 5.0 }}"
+    );
+    let bot = bot(&("a", symbol, "1m", "01:00", "TIME_FIXED", TEN));
+    let bot = bot.replace("rsi-reversal", "trend-filter").replace(PARAMS, &params);
+    let settings = risk("allow_opposite = true") + share + &bot;
+    let trades = check_and_prove(&Folder::new().with(&file, &candles), &settings, &[&file]);
+    assert!(trades.rows.len() > 15, "{}", trades.rows.len());
+    trades.report["notices"].to_string()
 }
 
 #[test]
 fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
-    // Holes of one candle each, inside five-minute candles.
-    let candles = thinned(&shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 8 * HOUR), 47);
-    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles);
-    let params = "params = { trend_seconds = 300, trend_period = 2, period = 2, distance = 5.0 }";
-    let bot = bots(&[("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN)]);
-    let bot = bot.replace("rsi-reversal", "trend-filter");
-    let bot = bot.replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", params);
-    for (share, journal, not_built) in [
-        ("", "half.db", None),
-        ("[data]\nlonger_share_percent = 100\n", "all.db", Some("10 longer candles not built")),
-    ] {
-        let settings = risk("allow_opposite = true") + share + &bot;
-        let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"], journal);
-        assert!(trades > 50, "{trades}");
-        let printed = folder.run(&["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
-        let printed = printed.stdout + &printed.stderr;
-        let expected = not_built.unwrap_or("longer candles not built");
-        assert_eq!(printed.contains(expected), not_built.is_some(), "{printed}");
-    }
-}
-
-#[test]
-fn a_bot_that_sees_hours_of_a_currency_trades_alike_over_a_weekend_of_missing_minutes() {
-    let from = MONDAY + 4 * DAY + 8 * HOUR;
-    let candles = thinned(&shipped("EURUSD_1m.csv", from, from + 72 * HOUR), 23);
-    let folder = Folder::new().with("EURUSD_1m.csv", &candles);
-    let params = "params = { trend_seconds = 3600, trend_period = 2, period = 2, distance = 5.0 }";
-    let bot = bots(&[("a", "EURUSD", "1m", "01:00", "TIME_FIXED", TEN)]);
-    let bot = bot.replace("rsi-reversal", "trend-filter");
-    let bot = bot.replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", params);
-    let settings = risk("allow_opposite = true") + &bot;
-    let trades = check_and_prove(&folder, &settings, &["EURUSD_1m.csv"], "run.db");
-    assert!(trades > 15, "{trades}");
+    let notices = check_longer("BTCUSDT", MONDAY, 8, 300, "");
+    assert!(!notices.contains("longer candles not built"), "{notices}");
+    let notices = check_longer("BTCUSDT", MONDAY, 8, 300, "[data]\nlonger_share_percent = 100\n");
+    assert!(notices.contains("10 longer candles not built"), "{notices}");
+    // Over a weekend.
+    check_longer("EURUSD", MONDAY + 4 * DAY + 8 * HOUR, 72, 3_600, "");
 }
 
 #[test]
 fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
-    let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
-    let folder = Folder::new()
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, to))
-        .with("BTCUSDT_5s.csv", &shipped("BTCUSDT_5s.csv", from, to));
+    let (data, from) = (["BTCUSDT_1m.csv", "BTCUSDT_5s.csv"], MONDAY + 11 * DAY);
+    let folder = folder(&data, from, from + 20 * MINUTE);
     for latency_ms in [0, 1_500, 2_000, 61_000] {
         for expiration in ["CANDLE_CLOSE", "NEXT_CANDLE"] {
             let simulation = format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"none\"\n");
@@ -150,25 +154,20 @@ fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
                 ("slow", "BTCUSDT", "1m", "01:00", expiration, TEN),
                 ("fast", "BTCUSDT", "5s", "00:05", expiration, TEN),
             ]);
-            let settings = simulation + &risk("cooldown_after_loss_s = 10") + &bots;
-            let trades = check(&folder, &settings, &["BTCUSDT_1m.csv", "BTCUSDT_5s.csv"]);
-            assert!(trades >= 10, "{trades} trades at {latency_ms} ms");
+            let trades = check(&folder, &(simulation + &risk("cooldown_after_loss_s = 10") + &bots), &data);
+            assert!(trades.rows.len() >= 10, "{} trades at {latency_ms} ms", trades.rows.len());
         }
     }
 }
 
 #[test]
 fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
-    let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
+    let (data, from) = (["EURUSD_5s.csv", "BTCUSDT_5s.csv", "GBPUSD_5s.csv"], MONDAY + 11 * DAY);
     let span = |begin: i64, end: i64, symbols: &str| {
         format!("{},{},{symbols},news\n", from + begin * MINUTE, from + end * MINUTE)
     };
     let news = format!("from,to,symbols,reason\n{}{}", span(3, 5, ""), span(10, 14, "BTCUSDT GBPUSD"));
-    let folder = Folder::new()
-        .with("news.csv", &news)
-        .with("EURUSD_5s.csv", &shipped("EURUSD_5s.csv", from, to))
-        .with("BTCUSDT_5s.csv", &shipped("BTCUSDT_5s.csv", from, to))
-        .with("GBPUSD_5s.csv", &shipped("GBPUSD_5s.csv", from, to));
+    let folder = folder(&data, from, from + 20 * MINUTE).with("news.csv", &news);
     let limits = "allow_duplicate = true\nallow_opposite = true\nblackouts = \"news.csv\"\n\
                   [risk.bots.slow]\nmax_trades_per_day = 3\n\
                   [risk.bots.fast]\nmax_open_trades = 1\ndaily_loss_limit = 65\n\
@@ -178,57 +177,31 @@ fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
         ("fast", "BTCUSDT", "5s", "00:15", "TIME_FIXED", TEN),
         ("other", "GBPUSD", "5s", "00:05", "TIME_FIXED", TEN),
     ]);
-    let data = ["EURUSD_5s.csv", "BTCUSDT_5s.csv", "GBPUSD_5s.csv"];
     let trades = check(&folder, &(risk(limits) + &bots), &data);
-    assert!(trades > 20, "{trades}");
-    let rows = folder.read("stored.csv");
-    let mut lines = rows.lines();
-    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
-    let (bot, decided, result) = (place("bot"), place("decision_time"), place("result"));
-    let (mut of_slow, mut ended) = (0, Vec::new());
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let at: i64 = cells[decided].parse().unwrap();
+    assert!(trades.rows.len() > 20, "{}", trades.rows.len());
+    let mut ended = Vec::new();
+    for row in &trades.rows {
+        let at = time(row, "decision_time");
         let minute = (at - from) as f64 / MINUTE as f64;
-        let is_named = cells[bot] != "slow";
-        assert!(!(3.0..5.0).contains(&minute), "{line}");
-        assert!(!(is_named && (10.0..14.0).contains(&minute)), "{line}");
-        of_slow += i32::from(cells[bot] == "slow");
-        if cells[bot] == "other" {
-            // Those whose end is known by then, the last ones first.
+        assert!(!(3.0..5.0).contains(&minute), "{row:?}");
+        assert!(row["bot"] == "slow" || !(10.0..14.0).contains(&minute), "{row:?}");
+        if row["bot"] == "other" {
+            // Results that are known by then, the last ones first.
             ended.sort_unstable();
             let known = ended.iter().rev().filter(|(known, _)| *known <= at);
-            assert!(known.take_while(|(_, is_lost)| *is_lost).count() < 3, "{line}");
-            ended.push((cells[place("result_known")].parse::<i64>().unwrap(), cells[result] == "LOST"));
+            assert!(known.take_while(|(_, is_lost)| *is_lost).count() < 3, "{row:?}");
+            ended.push((time(row, "result_known"), row["result"] == "LOST"));
         }
     }
-    assert_eq!(of_slow, 3);
-    let common = [
-        "--config",
-        "bots.toml",
-        "--json",
-        "--quiet",
-        "--data",
-        "EURUSD_5s.csv",
-        "--data",
-        "BTCUSDT_5s.csv",
-        "--data",
-        "GBPUSD_5s.csv",
-    ];
-    let refused = folder.run(&[&["backtest"], &common[..]].concat()).json()["refused"].clone();
-    for rule in ["Blackout", "BotMaxTradesPerDay", "BotMaxOpenTrades", "BotDailyLossLimit", "BotLossStreak"] {
-        assert!(refused[rule].as_u64() > Some(0), "{rule}: {refused}");
-    }
+    assert_eq!(trades.count(|row| row["bot"] == "slow"), 3);
+    trades.assert_refused("Blackout BotMaxTradesPerDay BotMaxOpenTrades BotDailyLossLimit BotLossStreak");
 }
 
-/// Stops in percent, of the day and of sessions of two windows, pauses, and a symbol that has to pay more than others.
+/// Stops in percent, of the day and of sessions of two windows, pauses, and a symbol with a minimum payout of its own.
 #[test]
 fn stops_of_day_and_session_and_pauses_hold_alike_live() {
-    let (from, to) = (MONDAY, MONDAY + 30 * HOUR);
-    let folder = Folder::new()
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, to))
-        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to));
+    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
+    let folder = folder(&data, MONDAY, MONDAY + 30 * HOUR);
     let rules = "daily_loss_limit_percent = 0.9\n\
         hours = [{ from = \"00:30\", to = \"05:00\" }, { from = \"05:30\", to = \"00:00\" }]\n\
         pauses = [{ after = 2, of = \"losses\", for_s = 600, scope = \"bot\" }, \
@@ -240,27 +213,16 @@ fn stops_of_day_and_session_and_pauses_hold_alike_live() {
         ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
         ("b", "EURUSD", "1m", "02:00", "CANDLE_CLOSE", gale),
     ]);
-    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
     let trades = check(&folder, &(risk(rules) + &bots), &data);
-    assert!(trades > 100, "{trades}");
-    let data = data.iter().flat_map(|file| ["--data", file]);
-    let backtest: Vec<&str> =
-        ["backtest", "--config", "bots.toml", "--json", "--quiet"].into_iter().chain(data).collect();
-    let refused = folder.run(&backtest).json()["refused"].clone();
-    for rule in ["DailyLossLimit", "SessionLossLimit", "Pause", "OutsideHours"] {
-        assert!(refused[rule].as_u64() > Some(0), "{rule}: {refused}");
-    }
+    assert!(trades.rows.len() > 100, "{}", trades.rows.len());
+    trades.assert_refused("DailyLossLimit SessionLossLimit Pause OutsideHours");
 }
 
-/// Two ladders that go on with the next candle, one of which stops for the session on its own and is given up where it is refused, and a
-/// third bot that trades on.
+/// Two ladders that continue with the next candle, one of them with session stops and dropped on a refusal, next to a third bot.
 #[test]
-fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_alike_live() {
-    let (from, to) = (MONDAY, MONDAY + 20 * HOUR);
-    let folder = Folder::new()
-        .with("BTCUSDT_1m.csv", &thinned(&shipped("BTCUSDT_1m.csv", from, to), 31))
-        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to))
-        .with("GBPUSD_1m.csv", &shipped("GBPUSD_1m.csv", from, to));
+fn a_ladder_that_continues_with_the_next_candle_and_a_bot_s_session_stops_hold_alike_live() {
+    let (data, to) = (["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"], MONDAY + 20 * HOUR);
+    let folder = folder(&data, MONDAY, to).with(data[0], &thinned(&shipped(data[0], MONDAY, to), 31));
     let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 4, entry = \"next_candle\" }";
     let given_up = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 4, entry = \"next_candle\", if_refused = \"reset\" }";
     let rules = "hours = [{ from = \"00:30\", to = \"05:00\" }, { from = \"05:30\", to = \"00:00\" }]\n\
@@ -271,77 +233,48 @@ fn a_ladder_that_goes_on_with_the_next_candle_and_a_bot_s_session_stops_hold_ali
         ("b", "EURUSD", "1m", "01:00", "CANDLE_CLOSE", given_up),
         ("c", "GBPUSD", "1m", "01:00", "TIME_FIXED", TEN),
     ]);
-    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"];
-    let trades = check_and_prove(&folder, &(risk(rules) + &bots), &data, "run.db");
-    assert!(trades > 150, "{trades}");
-    let data: Vec<&str> = data.iter().flat_map(|file| ["--data", file]).collect();
-    let backtest = [&["backtest", "--config", "bots.toml", "--json", "--quiet"], &data[..]].concat();
-    let refused = folder.run(&backtest).json()["refused"].clone();
-    assert!(refused["BotSessionLossLimit"].as_u64() > Some(0), "{refused}");
-    let entered = folder.read("stored.csv").matches("ladder: again with the next candle").count();
-    assert!(entered > 20, "{entered} of {trades}");
-    for (written, instead) in [
-        ("ladder: again with the next candle", "ladder: once more"),
-        ("BotSessionLossLimit", "SessionLossLimit"),
-    ] {
-        let changed = change_first(&folder, written, instead);
+    let trades = check_and_prove(&folder, &(risk(rules) + &bots), &data);
+    assert!(trades.rows.len() > 150, "{}", trades.rows.len());
+    trades.assert_refused("BotSessionLossLimit");
+    let reason = "ladder: again with the next candle";
+    assert!(trades.count(|row| row["reason"].contains(reason)) > 20);
+    for (written, instead) in [(reason, "ladder: once more"), ("BotSessionLossLimit", "SessionLossLimit")] {
+        let mut lines: Vec<Line> =
+            lines(&folder.path("run.db")).into_iter().map(|stored| stored.line).collect();
+        let first = lines.iter_mut().find(|line| line.body.contains(written)).unwrap();
+        first.body = first.body.replacen(written, instead, 1);
+        let changed = format!("{instead}.db");
+        write(&folder.path(&changed), lines);
         let replayed = folder.run(&["parity", "--journal", &changed]);
-        let said = &replayed.stderr;
-        assert!(
-            replayed.code == 5 && said.contains("the decision differs") && said.contains(instead),
-            "{said}"
-        );
+        assert!(replayed.code == 5 && replayed.stderr.contains(instead), "{}", replayed.stderr);
     }
 }
 
-/// A copy of the run's journal in which the first decision that has these words has others.
-fn change_first(folder: &Folder, words: &str, others: &str) -> String {
-    let name = format!("{others}.db");
-    let mut lines: Vec<Line> = lines(&folder.path("run.db")).into_iter().map(|stored| stored.line).collect();
-    let first = lines.iter_mut().find(|line| line.body.contains(words));
-    let line = first.expect("a decision has these words");
-    line.body = line.body.replacen(words, others, 1);
-    write(&folder.path(&name), lines);
-    name
-}
-
-/// Three symbols that pay differently, two of them the same, of which the best is traded; what they pay is found out anew each half hour.
+/// Three symbols with different payouts, two of them equal, probed every half hour.
 #[test]
 fn the_symbol_that_pays_best_is_chosen_alike_live() {
-    let (from, to) = (MONDAY, MONDAY + 8 * HOUR);
     let names = ["BTCUSDT", "EURUSD", "GBPUSD"];
-    let data = names.map(|name| format!("{name}_1m.csv"));
-    let folder = data.iter().fold(Folder::new(), |folder, name| folder.with(name, &shipped(name, from, to)));
+    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"];
+    let folder = folder(&data, MONDAY, MONDAY + 8 * HOUR);
     let simulation = "[simulation]\npayout_percent = 82.0\n\
                       payout_percent_by_symbol = { EURUSD = 90.5, GBPUSD = 90.5 }\n";
     let rules = "best_payout_of = [\"BTCUSDT\", \"EURUSD\", \"GBPUSD\"]\npayout_max_age_s = 1800";
     let listed: Vec<Bot> =
         names.iter().map(|name| (*name, *name, "1m", "01:00", "TIME_FIXED", TEN)).collect();
-    let data: Vec<&str> = data.iter().map(String::as_str).collect();
-    let settings = simulation.to_owned() + &risk(rules) + &bots(&listed);
-    let trades = check_and_prove(&folder, &settings, &data, "run.db");
-    assert!(trades > 50, "{trades}");
-    let table = folder.read("stored.csv");
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-    let staked = |bot: &str, stake: f64| {
-        let is_it =
-            |row: &&BTreeMap<String, String>| row["bot"] == bot && row["amount"].parse::<f64>() == Ok(stake);
-        rows.iter().filter(is_it).count()
-    };
+    let trades = check_and_prove(&folder, &(simulation.to_owned() + &risk(rules) + &bots(&listed)), &data);
+    assert!(trades.rows.len() > 50, "{}", trades.rows.len());
+    let has_stake = |row: &Row, stake: f64| row["amount"].parse::<f64>() == Ok(stake);
+    let staked = |bot: &str, stake: f64| trades.count(|row| row["bot"] == bot && has_stake(row, stake));
     // The first trade and one of each further half hour; no other.
-    let found_out = staked("BTCUSDT", 1.0);
-    assert!((8..=16).contains(&found_out) && staked("BTCUSDT", 10.0) == 0, "{found_out}");
-    assert!(staked("EURUSD", 10.0) > 10 && staked("GBPUSD", 10.0) > 10, "{table}");
-    let mut chosen: Vec<&str> =
-        rows.iter().filter(|row| row["amount"].starts_with("10")).map(|row| &*row["decision_time"]).collect();
-    let count = chosen.len();
-    chosen.dedup();
-    assert_eq!(chosen.len(), count, "two at one moment");
+    let probes = staked("BTCUSDT", 1.0);
+    assert!((8..=16).contains(&probes) && staked("BTCUSDT", 10.0) == 0, "{probes}");
+    assert!(staked("EURUSD", 10.0) > 10 && staked("GBPUSD", 10.0) > 10, "{:?}", trades.rows);
+    let chosen = trades.rows.iter().filter(|row| has_stake(row, 10.0)).map(|row| &row["decision_time"]);
+    let chosen: Vec<&String> = chosen.collect();
+    assert!(chosen.windows(2).all(|pair| pair[0] != pair[1]), "two at one moment: {chosen:?}");
 }
 
-/// Bots whose trades are asked for later beside some whose are not; answers that come at the close of the next candle, and a ladder
-/// that goes on with the next candle.
+/// Bots with and without an entry delay, answers at the close of the next candle, and a ladder that continues with the next candle.
 #[test]
 fn trades_with_an_entry_delay_open_alike_live() {
     let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3, entry = \"next_candle\" }";
@@ -363,47 +296,41 @@ fn trades_with_an_entry_delay_open_alike_live() {
     }
 }
 
-/// The names of the bots say how many seconds after their decisions their trades are asked for.
-fn check_delays((from, span): (i64, i64), latency_ms: i64, rows: &[Bot]) {
-    let interval = rows[0].2;
-    let data = ["BTCUSDT", "EURUSD", "GBPUSD"].map(|symbol| format!("{symbol}_{interval}.csv"));
+/// Checks bots whose names are their entry delays in seconds.
+fn check_delays((from, span): (i64, i64), latency_ms: i64, listed: &[Bot]) {
+    let data: Vec<String> = listed.iter().map(|bot| format!("{}_{}.csv", bot.1, bot.2)).collect();
     let part = |file: &String| thinned(&shipped(file, from, from + span), 41);
     let folder = data.iter().fold(Folder::new(), |folder, file| folder.with(file, &part(file)));
     let delay_of = |bot: &str| bot[1..].parse::<i64>().unwrap();
     let delayed = |row: &Bot| format!("{}entry_delay_s = {}\n", bot(row), delay_of(row.0));
     let simulation = format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"none\"\n");
-    let bots: String = rows.iter().map(delayed).collect();
+    let bots: String = listed.iter().map(delayed).collect();
     let settings = simulation + &risk("allow_opposite = true\nallow_duplicate = true") + &bots;
     let data: Vec<&str> = data.iter().map(String::as_str).collect();
-    check_and_prove(&folder, &settings, &data, "run.db");
-    let table = folder.read("live.csv");
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let mut trades: BTreeMap<String, usize> = BTreeMap::new();
-    for row in reader.deserialize::<BTreeMap<String, String>>().map(Result::unwrap) {
-        let time = |name: &str| row[name].parse::<i64>().unwrap();
-        let after = time("open_time") - time("decision_time");
+    let trades = check_and_prove(&folder, &settings, &data);
+    for row in &trades.rows {
+        let after = time(row, "open_time") - time(row, "decision_time");
         assert_eq!(after, delay_of(&row["bot"]) * 1_000 + latency_ms, "{row:?}");
-        *trades.entry(row["bot"].clone()).or_default() += 1;
     }
-    assert!(trades.len() == 3 && trades.values().all(|count| *count > 10), "{trades:?} at {latency_ms} ms");
+    for bot in listed {
+        assert!(trades.count(|row| row["bot"] == bot.0) > 10, "{} at {latency_ms} ms", bot.0);
+    }
+}
+
+/// Turns bots into ones that trade signals from outside only.
+fn silent(bots: &str) -> String {
+    bots.replace("rsi-reversal", "none").replace(PARAMS, "")
 }
 
 /// With no latency, an open that leaves at a candle's close is answered before that candle; one that is decided at it, after it.
 #[test]
 fn an_open_that_leaves_at_a_close_meets_its_candle_alike_live() {
-    let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 5 * HOUR);
     for (second, delay) in [(59, 1), (0, 0)] {
         let moments = (0..60).map(|number| MONDAY + HOUR + number * 3 * MINUTE + second * 1_000);
         let list: String = moments.map(|at| format!("{at},listed,BUY")).collect::<Vec<_>>().join("\n");
-        let folder = Folder::new()
-            .with("BTCUSDT_1m.csv", &candles)
+        let folder = folder(&["BTCUSDT_1m.csv"], MONDAY, MONDAY + 5 * HOUR)
             .with("list.csv", &("time,bot,direction\n".to_owned() + &list));
-        let row = ("listed", "BTCUSDT", "1m", "05:00", "TIME_FIXED", TEN);
-        let listed = bot(&row).replace("rsi-reversal", "coin");
-        let listed = listed.replace(
-            "params = { period = 3, oversold = 45.0, overbought = 55.0 }",
-            "params = { share = 0.0 }",
-        );
+        let listed = silent(&bot(&("listed", "BTCUSDT", "1m", "05:00", "TIME_FIXED", TEN)));
         let each = "[[bots]]\nname = \"each\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rules\"\n\
                     params = { buy = \"close > 0\" }\nclose_type = \"01:00\"\n";
         let rules = risk("allow_opposite = true\nallow_duplicate = true")
@@ -411,19 +338,20 @@ fn an_open_that_leaves_at_a_close_meets_its_candle_alike_live() {
         let settings = format!(
             "[signals]\nlist = \"list.csv\"\n[simulation]\nlatency_ms = 0\n{rules}{listed}entry_delay_s = {delay}\n{each}"
         );
-        let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"], "run.db");
-        let of_list = folder.read("stored.csv").lines().filter(|line| line.starts_with("listed,")).count();
+        let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"]);
+        assert!(trades.rows.len() > 250, "{}", trades.rows.len());
         // At the close itself the other bot's open is on its way.
-        assert_eq!((of_list, trades > 250), (if delay == 1 { 60 } else { 0 }, true), "{trades}");
+        let of_list = trades.count(|row| row["bot"] == "listed");
+        assert_eq!(of_list, if delay == 1 { 60 } else { 0 });
     }
 }
 
-/// Latencies and delays that let answers, settlements and candles fall on one instant, candles with holes, a wallet
+/// Latencies and delays that let answers, settlements and candles meet at one instant, candles with holes, a wallet
 /// that runs dry, and stakes that depend on what happened before.
 #[test]
 fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
-    let (from, to) = (MONDAY + 11 * DAY, MONDAY + 11 * DAY + 20 * MINUTE);
-    let part = |file: &str, every: usize| thinned(&shipped(file, from, to), every);
+    let from = MONDAY + 11 * DAY;
+    let part = |file: &str, every: usize| thinned(&shipped(file, from, from + 20 * MINUTE), every);
     let folder = Folder::new()
         .with("b1.csv", &part("BTCUSDT_1m.csv", 5))
         .with("b5.csv", &part("BTCUSDT_5s.csv", 7))
@@ -433,6 +361,12 @@ fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
     let share = "{ kind = \"share\", percent = 7 }";
     let gale = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3 }";
     let soros = "{ kind = \"soros\", amount = 2, wins = 3 }";
+    let bots = bots(&[
+        ("a", "BTCUSDT", "1m", "00:30", "TIME_FIXED", gale),
+        ("b", "BTCUSDT", "5s", "00:10", "CANDLE_CLOSE", TEN),
+        ("c", "EURUSD", "1m", "01:00", "NEXT_CANDLE", share),
+        ("d", "GBPUSD", "5s", "00:05", "TIME_FIXED", soros),
+    ]);
     for (latency_ms, delay_ms, rounding, gaps, balance, rules) in [
         (0, 0, "none", 0, "10000", "allow_opposite = true\nallow_duplicate = true"),
         (5_000, 5_000, "none", 1, "10000", "cooldown_after_loss_s = 10"),
@@ -444,18 +378,12 @@ fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
             "[account]\ninitial_balance = {balance}\n[simulation]\nlatency_ms = {latency_ms}\n\
              settle_delay_ms = {delay_ms}\nopen_rounding = \"{rounding}\"\nmax_gap_intervals = {gaps}\n"
         );
-        let bots = bots(&[
-            ("a", "BTCUSDT", "1m", "00:30", "TIME_FIXED", gale),
-            ("b", "BTCUSDT", "5s", "00:10", "CANDLE_CLOSE", TEN),
-            ("c", "EURUSD", "1m", "01:00", "NEXT_CANDLE", share),
-            ("d", "GBPUSD", "5s", "00:05", "TIME_FIXED", soros),
-        ]);
         let trades = check(&folder, &(simulation + &risk(rules) + &bots), &data);
-        assert!(trades >= 10, "{trades} trades at {latency_ms} ms");
+        assert!(trades.rows.len() >= 10, "{} trades at {latency_ms} ms", trades.rows.len());
     }
 }
 
-/// Moments of a list: times of day that come again, single moments on and off the candles' grid, and two bots at one moment.
+/// Times of day, single moments on and off the grid of the candles, and two bots at one moment.
 fn list_of_signals() -> String {
     let mut text = "time,bot,direction,close_type,days,zone\n".to_owned();
     for number in 0..90 {
@@ -473,24 +401,17 @@ fn list_of_signals() -> String {
 }
 
 #[test]
-fn a_list_of_signals_is_traded_alike_beside_strategies_and_alone() {
-    let (from, to) = (MONDAY, MONDAY + 7 * HOUR);
-    let folder = Folder::new()
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", from, to))
-        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", from, to))
-        .with("list.csv", &list_of_signals());
+fn a_list_of_signals_is_traded_alike_with_strategies_and_without() {
+    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
+    let folder = folder(&data, MONDAY, MONDAY + 7 * HOUR).with("list.csv", &list_of_signals());
     let both = bots(&[
         ("a", "BTCUSDT", "1m", "01:00", "TIME_FIXED", TEN),
         ("b", "EURUSD", "1m", "01:00", "CANDLE_CLOSE", TEN),
     ]);
     let settings = "[signals]\nlist = \"list.csv\"\n".to_owned() + &risk("allow_opposite = true");
-    let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
-    let beside = check(&folder, &(settings.clone() + &both), &data);
-    let silent = both.replace("rsi-reversal", "coin");
-    let silent = silent
-        .replace("params = { period = 3, oversold = 45.0, overbought = 55.0 }", "params = { share = 0.0 }");
-    let alone = check(&folder, &(settings + &silent), &data);
-    assert!(alone > 80 && beside > alone, "{alone} alone, {beside} beside");
-    let listed = folder.read("stored.csv").lines().filter(|line| line.contains("signal from list")).count();
-    assert_eq!(listed, alone);
+    let with_strategies = check(&folder, &(settings.clone() + &both), &data).rows.len();
+    let alone = check(&folder, &(settings + &silent(&both)), &data);
+    let count = alone.rows.len();
+    assert!(count > 80 && with_strategies > count, "{count} alone, {with_strategies} with strategies");
+    assert_eq!(alone.count(|row| row["reason"].contains("signal from list")), count);
 }
