@@ -75,7 +75,6 @@ mod remembering;
 mod renewed_token;
 mod replay;
 mod resolve;
-mod restart;
 mod rules;
 mod schemas;
 mod scraped;

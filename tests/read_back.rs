@@ -1,8 +1,7 @@
-//! What `trades`, `report`, `status`, `explain` and `why` read from a journal is what the run itself reported.
+//! What `trades`, `report`, `status` and `explain` read from a journal is what the run itself reported.
 
 use crate::candlewick::Folder;
-use crate::recording::{folder, lines, record_in_lock_step, write};
-use candlewick_journal::Line;
+use crate::recording::{folder, lines, record_in_lock_step};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -79,7 +78,7 @@ fn trades_of_a_journal_are_those_of_the_run() {
 }
 
 #[test]
-fn filters_trades_by_bot_symbol_state_and_time() {
+fn filters_trades_and_names_what_is_known_for_an_unknown_value() {
     let folder = folder();
     record_in_lock_step(&folder);
     let all = trades(&folder, &[]);
@@ -97,30 +96,14 @@ fn filters_trades_by_bot_symbol_state_and_time() {
     ] {
         assert_eq!(trades(&folder, &filter).len(), expected, "{filter:?}");
     }
-    for (filter, value, suggested) in
-        [("--state", "lost", "not_opened"), ("--bot", "bct", "\"btc\""), ("--symbol", "GBPUS", "\"GBPUSD\"")]
-    {
-        folder.run(&["trades", "--journal", "run.db", filter, value]).fails(2, &[value, suggested]);
-    }
-}
-
-#[test]
-fn trade_other_than_ordered_is_written_to_csv_with_its_order() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let ordered = trades(&folder, &[]);
-    let taken = "\"taken\":{\"symbol\":\"ETHUSDT\",\"direction\":\"SELL\",\"stake\":5000},\"open_time\"";
-    let edited = lines(&folder.path("run.db")).into_iter().map(|stored| {
-        let is_it = stored.line.intent == Some(2) && stored.line.body.contains("\"event\":\"opened\"");
-        let body = stored.line.body.replacen("\"open_time\"", if is_it { taken } else { "\"open_time\"" }, 1);
-        Line { body, ..stored.line }
-    });
-    write(&folder.path("other.db"), edited);
-    let csv = rows(&folder.run(&["trades", "--journal", "other.db", "--csv"]).stdout);
-    for (key, expected) in [("symbol", "ETHUSDT"), ("direction", "SELL"), ("amount", "50.0")] {
-        assert_eq!(csv[1][key], expected);
-        assert_eq!(number(&csv[1][&format!("ordered_{key}")]), cell(&ordered[1][key]));
-        assert_eq!(csv[0][&format!("ordered_{key}")], "");
+    for (command, unknown, known) in [
+        (["trades", "--state", "lost"], "lost", "not_opened"),
+        (["trades", "--bot", "bct"], "bct", "\"btc\""),
+        (["trades", "--symbol", "GBPUS"], "GBPUS", "\"GBPUSD\""),
+        (["why", &moment, "EURUSD"], "EURUSD", "BTCUSDT, GBPUSD"),
+        (["report", "--run", "2"], "journal", "runs 1 to 1"),
+    ] {
+        folder.run(&[&command[..], &["--journal", "run.db"]].concat()).fails(2, &[unknown, known]);
     }
 }
 
@@ -134,7 +117,6 @@ fn figures_and_state_of_a_journal_are_those_of_the_run() {
             assert_eq!(report[key], live[key], "{key}");
         }
     }
-    folder.run(&["report", "--journal", "run.db", "--run", "2"]).fails(2, &["runs 1 to 1"]);
     let last = lines(&folder.path("run.db")).pop().unwrap();
     let status = read(&folder, &["status"]);
     for (key, expected) in [
@@ -170,23 +152,4 @@ fn explains_trade_by_number_and_by_venue_id_with_its_exchanges() {
     assert!(text.contains("POST /token/trades/open") && !text.contains('{'), "{text}");
     let raw = folder.run(&["explain", "5", "--raw", "--journal", "run.db"]).stdout;
     assert!(raw.contains(request) && raw.contains(reply), "{raw}");
-}
-
-#[test]
-fn why_names_the_rule_of_a_refusal_until_the_next_decision() {
-    let folder = folder();
-    record_in_lock_step(&folder);
-    let recorded = lines(&folder.path("run.db"));
-    let refusal = recorded.iter().find(|stored| stored.line.body.contains("\"action\":\"refuse\"")).unwrap();
-    let refused: Value = serde_json::from_str(&refusal.line.body).unwrap();
-    let bot = ["btc", "gbp"][usize::try_from(refused["bot"].as_u64().unwrap()).unwrap()];
-    let decided = refusal.line.at.get();
-    for time in [decided, decided + 30_000] {
-        let why = read(&folder, &["why", &time.to_string()]);
-        let why = why["bots"].as_array().unwrap().iter().find(|why| why["bot"] == bot).unwrap();
-        assert_eq!((&why["answer"], &why["rule"]), (&json!("refused"), &refused["rule"]));
-        assert_eq!(why["candle"]["close_time"], json!(decided));
-    }
-    let unknown = folder.run(&["why", &decided.to_string(), "EURUSD", "--journal", "run.db"]);
-    unknown.fails(2, &["EURUSD", "BTCUSDT, GBPUSD"]);
 }

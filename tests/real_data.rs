@@ -43,58 +43,37 @@ fn trades_on_real_candles_are_those_of_the_oracle() {
     }
 }
 
-/// Name, symbol, interval, rows, and times of the first open and the last close.
-const DESCRIBED: [(&str, &str, &str, u64, [i64; 2]); 4] = [
-    ("gbpusd_m1_bid_2012-02.csv", "GBPUSD", "1m", 30_117, [1_328_054_400_000, 1_330_560_060_000]),
-    ("btcperp_m1_2022-01.csv", "BTCPERP", "1m", 45_031, [1_640_991_660_000, 1_643_693_520_000]),
-    ("ethbtc_m5_2018-01.csv", "ETHBTC", "5m", 5_760, [1_515_560_100_000, 1_517_288_100_000]),
-    ("eurusd_h1_2017-2018.csv", "EURUSD", "1h", 5_000, [1_492_592_400_000, 1_518_019_200_000]),
+/// A file by its name: its series, its rows, the first open and the last close, gaps while the market was open and the candles
+/// missing in them (as counted by another program by the calendar of New York), and spikes.
+type FileByName = (&'static str, &'static str, u64, [i64; 2], [u64; 3]);
+const FILES: [FileByName; 4] = [
+    ("gbpusd_m1_bid_2012-02.csv", "GBPUSD 1m", 30_117, [1_328_054_400_000, 1_330_560_060_000], [110, 124, 0]),
+    ("btcperp_m1_2022-01.csv", "BTCPERP 1m", 45_031, [1_640_991_660_000, 1_643_693_520_000], [0, 0, 1]),
+    ("ethbtc_m5_2018-01.csv", "ETHBTC 5m", 5_760, [1_515_560_100_000, 1_517_288_100_000], [0, 0, 0]),
+    // Its gaps are Christmas and the new year.
+    ("eurusd_h1_2017-2018.csv", "EURUSD 1h", 5_000, [1_492_592_400_000, 1_518_019_200_000], [2, 48, 0]),
 ];
 
 #[test]
-fn file_is_imported_by_its_name_and_exported_unchanged() {
-    let folder = Folder::new();
-    for (name, symbol, interval, rows, [start, end]) in DESCRIBED {
-        let path = path_of(name);
-        let imported = folder.run(&["data", "import", path.to_str().unwrap(), "--json"]).json()[0].clone();
-        for (key, expected) in [
-            ("symbol", json!(symbol)),
-            ("interval", json!(interval)),
-            ("candles", json!(rows)),
-            ("start", json!(start)),
-            ("end", json!(end)),
-        ] {
-            assert_eq!(imported[key], expected, "{name}: {key}");
-        }
-        let back = format!("{symbol}_{interval}.csv");
-        folder.run(&["data", "export", &format!("{symbol}@{interval}"), "--out", &back]);
-        // Numbers may be spelled otherwise in the file; a second import finds the same values.
-        let again = folder.run(&["data", "import", &back, "--json"]).json()[0].clone();
-        assert_eq!((&again["same"], &again["revised"]), (&rows.into(), &0.into()), "{name}");
-        let file = format!("{symbol}@{interval}={}", path.display());
-        let other = folder.run(&["data", "export", &file, "--out", &format!("direct_{back}")]);
-        assert_eq!(other.code, 0, "{}", other.stderr);
-        assert_eq!(folder.read(&back), folder.read(&format!("direct_{back}")), "{name}");
-    }
-}
-
-#[test]
-fn check_takes_no_weekend_for_a_gap_and_no_gap_for_a_weekend() {
-    // Gaps while the market was open and the candles missing in them, as counted by another program by the calendar of
-    // New York; spikes.
-    for (name, gaps, missing, spikes) in [
-        ("gbpusd_m1_bid_2012-02.csv", 110, 124, 0),
-        ("btcperp_m1_2022-01.csv", 0, 0, 1),
-        ("ethbtc_m5_2018-01.csv", 0, 0, 0),
-        // Christmas and the new year.
-        ("eurusd_h1_2017-2018.csv", 2, 48, 0),
-    ] {
+fn check_reads_files_by_their_names_and_tells_weekends_from_gaps() {
+    for (name, series, rows, [start, end], [gaps, missing, spikes]) in FILES {
         let run = Folder::new().run(&["data", "check", path_of(name).to_str().unwrap(), "--json"]);
         assert_eq!(run.code, if gaps + spikes == 0 { 0 } else { 5 }, "{name}: {}", run.stderr);
-        let found: Value = serde_json::from_str(&run.stdout).unwrap();
-        let counts = &found[0]["counts"];
-        let counted = [&counts["gap"], &found[0]["missing"], &counts["spike"], &found[0]["problems"]];
-        assert_eq!(counted.map(Value::as_u64), [gaps, missing, spikes, gaps + spikes].map(Some), "{name}");
+        let checked = serde_json::from_str::<Value>(&run.stdout).unwrap()[0].clone();
+        let (symbol, interval) = series.split_once(' ').unwrap();
+        for (key, expected) in [
+            ("/symbol", json!(symbol)),
+            ("/interval", json!(interval)),
+            ("/candles", json!(rows)),
+            ("/start", json!(start)),
+            ("/end", json!(end)),
+            ("/missing", json!(missing)),
+            ("/problems", json!(gaps + spikes)),
+            ("/counts/gap", json!(gaps)),
+            ("/counts/spike", json!(spikes)),
+        ] {
+            assert_eq!(checked.pointer(key), Some(&expected), "{name}: {key}");
+        }
     }
 }
 

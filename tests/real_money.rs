@@ -3,10 +3,8 @@
 
 use crate::candlewick::{Folder, Run};
 use crate::recording::{lines, write};
-use crate::seconds;
 use crate::serving::Served;
-use crate::two_runs::{BOT, CANDLES, judged, run_until};
-use candlewick_broker::clock::{Clock, SystemClock};
+use crate::two_runs::{BOT, judged, run_until, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
@@ -20,19 +18,12 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        let now = SystemClock::new().now().get() / 1_000 * 1_000;
+        // The sandbox refuses a configuration with real money, so the bot's is written after its start.
+        let (served, folder) = venue_and_bot("[sandbox]\nwallet = \"real\"\n");
         // With one trade a day, the venue has no trade that a journal cut after its first intent does not know.
-        let real = "[account]\nmode = \"real\"\n[sandbox]\nwallet = \"real\"\n[risk]\nmax_trades_per_day = 1";
-        let config = BOT.replace("[risk]", real);
-        let folder =
-            Folder::new().with("BTCUSDT_1s.csv", &seconds::candles(now, CANDLES)).with("bot.toml", &config);
-        // The sandbox never trades real money, and refuses a configuration that says so.
-        let folder = folder.with("venue.toml", &config.replace("mode = \"real\"", "mode = \"demo\""));
-        let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
-        let (data, venue, start) = (path("BTCUSDT_1s.csv"), path("venue.toml"), (now + 1_000).to_string());
-        let served = Served::start(&["--speed", "1", "--start", &start, "--data", &data, "--config", &venue]);
-        let folder = served.known_to(folder).with_variable("CANDLEWICK_ALLOW_REAL", "yes");
-        Self { folder, _served: served }
+        let real = "[account]\nmode = \"real\"\n[risk]\nmax_trades_per_day = 1";
+        let folder = folder.with("bot.toml", &BOT.replace("[risk]", real));
+        Self { folder: folder.with_variable("CANDLEWICK_ALLOW_REAL", "yes"), _served: served }
     }
 
     fn live(&self, journal: &str) -> Run {

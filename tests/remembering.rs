@@ -1,4 +1,4 @@
-//! A run that forgets old trades as soon as it may looks from outside like one that forgets nothing, ended or killed.
+//! A run that forgets old trades as soon as it may decides and reports as if it forgot nothing, ended or killed.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::{Folder, Run};
@@ -15,16 +15,23 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// Some trades an hour on two symbols for nine hours, of which a run remembers at least twelve minutes.
-const BOTS: &str = r#"
+const NO_LIMITS: &str = r#"
 [risk]
 max_open_trades = 0
 max_open_trades_per_symbol = 0
+max_trades_per_hour = 0
 max_trades_per_day = 0
+max_signal_delay_ms = 0
 daily_loss_limit = 0
 max_drawdown_percent = 0
+max_loss_streak = 0
+cooldown_after_loss_s = 0
+cooldown_after_losses = 0
 allow_opposite = true
 allow_duplicate = true
+"#;
+/// Some trades an hour on two symbols for nine hours, of which a run remembers at least twelve minutes.
+const BOTS: &str = r#"
 [[bots]]
 name = "often"
 symbol = "BTCUSDT"
@@ -44,70 +51,40 @@ stake = { kind = "martingale", amount = 1, factor = 2.0, levels = 2 }
 [runtime]
 list_every_s = 60
 snapshot_every = 500
-remember_s = "#;
-/// The first of the two hundred trades that are over when a run is killed.
+remember_s = 1
+"#;
+/// The first of the two hundred trades that are settled when a run is killed.
 const LONG_BEFORE: usize = 180;
-/// Figures that do not depend on what a run remembers.
-const SAID: [&str; 8] = ["candles", "trades", "won", "lost", "refused", "pnl", "final_balance", "bots"];
 
-/// What is known of a run from outside.
-#[derive(PartialEq)]
-struct Known {
-    /// Figures printed at its end, none if it was killed.
-    said: Vec<Value>,
-    trades: Vec<Value>,
-    report: Vec<Value>,
-    parity: (Value, Value),
-    verdicts: Value,
+/// Figures in both the report of a run and that of its journal.
+fn figures(report: &Value) -> Vec<Value> {
+    let keys = ["candles", "trades", "won", "lost", "refused", "pnl", "final_balance", "bots"];
+    keys.iter().map(|key| report[key].clone()).collect()
 }
 
-fn figures(run: &Value) -> Vec<Value> {
-    SAID.iter().map(|key| run[key].clone()).collect()
-}
-
-/// A run to its end, or until it is killed right after a write.
-fn run(remember_s: u32, killed: Option<&str>) -> Known {
-    let folder = Folder::new()
-        .with("bots.toml", &format!("{BOTS}{remember_s}\n"))
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 9 * HOUR))
-        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + 9 * HOUR));
-    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--config", "bots.toml"];
-    let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--json", "--quiet"];
-    let mut command = folder.command(&[&live[..], &data, &["--journal", "run.db"]].concat());
-    let output = command.envs(killed.map(|point| ("JOURNAL_KILL_POINT", point))).output().unwrap();
-    assert_eq!(output.status.signal(), killed.map(|_| 9), "{}", String::from_utf8_lossy(&output.stderr));
-    let said = if killed.is_some() { Vec::new() } else { figures(&Run::of(&output).json()) };
-    let asked = |command: &str| folder.run(&[command, "--journal", "run.db", "--json"]).json();
-    let (parity, mut trades) = (asked("parity"), asked("trades").as_array().unwrap().clone());
-    // Two requests of one moment reach the venue in either order.
-    for trade in &mut trades {
-        trade["venue_id"] = Value::Null;
-    }
-    Known {
-        said,
-        trades,
-        report: figures(&asked("report")),
-        parity: (parity["ok"].clone(), parity["runs"].clone()),
-        verdicts: asked("status")["verdicts"].clone(),
-    }
-}
-
+/// `parity` decides again from the whole journal.
 #[test]
-fn run_with_the_shortest_memory_looks_like_one_that_forgets_nothing() {
+fn run_with_the_shortest_memory_decides_and_reports_as_its_whole_journal() {
     for killed in [None, Some("after settled 200")] {
-        let [few, all] = std::thread::scope(|scope| {
-            [1, 0].map(|remember_s| scope.spawn(move || run(remember_s, killed))).map(|it| it.join().unwrap())
-        });
-        assert_eq!(few.parity, (Value::Bool(true), Value::from(1)));
+        let folder = Folder::new()
+            .with("bots.toml", &format!("{NO_LIMITS}{BOTS}"))
+            .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 9 * HOUR))
+            .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + 9 * HOUR));
+        let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--config", "bots.toml"];
+        let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--json", "--quiet"];
+        let mut command = folder.command(&[&live[..], &data, &["--journal", "run.db"]].concat());
+        let output = command.envs(killed.map(|point| ("JOURNAL_KILL_POINT", point))).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), killed.map(|_| 9), "{error}");
+        let asked = |command: &str| folder.run(&[command, "--journal", "run.db", "--json"]).json();
+        let parity = asked("parity");
+        assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(1)), "{parity}");
+        let trades = asked("trades").as_array().unwrap().clone();
         // The fifty that settled last are remembered in any case.
-        assert!(few.trades.len() >= 200, "{} trades", few.trades.len());
+        assert!(trades.len() >= 200, "{} trades", trades.len());
+        assert!(trades[..LONG_BEFORE].iter().all(|trade| trade["result"] != Value::Null), "{trades:?}");
         if killed.is_none() {
-            assert!(few == all, "{:?} and {:?}", few.report, all.report);
-            assert!(few.said == few.report, "the figures at the end are those of the journal");
-        } else {
-            // If two trades settle at one moment, the run may be killed at either, after some entries more or fewer.
-            assert_eq!(few.trades[..LONG_BEFORE], all.trades[..LONG_BEFORE]);
-            assert!(few.trades[..LONG_BEFORE].iter().all(|trade| trade["result"] != Value::Null));
+            assert_eq!(figures(&Run::of(&output).json()), figures(&asked("report")));
         }
     }
 }
@@ -122,19 +99,6 @@ const OF_FIRST: usize = 320;
 const UNTIL_KILLED: usize = OF_FIRST + 60;
 const UNTIL_THIRD: usize = UNTIL_KILLED + 120;
 const SETTINGS: &str = r#"
-[risk]
-max_open_trades = 0
-max_open_trades_per_symbol = 0
-max_trades_per_hour = 0
-max_trades_per_day = 0
-max_signal_delay_ms = 0
-daily_loss_limit = 0
-max_drawdown_percent = 0
-max_loss_streak = 0
-cooldown_after_loss_s = 0
-cooldown_after_losses = 0
-allow_opposite = true
-allow_duplicate = true
 [broker]
 requests_per_second = 0
 [simulation]
@@ -153,7 +117,7 @@ remember_s = 1
 /// A venue in its own process, and a folder with bots on candles of one second, each on its own symbol.
 fn busy() -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
-    let (mut settings, mut folder, mut data) = (SETTINGS.to_owned(), Folder::new(), Vec::new());
+    let (mut settings, mut folder, mut data) = (format!("{NO_LIMITS}{SETTINGS}"), Folder::new(), Vec::new());
     for bot in 0..BOTS_AT_ONCE {
         let symbol = format!("S{bot:02}USD");
         write!(

@@ -29,20 +29,6 @@ fn causes(parity: &Value) -> Vec<&String> {
 }
 
 #[test]
-fn lock_step_session_decides_alike_and_every_trade_ends_as_simulated() {
-    let folder = folder();
-    let live = record_in_lock_step(&folder).json();
-    let parity = parity(&folder, "run.db");
-    assert_eq!(parity["ok"], true);
-    assert_eq!(parity["decisions"]["difference"], Value::Null);
-    let intents = parity["outcomes"]["intents"].as_u64().unwrap();
-    assert!(intents > 100, "{intents}");
-    // Trades open at the end of the candles are open in both.
-    assert_eq!(live["trades"].as_u64().unwrap() + live["unsettled"].as_u64().unwrap(), intents);
-    assert_eq!(parity["outcomes"]["agree"], intents, "{parity}");
-}
-
-#[test]
 fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cause() {
     let (mut intents, mut met) = (0, BTreeSet::new());
     for profile in

@@ -17,7 +17,7 @@ fn read_lines(path: &Path) -> Vec<Line> {
 }
 
 /// A journal that ends where a process died: right after intent 3 was durable.
-pub(crate) fn crashed() -> Folder {
+fn crashed() -> Folder {
     let folder = folder();
     record_in_lock_step(&folder);
     let mut recorded = read_lines(&folder.path("run.db"));
@@ -97,36 +97,24 @@ fn freed_stake_stays_reserved_until_its_trade_would_have_closed() {
 }
 
 #[test]
-fn why_shows_what_became_of_an_intent() {
+fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
     let folder = crashed();
     let trade = trade_of(&folder, "crashed.db", 3);
     let decided = trade["decision_time"].to_string();
     let rejected = json!({"event": "rejected", "rejection": "insufficient_balance"});
-    for (index, (events, state)) in [
-        (vec![], "in_doubt"),
-        (vec![json!({"event": "not_sent"})], "not_sent"),
-        (vec![rejected], "rejected"),
-        (vec![json!({"event": "in_doubt"})], "in_doubt"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let journal = format!("end{index}.db");
-        write_with(&folder, &journal, 3, &events);
-        let why = read(&folder, &["why", &decided], &journal);
+    for (journal, events, state) in [
+        ("sent.db", vec![], "in_doubt"),
+        ("doubtful.db", vec![json!({"event": "in_doubt"})], "in_doubt"),
+        ("unsent.db", vec![json!({"event": "not_sent"})], "not_sent"),
+        ("rejected.db", vec![rejected], "rejected"),
+    ] {
+        write_with(&folder, journal, 3, &events);
+        let why = read(&folder, &["why", &decided], journal);
         let why = why["bots"].as_array().unwrap().iter().find(|why| why["bot"] == trade["bot"]).unwrap();
         assert_eq!((&why["answer"], &why["intent"]), (&json!(state), &json!(3)), "{why}");
-    }
-}
-
-#[test]
-fn refused_order_is_adopted_when_the_operator_names_its_trade() {
-    let folder = crashed();
-    for (journal, refusal) in [
-        ("not_sent.db", json!({"event": "not_sent"})),
-        ("rejected.db", json!({"event": "rejected", "rejection": "insufficient_balance"})),
-    ] {
-        write_with(&folder, journal, 3, &[refusal]);
+        if state == "in_doubt" {
+            continue;
+        }
         resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 is not in doubt"]);
         let before = read(&folder, &["status"], journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
@@ -169,7 +157,7 @@ fn refuses_what_cannot_be_resolved_and_changes_nothing() {
 
 /// Like [`crashed`], as if recorded at a venue that still runs.
 #[cfg(unix)]
-pub(crate) fn crashed_demo() -> Folder {
+fn crashed_demo() -> Folder {
     let folder = crashed();
     let mut recorded = read_lines(&folder.path("crashed.db"));
     for line in &mut recorded {
@@ -232,6 +220,9 @@ fn adopts_no_missing_trade_and_halts_after_one_with_other_terms() {
     let found = (&adopted["state"], &adopted["direction"], &adopted["ordered_direction"]);
     assert_eq!(found, (&json!("open"), &opposite, &trade["direction"]), "{adopted}");
     assert_eq!(read(&folder, &["status"], "other.db")["halted"], true);
+    let csv = folder.run(&["trades", "--journal", "other.db", "--csv"]).stdout;
+    let row = csv.lines().nth(3).unwrap();
+    assert!(row.contains("BUY") && row.contains("SELL"), "{csv}");
 
     resolve(&folder, "demo.db", &["3", "--adopt", VENUE_ID]).fails(2, &[VENUE_ID]);
     assert_eq!(lines(&journal).len(), entries, "nothing has changed");
@@ -239,4 +230,18 @@ fn adopts_no_missing_trade_and_halts_after_one_with_other_terms() {
     let adopted = trade_of(&folder, "demo.db", 3);
     assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(ours)));
     assert!(adopted["close_time"].is_i64(), "{adopted}");
+}
+
+/// Trades of a venue in another process outlive the bot.
+#[cfg(unix)]
+#[test]
+fn open_trades_of_an_embedded_venue_are_lost_with_it() {
+    for (folder, journal, lost) in
+        [(crashed(), "crashed.db", json!([2, 3])), (crashed_demo(), "demo.db", json!([]))]
+    {
+        let status = read(&folder, &["status"], journal);
+        assert_eq!((&status["in_flight"], &status["open"]), (&json!([3]), &json!([2])));
+        assert_eq!(status["lost_with_venue"], lost);
+        folder.run(&["live", "--sandbox", "--journal", journal]).fails(2, &[journal, "--journal"]);
+    }
 }
