@@ -72,7 +72,6 @@ mod remembering;
 mod renewed_token;
 mod replay;
 mod resolve;
-mod restart;
 mod rules;
 mod schemas;
 mod scraped;

@@ -1,31 +1,31 @@
-//! No look-ahead: what a run does until a moment does not depend on what comes after it.
+//! No look-ahead: what a run does until a moment does not depend on later candles.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
 use serde_json::Value;
 
-/// Bots of every built-in strategy and expiration type.
-fn bots(latency_ms: i64, rounding: &str) -> String {
-    let bot = |name: &str, symbol: &str, strategy: &str, expiry: [&str; 2], params: &str| {
-        let [close_type, expiration_type] = expiry;
+/// Several built-in strategies, a list, and every expiration type.
+fn settings(latency_ms: i64, rounding: &str) -> String {
+    let bot = |[name, symbol, strategy, close_type, expiration_type, params]: [&str; 6]| {
         format!(
             "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"{strategy}\"\n\
-             close_type = \"{close_type}\"\nexpiration_type = \"{expiration_type}\"\nparams = {params}\n"
+             close_type = \"{close_type}\"\nexpiration_type = \"{expiration_type}\"\nparams = {{ {params} }}\n"
         )
     };
-    let often = "{ period = 3, oversold = 45.0, overbought = 55.0 }";
-    let trend = "{ trend_seconds = 120, trend_period = 2, period = 2, distance = 20.0 }";
-    let simulation =
-        format!("[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"{rounding}\"\n[risk]\n");
-    let limits = "max_open_trades = 0\nmax_open_trades_per_symbol = 3\ndaily_loss_limit = 0\n";
-    let list = [
-        bot("fixed", "BTCUSDT", "rsi-reversal", ["01:00", "TIME_FIXED"], often),
-        bot("close", "EURUSD", "rsi-reversal", ["02:00", "CANDLE_CLOSE"], often),
-        bot("next", "BTCUSDT", "ema-cross", ["05:00", "NEXT_CANDLE"], "{ fast = 2, slow = 4 }"),
-        bot("trend", "BTCUSDT", "trend-filter", ["03:00", "TIME_FIXED"], trend),
-        bot("list", "EURUSD", "signal-list", ["01:00", "TIME_FIXED"], "{ file = \"signals.csv\" }"),
+    let often = "period = 3, oversold = 45.0, overbought = 55.0";
+    let trend = "trend_seconds = 120, trend_period = 2, period = 2, distance = 20.0";
+    let bots = [
+        ["fixed", "BTCUSDT", "rsi-reversal", "01:00", "TIME_FIXED", often],
+        ["close", "EURUSD", "rsi-reversal", "02:00", "CANDLE_CLOSE", often],
+        ["next", "BTCUSDT", "ema-cross", "05:00", "NEXT_CANDLE", "fast = 2, slow = 4"],
+        ["trend", "BTCUSDT", "trend-filter", "03:00", "TIME_FIXED", trend],
+        ["list", "EURUSD", "signal-list", "01:00", "TIME_FIXED", "file = \"signals.csv\""],
     ];
-    simulation + limits + &list.concat()
+    format!(
+        "[simulation]\nlatency_ms = {latency_ms}\nopen_rounding = \"{rounding}\"\n[risk]\nmax_open_trades = 0\n\
+         max_open_trades_per_symbol = 3\ndaily_loss_limit = 0\n{}",
+        bots.map(bot).concat()
+    )
 }
 
 /// The journal of a run over these candles, without its header.
@@ -36,23 +36,14 @@ fn journal(settings: &str, candles: [&str; 2]) -> Vec<String> {
         .with("signals.csv", &signals.fold("time,symbol,direction\n".to_owned(), |list, line| list + &line))
         .with("BTCUSDT_1m.csv", candles[0])
         .with("EURUSD_1m.csv", candles[1]);
-    let run = folder.run(&[
-        "backtest",
-        "--json",
-        "--config",
-        "bots.toml",
-        "--data",
-        "BTCUSDT_1m.csv",
-        "--data",
-        "EURUSD_1m.csv",
-        "--journal",
-        "run.jsonl",
-    ]);
+    let backtest = ["backtest", "--json", "--config", "bots.toml", "--journal", "run.jsonl"];
+    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv"];
+    let run = folder.run(&[&backtest[..], &data].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);
     folder.read("run.jsonl").lines().skip(1).map(str::to_owned).collect()
 }
 
-/// The entries up to a moment: actions belong to the event before them.
+/// The entries up to a moment. Actions belong to the event before them.
 fn until(journal: &[String], moment: i64) -> &[String] {
     let is_later = |line: &String| {
         let entry: Value = serde_json::from_str(line).expect("a line of JSON");
@@ -62,25 +53,20 @@ fn until(journal: &[String], moment: i64) -> &[String] {
 }
 
 #[test]
-fn a_run_over_the_first_candles_is_the_beginning_of_the_run() {
+fn run_over_the_first_candles_is_the_beginning_of_the_whole_run() {
     let candles = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"].map(|file| shipped(file, MONDAY, MONDAY + 4 * HOUR));
     for (latency_ms, rounding) in [(0, "none"), (1_500, "second_end"), (61_000, "second_end")] {
-        let settings = bots(latency_ms, rounding);
+        let settings = settings(latency_ms, rounding);
         let whole = journal(&settings, [&candles[0], &candles[1]]);
         for minutes in [1, 7, 60, 61, 62, 63, 64, 65, 120, 179, 239] {
             let end = MONDAY + minutes * MINUTE;
-            let prefix = [before(&candles[0], end), before(&candles[1], end)];
-            let part = journal(&settings, [&prefix[0], &prefix[1]]);
+            let part = journal(&settings, [&before(&candles[0], end), &before(&candles[1], end)]);
             // In the last second an order may arrive whose price is not known yet.
             let (part, whole) = (until(&part, end - 1_000), until(&whole, end - 1_000));
-            let differ = part.iter().zip(whole).find(|(part, whole)| part != whole);
-            assert_eq!(differ, None, "after {minutes} minutes, at {latency_ms} ms");
-            assert_eq!(part.len(), whole.len(), "after {minutes} minutes, at {latency_ms} ms");
-            assert!(
-                minutes < 60 || part.len() as i64 > 2 * minutes,
-                "{} entries in {minutes} minutes",
-                part.len()
-            );
+            let case = format!("after {minutes} minutes, at {latency_ms} ms");
+            assert_eq!(part.iter().zip(whole).find(|(part, whole)| part != whole), None, "{case}");
+            assert_eq!(part.len(), whole.len(), "{case}");
+            assert!(minutes < 60 || part.len() as i64 > 2 * minutes, "{} entries {case}", part.len());
         }
     }
 }

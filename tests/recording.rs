@@ -1,9 +1,8 @@
-//! Journals to read: recorded by the binary, copied with a change, or edited by hand.
+//! Journals recorded by the binary, copied with a change, or edited.
 
 use crate::candlewick::{Folder, Run};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
-use candlewick_journal::{ChainHash, Holder, JournalUrl, Line, LineKind, Reader, Store, StoredLine};
-use candlewick_sdk::Millis;
+use candlewick_journal::{ChainHash, Holder, JournalUrl, Line, Reader, Store, StoredLine};
 use sqlx::Connection;
 use std::path::Path;
 use tokio::runtime::Builder;
@@ -43,10 +42,10 @@ close_type = "02:00"
 expiration_type = "CANDLE_CLOSE"
 "#;
 
-/// Starts after which some run has surely begun, whatever the faults.
+/// Maximum number of starts under faults.
 const MAX_STARTS: u32 = 20;
 
-/// The candles of six hours and those bots.
+/// Six hours of candles and those bots.
 pub(crate) fn folder() -> Folder {
     let part = |name: &str| shipped(name, MONDAY + DAY, MONDAY + DAY + 6 * HOUR);
     Folder::new()
@@ -55,19 +54,19 @@ pub(crate) fn folder() -> Folder {
         .with("GBPUSD_1m.csv", &part("GBPUSD_1m.csv"))
 }
 
-/// Records a run over them into `run.db`, and hands out what it reported.
+/// Records a run over them into `run.db`.
 pub(crate) fn record(folder: &Folder, arguments: &[&str]) -> Run {
     let data = ["--data", "BTCUSDT_1m.csv", "--data", "GBPUSD_1m.csv"];
     let common = ["live", "--sandbox", "--json", "--quiet", "--config", "bots.toml", "--journal", "run.db"];
     folder.run(&[&common, arguments, &data].concat())
 }
 
-/// The same in lock-step, from the first candle to the last.
+/// Like [`record`], in lock-step from the first candle to the last.
 pub(crate) fn record_in_lock_step(folder: &Folder) -> Run {
     record(folder, &["--speed", "max", "--until-end", "--trades", "live.csv"])
 }
 
-/// The same under faults; a run that a fault keeps from beginning is begun again with another seed.
+/// Like [`record`], under faults, with another seed after each failed start.
 pub(crate) fn record_under(folder: &Folder, profile: &str) {
     for seed in 1..=MAX_STARTS {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
@@ -75,7 +74,7 @@ pub(crate) fn record_under(folder: &Folder, profile: &str) {
         if record(folder, &run).code == 0 {
             return;
         }
-        // Its header may stand there already.
+        // A failed start may have written its header.
         for name in ["run.db", "run.db-wal", "run.db-shm"] {
             drop(std::fs::remove_file(folder.path(name)));
         }
@@ -92,7 +91,6 @@ pub(crate) fn lines(path: &Path) -> Vec<StoredLine> {
     lines_at(&JournalUrl::from_path(path))
 }
 
-/// The same, wherever it lies.
 pub(crate) fn lines_at(url: &JournalUrl) -> Vec<StoredLine> {
     block_on(async {
         let mut reader = Reader::open(url).await.unwrap();
@@ -108,7 +106,7 @@ pub(crate) fn lines_at(url: &JournalUrl) -> Vec<StoredLine> {
     })
 }
 
-/// Writes lines as a journal of their own, with a sound chain and without what was said over the wire.
+/// Writes lines as a new journal with a sound chain, without raw exchanges.
 pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     block_on(async {
         let holder = Holder::of_this_process("test");
@@ -122,49 +120,46 @@ pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     });
 }
 
-/// Edits a journal as anybody could.
+async fn connect(path: &Path) -> sqlx::SqliteConnection {
+    sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display())).await.unwrap()
+}
+
+/// Runs SQL statements on a journal.
+pub(crate) fn execute(path: &Path, statements: &'static str) {
+    block_on(async {
+        let mut connection = connect(path).await;
+        sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
+}
+
+/// Edits one row of a journal.
 pub(crate) fn edit(path: &Path, sql: &'static str) {
     block_on(async {
-        let url = format!("sqlite:{}", path.display());
-        let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let mut connection = connect(path).await;
         let done = sqlx::query(sql).execute(&mut connection).await.unwrap();
         assert_eq!(done.rows_affected(), 1, "{sql}");
         connection.close().await.unwrap();
     });
 }
 
-/// The same, with a chain that is made anew after it, as whoever has this program can.
+/// Edits one row of a journal and makes its chain match.
 pub(crate) fn forge(path: &Path, sql: &'static str) {
     edit(path, sql);
     forge_chain(path);
 }
 
-/// Number, run, kind, intent, both times and body of a line.
-type StoredRow = (i64, i64, String, Option<i64>, i64, i64, String);
-
-/// Makes the chain of a journal anew, over what stands in it.
+/// Computes the chain of a journal again.
 pub(crate) fn forge_chain(path: &Path) {
+    let recorded = lines(path);
     block_on(async {
-        let url = format!("sqlite:{}", path.display());
-        let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let mut connection = connect(path).await;
         let mut forging = connection.begin().await.unwrap();
-        let rows = "SELECT seq, run, kind, intent, at, received, body FROM entries ORDER BY seq";
-        let rows: Vec<StoredRow> = sqlx::query_as(rows).fetch_all(&mut *forging).await.unwrap();
         let mut hash = ChainHash::GENESIS;
-        for (seq, run, kind, intent, at, received, body) in rows {
-            let kind = match kind.as_str() {
-                "run" => LineKind::Run,
-                "event" => LineKind::Event,
-                "action" => LineKind::Action,
-                _ => LineKind::Note,
-            };
-            let (at, received) = (Millis::new(at), Millis::new(received));
-            let intent = intent.map(i64::cast_unsigned);
-            let line = Line { run: run.cast_unsigned(), kind, intent, at, received, body };
-            hash = hash.of_next(seq.cast_unsigned(), &line);
-            let update =
-                sqlx::query("UPDATE entries SET hash = ? WHERE seq = ?").bind(hash.to_string()).bind(seq);
-            update.execute(&mut *forging).await.unwrap();
+        for stored in recorded {
+            hash = hash.of_next(stored.seq, &stored.line);
+            let update = sqlx::query("UPDATE entries SET hash = ? WHERE seq = ?").bind(hash.to_string());
+            update.bind(stored.seq.cast_signed()).execute(&mut *forging).await.unwrap();
         }
         let head = sqlx::query("UPDATE lease SET head_hash = ?").bind(hash.to_string());
         head.execute(&mut *forging).await.unwrap();

@@ -1,7 +1,7 @@
-//! A relay between the program and a venue: passes every byte on, and knows what was asked for so far.
+//! A relay between the program and a venue that counts requests.
 //!
-//! A client that asks one question after the other has taken the answer to one before it asks the next: so what was
-//! asked for shows how far a process has come, however busy the machine is.
+//! A client that sends one request after the other has read the answer to one before it sends the next. So the requests
+//! seen show how far a process has come, however busy the machine is.
 #![cfg(unix)]
 
 use candlewick_broker::clock::Stopwatch;
@@ -11,26 +11,20 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long what is to be asked for is waited for at most.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Serves until it is closed, or the test's process ends.
+/// A relay that serves until it is closed.
 pub(crate) struct Relay {
-    /// Where it listens.
     pub(crate) url: String,
     asked: Arc<Asked>,
     open: Arc<Mutex<Open>>,
     listening: JoinHandle<()>,
 }
 
-/// What ends when the relay is closed.
-#[derive(Default)]
-struct Open {
-    is_closed: bool,
-    streams: Vec<TcpStream>,
-}
+/// Open connections, `None` once the relay is closed.
+type Open = Option<Vec<TcpStream>>;
 
-/// The first line of each request, in the order of their coming.
+/// The first line of each request, in order.
 #[derive(Default)]
 struct Asked {
     lines: Mutex<Vec<String>>,
@@ -38,23 +32,22 @@ struct Asked {
 }
 
 impl Relay {
-    /// To the venue at this address.
+    /// Starts a relay to the venue at this address.
     pub(crate) fn to(venue: &str) -> Self {
         let venue = venue.strip_prefix("http://").unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Open::default())));
+        let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Some(Vec::new()))));
         let (record, opened) = (Arc::clone(&asked), Arc::clone(&open));
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
                 let mut open = opened.lock().unwrap();
-                if open.is_closed {
-                    return;
-                }
+                let Some(streams) = &mut *open else { return };
                 let venue = TcpStream::connect(&venue).unwrap();
-                open.streams.extend([client.try_clone().unwrap(), venue.try_clone().unwrap()]);
-                let (to_client, from_venue) = (client.try_clone().unwrap(), venue.try_clone().unwrap());
+                let clones = || [client.try_clone().unwrap(), venue.try_clone().unwrap()];
+                streams.extend(clones());
+                let [to_client, from_venue] = clones();
                 let record = Arc::clone(&record);
                 std::thread::spawn(move || pass_on(from_venue, to_client, |_| {}));
                 let mut text = String::new();
@@ -64,26 +57,22 @@ impl Relay {
         Self { url, asked, open, listening }
     }
 
-    /// Ends every connection; from now on none can be made.
+    /// Ends every connection and accepts no more.
     pub(crate) fn close(self) {
-        let mut open = self.open.lock().unwrap();
-        open.is_closed = true;
-        for stream in open.streams.drain(..) {
-            // One that has ended already needs no ending.
+        for stream in self.open.lock().unwrap().take().unwrap() {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        drop(open);
-        // Whoever listens notices with the next connection.
+        // The listener notices with the next connection.
         drop(TcpStream::connect(self.url.strip_prefix("http://").unwrap()));
         self.listening.join().unwrap();
     }
 
-    /// What was asked for so far is forgotten: another process is waited for next.
+    /// Forgets the requests so far.
     pub(crate) fn forget(&self) {
         self.asked.lines.lock().unwrap().clear();
     }
 
-    /// Waits until so many requests of a kind have been seen.
+    /// Waits until `count` requests of a kind have been seen.
     #[track_caller]
     pub(crate) fn wait_for(&self, count: usize, is_it: impl Fn(&str) -> bool) {
         let watch = Stopwatch::start();
@@ -97,7 +86,7 @@ impl Relay {
 }
 
 impl Asked {
-    /// Bytes of a client; `text` is what was not yet a whole line.
+    /// Records the lines in the bytes of a client. `text` is the unfinished last line.
     fn take(&self, text: &mut String, bytes: &[u8]) {
         text.push_str(&String::from_utf8_lossy(bytes));
         while let Some(end) = text.find("\r\n") {
@@ -110,7 +99,7 @@ impl Asked {
     }
 }
 
-/// Until either side ends, which ends the other.
+/// Passes bytes on until either side ends, then ends the other.
 fn pass_on(mut from: TcpStream, mut to: TcpStream, mut see: impl FnMut(&[u8])) {
     let mut buffer = [0; 16_384];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
@@ -119,7 +108,6 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, mut see: impl FnMut(&[u8])) {
             break;
         }
     }
-    // A side that is gone already need not be ended.
     let _ = from.shutdown(Shutdown::Both);
     let _ = to.shutdown(Shutdown::Both);
 }
