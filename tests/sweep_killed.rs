@@ -153,20 +153,3 @@ fn a_stopped_sweep_resumes_and_each_of_its_sets_counts_once() {
         assert_same(&whole.path("sweep"), &folder.path("sweep"), signal);
     }
 }
-
-#[test]
-fn searches_report_variants_that_are_not_counted() {
-    let sweep = sweep(&["--search", "random", "--trials", "8"]);
-    let sweep = |folder: &Folder| folder.run(&sweep).json()["notices"].to_string();
-    let walk = "walk-forward --json --config bot.toml --data BTCUSDT_1m.csv --min-trades 10 --param period=2..5";
-    let walk = |folder: &Folder| folder.run_line(walk).json()["variants_notices"].to_string();
-    let folder = folder(2);
-    for _ in 0..2 {
-        assert!(sweep(&folder).contains("variants unknown before this"), "the first search");
-    }
-    assert_eq!(walk(&folder), "[]");
-    let emptied = folder.with("candlewick.variants.jsonl", "");
-    assert!(sweep(&emptied).contains("variants unknown: candlewick.variants.jsonl"));
-    let off = emptied.with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
-    assert!(sweep(&off).contains("variants unknown: ") && walk(&off).contains("variants unknown: "));
-}
