@@ -1,7 +1,6 @@
-//! Before the first run: a configuration from a few answers, mistakes found before any trade, and completions.
+//! Before the first run: a configuration from a few answers and mistakes found before any trade.
 
 use crate::candlewick::{Folder, candlewick};
-use std::process::Command;
 
 const RULE: &str = "buy = \"close > open\"\n";
 
@@ -106,30 +105,4 @@ fn the_version_is_that_of_the_program() {
     let long = format!("candlewick {version}\nfeatures: tui\n");
     assert_eq!(candlewick(&["--version"]).stdout, long);
     assert_eq!(candlewick(&["-V"]).stdout, format!("candlewick {version}\n"));
-}
-
-#[test]
-fn bash_completes_commands_and_options() {
-    let script = candlewick(&["completions", "bash"]).stdout;
-    for (typed, completed) in [
-        ("candlewick walk", "walk-forward"),
-        ("candlewick backtest --sens", "--sensitivity"),
-        ("candlewick config ", "init show check schema"),
-    ] {
-        let words: Vec<String> = typed.split(' ').map(|word| format!("'{word}'")).collect();
-        let last = words.len() - 1;
-        let text = format!(
-            "{script}\nCOMP_WORDS=({}); COMP_CWORD={last}; _candlewick candlewick {} {}; \
-             printf '%s ' \"${{COMPREPLY[@]}}\"",
-            words.join(" "),
-            words[last],
-            words[last - 1]
-        );
-        // The script is longer than an argument may be.
-        let folder = Folder::new().with("asked.sh", &text);
-        let mut bash = Command::new("bash");
-        let output = bash.arg("--norc").arg(folder.path("asked.sh")).output().expect("bash is installed");
-        let answer = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && answer.contains(completed), "{typed}: {answer}");
-    }
 }

@@ -34,8 +34,9 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
             let missing = format!("shard {} is missing", before + 1);
             here.run(&step(&["merge"], &[])).fails(2, &[&missing, "sweep run --shard"]);
             for shard in shards {
-                // Another machine has no configuration, and its candles elsewhere.
-                let there = elsewhere(&here, before);
+                // Another machine has no configuration, other variables, and its candles elsewhere.
+                let there =
+                    elsewhere(&here, before).with_variable("CANDLEWICK_SIMULATION__PAYOUT_PERCENT", "99");
                 let line = "sweep run --json --plan plan.json --data candles/BTCUSDT_1m.csv --threads 1";
                 let (line, journal) = (format!("{line} --shard {shard}"), format!("shard-{shard}.jsonl"));
                 let ran = there.run_line(&line).json();
@@ -84,24 +85,15 @@ fn shards_that_do_not_fit_their_plan_are_refused() {
     let here = here.with(journal, &cut);
     here.run(&step(&["merge"], &[])).fails(2, &["4 trials of shard 1", "sweep run --shard 1"]);
     let other = here.read("sweep/shard-2.jsonl");
-    here.with(journal, &other).run(&step(&["merge"], &[])).fails(2, &["differs in: shard"]);
-}
-
-#[test]
-fn other_candles_than_those_of_the_plan_are_refused_and_the_environment_changes_nothing() {
-    let here = folder(2);
-    here.run(&plan(&["--shards", "1"])).json();
-    let run = step(&["run", "--shard", "1"], &[]);
+    let here = here.with(journal, &other);
+    here.run(&step(&["merge"], &[])).fails(2, &["differs in: shard"]);
     let candles = here.read("BTCUSDT_1m.csv");
     let (fewer, _) = candles.trim_end().rsplit_once('\n').unwrap();
-    let count = candles.lines().count() - 1;
     let here = here.with("BTCUSDT_1m.csv", &format!("{fewer}\n"));
+    let count = candles.lines().count() - 1;
     let counts = [count, count - 1].map(|count| format!("{count} candles"));
-    here.run(&run).fails(3, &["BTCUSDT@1m", &counts[0], &counts[1], "--data"]);
-    let here =
-        here.with("BTCUSDT_1m.csv", &candles).with_variable("CANDLEWICK_SIMULATION__PAYOUT_PERCENT", "99");
-    here.run(&run).json();
-    here.with("sweep/plan.json", "{\"sets\": 3}").run(&run).fails(2, &["format"]);
+    here.run(&second).fails(3, &["BTCUSDT@1m", &counts[0], &counts[1], "--data"]);
+    here.with("sweep/plan.json", "{\"sets\": 3}").run(&second).fails(2, &["format"]);
 }
 
 #[test]

@@ -110,26 +110,3 @@ pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(
     }
     folder
 }
-
-#[test]
-fn settings_that_no_snapshot_fits_are_named_before_the_whole_journal_is_read() {
-    let (_served, folder) = venue_and_bot("");
-    let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
-    let notices = |amount: u32, risk: &str| {
-        let bot = bot.replace("[risk]\n", &format!("[risk]\n{risk}"));
-        let stake = format!("stake = {{ kind = \"fixed\", amount = {amount} }}\n");
-        std::fs::write(folder.path("bot.toml"), bot + &stake).unwrap();
-        let before = judged(&folder, "run.db");
-        let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json"];
-        let run = run_until(&folder, &live, || judged(&folder, "run.db") > before);
-        let notices = run.stderr.lines().filter(|line| line.contains("whole journal is read"));
-        notices.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let same = [notices(1, ""), notices(1, ""), notices(2, "")].concat();
-    assert_eq!(same, [""; 0], "the same bots resume from the last snapshot, as do others of another stake");
-    let [other] = &notices(2, "cooldown_after_loss_s = 1\n")[..] else { panic!("one notice") };
-    assert!(other.contains("risk.cooldown_after_loss_s"), "{other}");
-    let entries = other.rsplit(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap();
-    let verified = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
-    assert!((20..verified["entries"].as_u64().unwrap()).contains(&entries), "{other}, {verified}");
-}

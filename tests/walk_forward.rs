@@ -2,7 +2,6 @@
 //! once.
 
 use crate::candlewick::Folder;
-use crate::excerpt::MONDAY;
 use crate::searched::{BOT, folder};
 use serde_json::{Value, json};
 
@@ -55,29 +54,6 @@ fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joine
     assert!(moments.is_sorted() && moments[0] > windows[0]["test"]["from"].as_i64().unwrap());
     // These candles have no edge.
     assert_ne!(walk["verdict"], "edge_shown");
-}
-
-#[test]
-fn any_number_of_threads_leaves_the_same_files() {
-    let folder = folder(2);
-    for (index, way) in [
-        &["--anchored"][..],
-        &["--search", "tpe", "--trials", "12", "--objective", "expectancy", "--open-hold-out"],
-        &["--search", "random", "--trials", "16", "--halving", "2", "--rungs", "2", "--embargo", "1h"],
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let [one, three] = ["1", "3"].map(|threads| {
-            let out = format!("{index}-{threads}");
-            folder.run(&[walk(way), vec!["--threads", threads, "--out", &out]].concat()).json();
-            out
-        });
-        assert_same(&folder, &one, &three);
-    }
-    let anchored = folder.read_json("0-1/walk-forward.json");
-    let mut windows = anchored["windows"].as_array().unwrap().iter();
-    assert!(windows.len() == 5 && windows.all(|window| window["training"]["from"] == MONDAY));
 }
 
 #[cfg(unix)]
