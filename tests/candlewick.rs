@@ -182,9 +182,4 @@ impl Folder {
     pub(crate) fn run_line(&self, line: &str) -> Run {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
-
-    /// Reads a JSON document from a file.
-    pub(crate) fn read_json(&self, name: &str) -> Value {
-        serde_json::from_str(&self.read(name)).unwrap()
-    }
 }

@@ -20,7 +20,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
     // The last bytes go in one by one.
     for chunk in [&[b'.'; 4_096][..], b"."] {
-        while writer.write(chunk).is_ok() {}
+        while writer.write(chunk).is_ok_and(|count| count > 0) {}
     }
     fcntl_setfl(&writer, flags).unwrap();
     (reader, writer)

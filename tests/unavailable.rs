@@ -4,9 +4,9 @@
 use crate::believed::BOT;
 use crate::candlewick::{BINARY, Folder};
 use crate::lying_venue::LyingVenue;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Maximum number of requests for the status.
 const MAX_POLLS: u32 = 1_000;
@@ -27,14 +27,6 @@ impl Bot {
     fn start(mut command: Command) -> Self {
         Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
-
-    fn stdout(&mut self) -> BufReader<ChildStdout> {
-        BufReader::new(self.0.stdout.take().unwrap())
-    }
-
-    fn stderr(&mut self) -> BufReader<ChildStderr> {
-        BufReader::new(self.0.stderr.take().unwrap())
-    }
 }
 
 impl Drop for Bot {
@@ -44,9 +36,10 @@ impl Drop for Bot {
     }
 }
 
-/// Reads up to the next line that contains `part`.
-fn wait_for(lines: &mut impl BufRead, part: &str) {
-    assert!(lines.lines().any(|line| line.unwrap().contains(part)), "no {part:?} before the end");
+/// Reads up to the first line that contains `part`.
+fn wait_for(pipe: impl Read, part: &str) {
+    let found = BufReader::new(pipe).lines().any(|line| line.unwrap().contains(part));
+    assert!(found, "no {part:?} before the end");
 }
 
 #[test]
@@ -58,10 +51,10 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
     let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--for", "1s"];
     folder.run(&arguments).fails(4, &["--wait"]);
     let mut bot = Bot::start(folder.command(&[&arguments[..], &["--wait"]].concat()));
-    wait_for(&mut bot.stderr(), "wait");
+    wait_for(bot.0.stderr.take().unwrap(), "wait");
     let _venue = LyingVenue::start_on(TcpListener::bind(address).unwrap(), |_, _, _| {});
     // It begins, and ends by itself.
-    wait_for(&mut bot.stdout(), "");
+    wait_for(bot.0.stdout.take().unwrap(), "");
     assert_eq!(bot.0.wait().unwrap().code(), Some(0));
 }
 
@@ -73,9 +66,9 @@ fn opens_are_suspended_while_the_journal_has_no_room() {
     let script =
         format!("trap '' XFSZ; ulimit -f 1024; exec {BINARY} live --config bot.toml --journal run.db");
     let mut bot = Bot::start(folder.command_of("sh", &["-c", &script]));
-    let (mut stdout, mut stderr) = (bot.stdout(), bot.stderr());
+    let (mut stdout, stderr) = (bot.0.stdout.take().unwrap(), bot.0.stderr.take().unwrap());
     std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
-    let log = std::thread::spawn(move || wait_for(&mut stderr, "the journal cannot be written"));
+    let log = std::thread::spawn(move || wait_for(stderr, "the journal cannot be written"));
     let status = || folder.run(&["status", "--config", "bot.toml", "--journal", "run.db"]).stdout;
     // Opens resume as soon as there is room, so not every status shows it.
     let is_suspended = |_| status().contains("suspended: the journal cannot be written");

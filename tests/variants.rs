@@ -88,25 +88,18 @@ fn a_lost_ledger_withholds_an_edge_from_then_on() {
     }
 }
 
-/// Returns a folder with a bot that trades a list for a minute each, without a list.
-fn lists() -> Folder {
-    let bot = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[account]\ninitial_balance = 10000\n[[bots]]\nname = \"a\"\n\
-               symbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\n\
-               close_type = \"01:00\"\n";
-    Folder::new().with("bot.toml", bot).with("BTCUSDT_1m.csv", &candles(50))
-}
-
 fn open_time(candle: usize) -> String {
     candles(50).lines().nth(1 + candle).unwrap().split(',').next().unwrap().to_owned()
 }
 
-/// Returns ten signals, whose directions are the bits of a number.
-fn list(number: u32) -> String {
-    let row = |index: usize| {
-        let direction = if number >> index & 1 == 0 { "BUY" } else { "SELL" };
-        format!("{},BTCUSDT,{direction}\n", open_time(3 + 4 * index))
-    };
-    (0..10).map(row).fold("time,symbol,direction\n".to_owned(), |text, row| text + &row)
+/// Returns a folder with a bot that trades a list with a signal at every other candle, so that trades may be open at the end of
+/// any part of the candles.
+fn list(close_type: &str) -> Folder {
+    let bot = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[account]\ninitial_balance = 10000\n[[bots]]\nname = \"a\"\n\
+               symbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\nparams = { file = \"list.csv\" }\n";
+    let list = (1..25).map(|index| format!("{},BTCUSDT,BUY\n", open_time(2 * index - 1)));
+    let list = list.fold("time,symbol,direction\n".to_owned(), |text, row| text + &row);
+    Folder::new().with("bot.toml", &format!("{bot}close_type = \"{close_type}\"\n")).with("list.csv", &list)
 }
 
 /// Returns the candles at these indices.
@@ -117,17 +110,8 @@ fn part(range: std::ops::Range<usize>) -> String {
 }
 
 #[test]
-fn a_rewritten_list_is_another_variant() {
-    let mut folder = lists();
-    for number in 1..=15 {
-        folder = folder.with("list.csv", &list(number));
-        assert_eq!(count_of(&folder, &[]), u64::from(number));
-    }
-}
-
-#[test]
 fn chosen_candles_are_variants_and_candles_that_were_added_are_not() {
-    let mut folder = lists().with("list.csv", &list(5));
+    let mut folder = list("01:00");
     let (from, to) = (open_time(7), open_time(40));
     for (candles, more, count) in [
         (0..30, &[] as &[&str], 1),
@@ -146,13 +130,8 @@ fn chosen_candles_are_variants_and_candles_that_were_added_are_not() {
 
 #[test]
 fn a_strategy_is_one_variant_however_its_candles_grow() {
-    // Every other candle has a signal, so that trades are open across the end of each file.
-    let every = (1..25).map(|index| format!("{},BTCUSDT,BUY\n", open_time(2 * index - 1)));
-    let every = every.fold("time,symbol,direction\n".to_owned(), |text, row| text + &row);
     for close_type in ["01:00", "03:00"] {
-        let folder = lists();
-        let bot = folder.read("bot.toml").replace("01:00", close_type);
-        let mut folder = folder.with("bot.toml", &bot).with("list.csv", &every);
+        let mut folder = list(close_type);
         for end in 20..=50 {
             folder = folder.with("BTCUSDT_1m.csv", &part(0..end));
             assert_eq!(count_of(&folder, &[]), 1, "{close_type} {end}");
@@ -163,7 +142,7 @@ fn a_strategy_is_one_variant_however_its_candles_grow() {
 #[test]
 fn a_strategy_that_was_rewritten_while_its_candles_grew_is_another_variant() {
     for (is_rewritten, variants, sets) in [(false, 1, 3), (true, 2, 4)] {
-        let folder = lists().with("list.csv", &list(5)).with("BTCUSDT_1m.csv", &part(0..30));
+        let folder = list("01:00").with("BTCUSDT_1m.csv", &part(0..40));
         assert_eq!(count_of(&folder, &[]), 1);
         // The default state knows what was noted.
         let state = if is_rewritten { "new" } else { ".candlewick" };

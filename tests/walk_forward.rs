@@ -104,10 +104,6 @@ fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_demand() {
     let again = open(&["--anchored", "--again"], "third").json();
     assert_eq!(again["hold_out"]["openings"], 2);
     assert_ne!(again["hold_out"]["opened"]["verdict"], "edge_shown");
-    // Other parameters are another hypothesis on candles that were looked at.
-    let narrow = "walk-forward --json --config bot.toml --data BTCUSDT_1m.csv --open-hold-out --param period=2..4 --out fourth";
-    let narrow = folder.run_line(&format!("{narrow} --min-trades 10")).json();
-    assert_eq!(narrow["hold_out"]["opened"]["opened_for_others"], 2);
 }
 
 #[test]

@@ -40,7 +40,11 @@ fn run_elsewhere(here: &Folder, shard: u64) -> u64 {
 fn shards_of_all_windows_on_several_machines_merge_to_the_files_of_one_walk() {
     for (more, shards, sets) in [
         (&["--anchored"][..], 10, 32),
-        (&["--search", "random", "--trials", "20", "--halving", "2"], 10, 20),
+        (
+            &["--search", "random", "--trials", "20", "--halving", "2", "--rungs", "2", "--embargo", "1h"],
+            10,
+            20,
+        ),
         // A search that learns has a shard for each window, however many are requested.
         (&["--search", "tpe", "--trials", "24"], 5, 24),
     ] {
