@@ -176,3 +176,10 @@ impl Run {
         assert_eq!(self.stdout, "");
     }
 }
+
+impl Folder {
+    /// Runs the binary with the arguments of a line, which are separated by spaces.
+    pub(crate) fn run_line(&self, line: &str) -> Run {
+        self.run(&line.split_whitespace().collect::<Vec<_>>())
+    }
+}

@@ -1,21 +1,25 @@
-//! Plans, shards, results and candles by address: what is merged is to the byte what one machine finds, and a shard is put once. `file://`
-//! goes the way of `s3://`, which `.ci/storage` takes to a server.
+//! Plans, shards, results and candles by address. `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
 use crate::searched::folder;
 use serde_json::json;
 use std::path::Path;
 
-/// The steps of a command, and the files that it leaves.
-const COMMANDS: [(&str, &[&str], &[&str]); 4] = [
-    ("sweep", &["--param", "period=3..8"], &["results.csv", "results.parquet", "report.html", "best.toml"]),
+/// Commands, their terms and their result files.
+const SEARCHES: [(&str, &str, &[&str]); 5] = [
+    ("sweep", "--param period=3..8", &["results.csv", "results.parquet", "report.html", "best.toml"]),
+    (
+        "sweep",
+        "--param period=2..40 --search tpe --trials 24 --batch 12",
+        &["results.csv", "report.html", "luck.json", "best.toml"],
+    ),
     (
         "walk-forward",
-        &["--param", "period=3..6", "--train", "8h", "--test", "4h"],
+        "--param period=3..6 --train 8h --test 4h",
         &["windows.csv", "walk-forward.json", "trades.csv"],
     ),
-    ("monte-carlo", &["--paths", "9"], &["paths.csv", "monte-carlo.json"]),
-    ("sensitivity", &[], &["points.csv", "sensitivity.json"]),
+    ("monte-carlo", "--paths 9", &["paths.csv", "monte-carlo.json"]),
+    ("sensitivity", "", &["points.csv", "sensitivity.json"]),
 ];
 
 fn address(there: &Folder, name: &str) -> String {
@@ -28,104 +32,65 @@ fn bytes(path: &Path) -> Vec<u8> {
 
 #[test]
 fn shards_by_address_merge_to_the_files_of_one_machine() {
-    let there = Folder::new();
-    let whole = folder(1);
-    let candles = address(&there, "candles/BTCUSDT_1m.csv");
-    std::fs::create_dir(there.path("candles")).unwrap();
-    whole.run(&["data", "export", "BTCUSDT_1m.csv", "--json", "--out", &candles]).json();
-    whole
-        .run(&["data", "export", "BTCUSDT_1m.csv", "--out", &candles])
-        .fails(2, &["there already", "--force"]);
-    assert_eq!(bytes(&there.path("candles/BTCUSDT_1m.csv")), bytes(&whole.path("BTCUSDT_1m.csv")));
-    for (command, terms, files) in COMMANDS {
-        let own = ["--json", "--config", "bot.toml"];
-        whole.run(&[&[command], &own[..], &["--data", "BTCUSDT_1m.csv"], terms].concat()).json();
-        let (out, plan) = (address(&there, command), address(&there, &format!("{command}/plan.json")));
-        let planned = [&[command, "plan"], &own[..], &["--data", &candles, "--out", &out], terms].concat();
-        let planned = whole.run(&planned).json();
+    for (command, terms, files) in SEARCHES {
+        let (there, whole) = (Folder::new(), folder(1));
+        std::fs::create_dir(there.path("candles")).unwrap();
+        let [candles, out, plan] = ["candles/BTCUSDT_1m.csv", command, &format!("{command}/plan.json")]
+            .map(|name| address(&there, name));
+        let export = format!("data export BTCUSDT_1m.csv --json --out {candles}");
+        whole.run_line(&export).json();
+        whole.run_line(&export).fails(2, &["--force"]);
+        assert_eq!(bytes(&there.path("candles/BTCUSDT_1m.csv")), bytes(&whole.path("BTCUSDT_1m.csv")));
+        let terms = format!("--json --config bot.toml {terms}");
+        whole.run_line(&format!("{command} --data BTCUSDT_1m.csv {terms}")).json();
+        let planned = whole.run_line(&format!("{command} plan --data {candles} --out {out} {terms}")).json();
         assert_eq!(planned["file"], json!(plan));
-        let merge = [command, "merge", "--json", "--plan", &plan];
-        Folder::new().run(&merge).fails(2, &["is missing", &format!("{command} run --shard")]);
-        for shard in (1..=planned["shards"].as_u64().unwrap()).rev() {
-            let number = shard.to_string();
-            let run = [command, "run", "--json", "--plan", &plan, "--shard", &number];
-            Folder::new().run(&run).json();
+        let merge = format!("{command} merge --json --plan {plan}");
+        Folder::new().run_line(&merge).fails(2, &[&format!("{command} run --shard")]);
+        for shard in 1..=planned["shards"].as_u64().unwrap() {
+            let run = format!("{command} run --json --plan {plan} --shard {shard}");
+            Folder::new().run_line(&run).json();
             let journal = there.path(&format!("{command}/shard-{shard}.jsonl"));
-            let (first, written) = (bytes(&journal), journal.metadata().unwrap().modified().unwrap());
-            Folder::new().run(&run).json();
-            assert!(bytes(&journal) == first && journal.metadata().unwrap().modified().unwrap() == written);
+            let state = || (bytes(&journal), journal.metadata().unwrap().modified().unwrap());
+            let first = state();
+            Folder::new().run_line(&run).json();
+            assert!(state() == first, "{command}: shard {shard} is written twice");
         }
-        Folder::new().run(&merge).json();
+        Folder::new().run_line(&merge).json();
         for file in files {
-            let (one, other) =
-                (whole.path(&format!("{command}/{file}")), there.path(&format!("{command}/{file}")));
-            assert!(bytes(&one) == bytes(&other), "{command}: {file} differs");
+            let [one, other] =
+                [&whole, &there].map(|folder| bytes(&folder.path(&format!("{command}/{file}"))));
+            assert!(one == other, "{command}: {file} differs");
         }
     }
 }
 
 #[test]
-fn rounds_by_address_merge_to_the_files_of_one_machine() {
-    let (there, whole) = (Folder::new(), folder(1));
-    let (out, plan) = (address(&there, "sweep"), address(&there, "sweep/plan.json"));
-    let terms = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--param", "period=2..40"];
-    let search = ["--search", "tpe", "--trials", "24", "--batch", "12"];
-    whole.run(&[&["sweep"], &terms[..], &search].concat()).json();
-    whole.run(&[&["sweep", "plan", "--shards", "2", "--out", &out], &terms[..], &search].concat()).json();
-    let candles = whole.path("BTCUSDT_1m.csv").display().to_string();
-    let run = |shard: &str| {
-        Folder::new().run(&["sweep", "run", "--json", "--plan", &plan, "--shard", shard, "--data", &candles])
-    };
-    run("2").json();
-    run("3").fails(2, &["shard 3 needs what came of shards 1 to 2", "shard 1 is missing"]);
-    for shard in ["1", "4", "3"] {
-        run(shard).json();
-    }
-    Folder::new().run(&["sweep", "merge", "--json", "--plan", &plan, "--data", &candles]).json();
-    for file in ["results.csv", "report.html", "luck.json", "best.toml"] {
-        let (one, other) = (whole.path(&format!("sweep/{file}")), there.path(&format!("sweep/{file}")));
-        assert!(bytes(&one) == bytes(&other), "{file} differs");
-    }
-}
-
-#[test]
-fn what_is_not_there_or_another_is_refused_with_its_address() {
+fn missing_and_foreign_objects_are_refused_with_their_address() {
     let (there, here) = (Folder::new(), folder(1));
-    let plan = address(&there, "sweep/plan.json");
-    here.run(&["sweep", "run", "--shard", "1", "--plan", &plan]).fails(2, &[&plan, "there is no plan"]);
-    let candles = address(&there, "BTCUSDT_1m.csv");
-    let backtest = ["backtest", "--config", "bot.toml", "--data", &candles];
-    here.run(&backtest).fails(3, &[&candles, "there is no such object"]);
-    let other = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT@1m=gs://bucket/x.csv"];
-    here.run(&other).fails(2, &["gs://bucket/x.csv", "only s3:// and file://"]);
-    let catalog = ["backtest", "--config", "bot.toml", "--catalog", "s3://bucket/data"];
-    here.run(&catalog).fails(2, &["a catalog lies in a folder", "data export"]);
-    // A shard of another plan is not mixed with this one, and is named by its address.
-    let out = address(&there, "sweep");
-    let sweep = [
-        "sweep",
-        "plan",
-        "--json",
-        "--config",
-        "bot.toml",
-        "--data",
-        "BTCUSDT_1m.csv",
-        "--out",
-        &out,
-        "--shards",
-        "1",
-    ];
-    here.run(&[&sweep[..], &["--param", "period=3..5"]].concat()).json();
-    here.run(&["sweep", "run", "--json", "--shard", "1", "--plan", &plan]).json();
-    here.run(&[&sweep[..], &["--param", "period=3..6"]].concat()).json();
-    let shard = address(&there, "sweep/shard-1.jsonl");
-    here.run(&["sweep", "run", "--shard", "1", "--plan", &plan]).fails(2, &[&shard, "--out another folder"]);
+    let [plan, candles, out, shard] = ["sweep/plan.json", "BTCUSDT_1m.csv", "sweep", "sweep/shard-1.jsonl"]
+        .map(|name| address(&there, name));
+    let run = format!("sweep run --json --shard 1 --plan {plan}");
+    let backtest = "backtest --config bot.toml";
+    for (line, code, part) in [
+        (run.clone(), 2, &*plan),
+        (format!("{backtest} --data {candles}"), 3, &candles),
+        (format!("{backtest} --data BTCUSDT@1m=gs://bucket/x.csv"), 2, "gs://bucket/x.csv"),
+        (format!("{backtest} --catalog s3://bucket/data"), 2, "data export"),
+    ] {
+        here.run_line(&line).fails(code, &[part]);
+    }
+    // A shard of another plan is kept.
+    let planned = format!("sweep plan --json --config bot.toml --data BTCUSDT_1m.csv --shards 1 --out {out}");
+    here.run_line(&format!("{planned} --param period=3..5")).json();
+    here.run_line(&run).json();
+    here.run_line(&format!("{planned} --param period=3..6")).json();
+    here.run_line(&run).fails(2, &[&shard, "--out"]);
 }
 
 #[test]
 fn an_endpoint_that_would_send_secrets_in_the_clear_is_refused_without_showing_one() {
-    let plan = ["sweep", "run", "--shard", "1", "--plan", "s3://bucket/plan.json"];
-    for (endpoint, said) in [
+    for (endpoint, hint) in [
         ("http://192.0.2.1:9000", "AWS_ALLOW_HTTP=true"),
         ("https://user:password@192.0.2.1", "AWS_ACCESS_KEY_ID"),
     ] {
@@ -133,9 +98,9 @@ fn an_endpoint_that_would_send_secrets_in_the_clear_is_refused_without_showing_o
             .with_variable("AWS_ACCESS_KEY_ID", "key-of-a-test")
             .with_variable("AWS_SECRET_ACCESS_KEY", "secret-of-a-test")
             .with_variable("AWS_ENDPOINT_URL", endpoint);
-        let ended = here.run(&plan);
+        let ended = here.run_line("sweep run --shard 1 --plan s3://bucket/plan.json");
         let shown = &ended.stderr;
         assert!(!shown.contains("secret-of-a-test") && !shown.contains("password@"), "{shown}");
-        ended.fails(2, &["AWS_ENDPOINT_URL", said]);
+        ended.fails(2, &["AWS_ENDPOINT_URL", hint]);
     }
 }

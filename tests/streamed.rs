@@ -1,4 +1,4 @@
-//! A run as a stream of events: on stdout, and for another process that follows.
+//! A run as a stream of events: on stdout, and for a process that follows it.
 
 use crate::candlewick::{BOT, Folder, Run, candles};
 use serde_json::Value;
@@ -6,18 +6,10 @@ use std::io::Read;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// How often something is looked for.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-fn of<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
+fn named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["event"] == name)
-}
-
-/// An object with what it must hold of another.
-fn check_holds(event: &Value, expected: &Value, keys: &[(&str, &str)]) {
-    for (key, expected_key) in keys {
-        assert_eq!(event[key], expected[expected_key], "{key} of {event} and {expected}");
-    }
 }
 
 fn trades(folder: &Folder) -> Vec<Value> {
@@ -30,51 +22,49 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
+/// Compares an event with its trade in the journal. A key that differs there follows `=`.
+#[track_caller]
+fn check_keys(event: Option<&Value>, trade: &Value, keys: &str) {
+    for key in keys.split(' ') {
+        let (of_event, of_trade) = key.split_once('=').unwrap_or((key, key));
+        assert_eq!(event.unwrap()[of_event], trade[of_trade], "{key} of {trade}");
+    }
+}
+
 #[test]
-fn the_stream_of_a_run_says_what_its_journal_says_and_another_process_reads_the_same() {
+fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_same() {
     let folder = Folder::new();
     let bot = start(&folder, &["--for", "20s"]);
     let ended = std::thread::spawn(move || Run::of(&bot.wait_with_output().unwrap()));
     while !folder.path("run.db.sock").exists() {
         assert!(!ended.is_finished(), "it ended by itself");
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let followed = folder.run(&["watch", "--journal", "run.db"]).events();
     let (ran, trades) = (ended.join().unwrap(), trades(&folder));
     let (events, last) = (ran.events(), ran.json());
     let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "nothing is left out");
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "no event is missing");
     assert_eq!((&events[0]["event"], &last["event"]), (&"started".into(), &"ended".into()));
-    let settled: Vec<&Value> = trades.iter().filter(|trade| trade["state"] == "settled").collect();
-    assert!(!settled.is_empty(), "{trades:?}");
-    assert_eq!(of(&events, "signal").count(), trades.len());
     for trade in &trades {
-        let of_trade = |name| of(&events, name).find(|event| event["intent"] == trade["intent_id"]);
-        let terms = [("bot", "bot"), ("symbol", "symbol"), ("direction", "direction"), ("stake", "amount")];
-        check_holds(of_trade("signal").unwrap(), trade, &terms);
+        let of_trade = |name| named(&events, name).find(|event| event["intent"] == trade["intent_id"]);
+        check_keys(of_trade("signal"), trade, "bot symbol direction stake=amount");
         if trade["state"] == "open" || trade["state"] == "settled" {
-            let opened = of_trade("opened").unwrap();
-            check_holds(opened, trade, &[("venue_id", "venue_id"), ("open_price", "open_price")]);
+            check_keys(of_trade("opened"), trade, "venue_id open_price");
         }
-        let ends = [
-            ("pnl", "pnl"),
-            ("close_price", "close_price"),
-            ("close_time", "close_time"),
-            ("outcome", "result"),
-        ];
         assert_eq!(of_trade("settled").is_some(), trade["state"] == "settled");
-        if let Some(event) = of_trade("settled") {
-            check_holds(event, trade, &ends);
+        if trade["state"] == "settled" {
+            check_keys(of_trade("settled"), trade, "pnl close_price close_time outcome=result");
         }
     }
-    assert_eq!(
-        of(&events, "opened").count(),
-        trades.iter().filter(|trade| !trade["open_time"].is_null()).count()
-    );
+    let settled = trades.iter().filter(|trade| trade["state"] == "settled").count();
+    assert!(settled > 0 && last["trades"] == settled, "{trades:?}");
+    assert_eq!(named(&events, "signal").count(), trades.len());
+    let opened = trades.iter().filter(|trade| !trade["open_time"].is_null()).count();
+    assert_eq!(named(&events, "opened").count(), opened);
     let refused: u64 = last["refused"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
-    assert_eq!(of(&events, "refused").count() as u64, refused);
-    assert_eq!(last["trades"], settled.len());
-    // What follows is told the same lines, from the moment on at which it came.
+    assert_eq!(named(&events, "refused").count() as u64, refused);
+    // A follower gets the same events from its start on.
     assert!(followed.len() > 2, "{followed:?}");
     let (end, followed) = followed.split_last().unwrap();
     assert_eq!((&end["event"], &end["seq"], &end["won"]), (&last["event"], &last["seq"], &last["won"]));
@@ -84,7 +74,7 @@ fn the_stream_of_a_run_says_what_its_journal_says_and_another_process_reads_the_
 }
 
 #[test]
-fn a_reader_that_does_not_read_is_told_what_it_missed_and_the_run_does_not_wait() {
+fn a_slow_reader_is_told_how_many_events_it_missed_and_never_blocks_the_run() {
     let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles(6_000));
     let data = ["--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
     let mut bot = start(&folder, &[&["--speed", "max", "--until-end"], &data[..]].concat());
@@ -95,10 +85,10 @@ fn a_reader_that_does_not_read_is_told_what_it_missed_and_the_run_does_not_wait(
             status["runs"].as_u64() > Some(0) && status["holder"].is_null()
         }
     };
-    // Nothing is read before the journal is let go of.
+    // Nothing is read before the journal is released.
     while !is_over() {
-        assert!(bot.try_wait().unwrap().is_none(), "it waits for its last line to be read");
-        std::thread::sleep(LOOK_EVERY);
+        assert!(bot.try_wait().unwrap().is_none(), "it waits for its last event to be read");
+        std::thread::sleep(POLL_INTERVAL);
     }
     let mut printed = String::new();
     bot.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
@@ -107,10 +97,8 @@ fn a_reader_that_does_not_read_is_told_what_it_missed_and_the_run_does_not_wait(
     let last = events.last().unwrap();
     assert_eq!((&last["event"], &last["trades"]), (&"ended".into(), &trades(&folder).len().into()));
     let numbered = events.iter().filter(|event| !event["seq"].is_null()).count() as u64;
-    let missed: u64 = of(&events, "dropped")
-        .filter(|event| event["seq"].is_null())
-        .filter_map(|event| event["count"].as_u64())
-        .sum();
-    assert!(missed > 0, "{numbered} lines fit");
+    let dropped = named(&events, "dropped").filter(|event| event["seq"].is_null());
+    let missed: u64 = dropped.filter_map(|event| event["count"].as_u64()).sum();
+    assert!(missed > 0, "{numbered} events fit");
     assert_eq!(Some(numbered + missed), last["seq"].as_u64());
 }

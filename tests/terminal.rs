@@ -1,4 +1,4 @@
-//! A terminal that is closed ends the bot that was started in it, whenever the shell tells its jobs.
+//! A closed terminal ends the bot that was started in it.
 #![cfg(target_os = "linux")]
 
 use crate::candlewick::BINARY;
@@ -7,15 +7,14 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 
 #[test]
-fn a_shell_that_tells_its_jobs_before_the_terminal_is_gone_takes_its_bot_along() {
+fn a_bot_ends_with_its_terminal_even_if_the_shell_signals_before_the_terminal_is_gone() {
     let (_served, folder) = venue_and_folder();
-    // The bot is a job of its own, which no system tells that the terminal goes. It listens once its first line is printed. Where
-    // the tests were started by nohup, it would be meant to outlive the terminal.
+    // The bot is a job of its own, so the kernel sends it no signal. It listens once its first line is printed. Tests started by
+    // nohup ignore SIGHUP, which the bot would inherit.
     let shell = format!(
         "set -m; env --default-signal=HUP {BINARY} live --config bot.toml > out 2> log & echo $! > pid; \
          until [ -s out ]; do sleep 0.1; done; kill -HUP $!; sleep 0.3"
     );
-    // In a terminal of its own, with the environment of a command in that folder.
     let of_folder = folder.command(&[]);
     let mut command = Command::new("script");
     command.args(["-qec", &shell, "/dev/null"]).current_dir(folder.path("")).env_clear();

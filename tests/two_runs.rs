@@ -9,14 +9,12 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How often a run is looked at, and how often at most.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-const MAX_LOOKS: u32 = 1_500;
-/// For how many seconds before and after the present the venue has candles: for longer than all runs of a test are waited
-/// for.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+const MAX_POLLS: u32 = 1_500;
+/// Seconds of candles before and after the present, more than all runs of a test may take.
 pub(crate) const CANDLES: (i64, i64) = (600, 1_800);
 
-/// A bot on candles of one second; on a busy machine its signals are more than half a second old.
+/// A bot on candles of one second. On a busy machine its signals are more than half a second old.
 pub(crate) const BOT: &str = r#"
 [risk]
 max_open_trades = 0
@@ -40,8 +38,7 @@ params = { period = 2, oversold = 45.0, overbought = 55.0 }
 close_type = "00:01"
 "#;
 
-/// A venue in a process of its own, which takes these settings over those of the bot; and a folder from which
-/// `bot.toml` finds it.
+/// Starts a venue with these settings over those of the bot, and returns a folder whose `bot.toml` trades it.
 pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let folder = Folder::new()
@@ -57,40 +54,38 @@ pub(crate) fn venue_and_bot(venue: &str) -> (Served, Folder) {
     (served, folder)
 }
 
-/// Starts bots and ends them, as the system ends a service, once what was waited for has happened: on a busy machine that
-/// may take long.
+/// Starts bots and ends them by SIGTERM once `has_happened`, which may take long on a busy machine.
 pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl Fn() -> bool) -> Run {
     let mut command = folder.command(arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = child.id().to_string();
     let ended = std::thread::spawn(move || child.wait_with_output().unwrap());
-    let is_time = (0..MAX_LOOKS).any(|_| {
-        std::thread::sleep(LOOK_EVERY);
+    let is_time = (0..MAX_POLLS).any(|_| {
+        std::thread::sleep(POLL_INTERVAL);
         ended.is_finished() || has_happened()
     });
     if !ended.is_finished() {
         assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
     }
     let run = Run::of(&ended.join().unwrap());
-    assert!(is_time, "what was waited for did not happen: {}{}", run.stdout, run.stderr);
+    assert!(is_time, "timed out: {}{}", run.stdout, run.stderr);
     run
 }
 
-/// The trades of a journal; none before there is a journal.
+/// Returns the trades of a journal, none before it exists.
 pub(crate) fn trades_of(folder: &Folder, journal: &str) -> Vec<Value> {
     let run = folder.run(&["trades", "--journal", journal, "--json"]);
     if run.code == 0 { run.json().as_array().unwrap().clone() } else { Vec::new() }
 }
 
-/// How many trades of a journal have ended with a result.
+/// Returns the number of trades with a result.
 pub(crate) fn judged(folder: &Folder, journal: &str) -> usize {
     let has_result =
         |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|result| trade["result"] == **result);
     trades_of(folder, journal).iter().filter(has_result).count()
 }
 
-/// A run after a clean end, and after what is done then, trades on, and both are replayed; the journal is named as
-/// `--journal` names it.
+/// Runs a bot, acts between, runs it again, and compares the journal with both reports. Returns the folder.
 pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {
     let (_served, folder) = venue_and_bot("");
     let folder = variables.iter().fold(folder, |folder, (name, value)| folder.with_variable(name, value));
@@ -114,29 +109,4 @@ pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(
         }
     }
     folder
-}
-
-#[test]
-fn a_start_of_another_cooldown_says_that_it_reads_the_whole_journal_and_how_long_that_is() {
-    let (_served, folder) = venue_and_bot("");
-    let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
-    let folder = folder.with("bot.toml", &bot);
-    let said = |amount: u32, risk: &str| {
-        let bot = bot.replace("[risk]\n", &format!("[risk]\n{risk}"));
-        let stake = format!("{bot}stake = {{ kind = \"fixed\", amount = {amount} }}\n");
-        std::fs::write(folder.path("bot.toml"), stake).unwrap();
-        let before = judged(&folder, "run.db");
-        let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json"];
-        let run = run_until(&folder, &live, || judged(&folder, "run.db") > before);
-        let is_of_journal = |line: &&str| line.contains("whole journal is read");
-        run.stderr.lines().filter(is_of_journal).map(str::to_owned).collect::<Vec<_>>()
-    };
-    let same = [said(1, ""), said(1, ""), said(2, "")].concat();
-    assert_eq!(same, [""; 0], "the same bots go on from the last snapshot, as do others of another stake");
-    let [other] = &said(2, "cooldown_after_loss_s = 1\n")[..] else { panic!("it is said once") };
-    assert!(other.contains("other settings: risk.cooldown_after_loss_s is another"), "{other}");
-    assert!(other.contains("; it has ") && other.ends_with(" entries"), "{other}");
-    let entries = other.rsplit(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).unwrap();
-    let verified = folder.run(&["journal", "verify", "--journal", "run.db", "--json"]).json();
-    assert!((20..verified["entries"].as_u64().unwrap()).contains(&entries), "{other}, {verified}");
 }

@@ -1,10 +1,10 @@
-//! One request over a plain socket: no client of ours between a test and the venue.
+//! One request over a plain socket, without the client of the program.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// The whole answer to a GET, head and body. None when it does not come, or not in time.
+/// Returns head and body of the answer to a GET, `None` if it does not arrive within `patience`.
 pub(crate) fn get(address: &str, path: &str, header: &str, patience: Duration) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(patience)).ok()?;
