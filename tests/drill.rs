@@ -1,15 +1,14 @@
-//! A bad night as anybody can play it: every trouble is noticed and survived, and what is promised holds.
+//! `drill`: a bad night at the embedded venue is noticed, survived and reported.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
 
 #[test]
-fn a_bad_night_is_noticed_survived_and_ends_with_the_venues_own_figures() {
+fn drill_survives_every_scene_and_keeps_every_promise() {
     let folder = Folder::new();
     let drill = folder.run(&["drill", "--json"]);
-    let told = drill.json();
-    assert_eq!(drill.code, 0, "{told:#} {}", drill.stderr);
-    let scenes = told["scenes"].as_array().unwrap();
+    let report = drill.json();
+    let scenes = report["scenes"].as_array().unwrap();
     assert_eq!(scenes.len(), 5);
     for (scene, event, figure) in [
         (&scenes[0], "venue_silent", "candlewick_venue_heard"),
@@ -20,20 +19,10 @@ fn a_bad_night_is_noticed_survived_and_ends_with_the_venues_own_figures() {
         assert!(scene["seen"]["metrics"][figure].is_number(), "{figure}: {scene:#}");
         assert_eq!(scene["held"], true, "{scene:#}");
     }
-    let promises = told["promises"].as_array().unwrap();
-    assert!(promises.len() == 5 && promises.iter().all(|promise| promise["held"] == true), "{told:#}");
-    let [intents, trades] = ["intents", "trades"].map(|name| told[name].as_u64().unwrap());
-    assert!(trades > 4 && intents >= trades, "{told:#}");
-    let found = |place: usize| promises[place]["found"].as_str().unwrap();
-    assert!(found(0).contains(&format!("for {intents} intents")), "{told:#}");
-    assert!(found(1).starts_with(&format!("{trades} trades there, {trades} here")), "{told:#}");
-    // Each scene is named as it begins, and what the bot warns of stays out of the show.
-    let said: Vec<&str> = drill.stderr.lines().collect();
-    assert!(
-        scenes.iter().all(|scene| said.contains(&&*format!("  {}", scene["happened"].as_str().unwrap()))),
-        "{said:?}"
-    );
+    let promises = report["promises"].as_array().unwrap();
+    assert!(promises.len() == 5 && promises.iter().all(|promise| promise["held"] == true), "{report:#}");
+    let [intents, trades] = ["intents", "trades"].map(|name| report[name].as_u64().unwrap());
+    assert!(trades > 4 && intents >= trades, "{report:#}");
     assert!(!drill.stderr.contains("WARN"), "{}", drill.stderr);
-    // No journal of the user's is touched.
     assert!(!folder.path("candlewick.db").exists());
 }
