@@ -103,39 +103,40 @@ fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
     finds(&run, 5, &rows);
     let document = document(&run);
     assert_eq!((&document["failed"], &document["warned"]), (&json!(2), &json!(4)));
-    let text = folder.run(&["doctor", "--config", "bot.toml"]).stdout;
-    assert_eq!(text.lines().filter(|line| line.starts_with("FAIL  ")).count(), 2, "{text}");
-    assert!(!text.contains(UNKNOWN), "{text}");
 }
 
 #[test]
-fn unknown_credentials_and_unsafe_credential_files_fail() {
+fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
     let served = Served::start(&[]);
-    let run = examine(&folder(&served, "hush-4711", served.text("api_key"), BOT));
-    let rows = [("trading_api", "fail", "CANDLEWICK_BROKER__API_TOKEN"), ("wallets", "warn", "")];
-    finds(&run, 5, &rows);
-    finds(&run, 5, &[("price_api", "ok", "")]);
-    let run = examine(&folder(&served, served.text("token"), "hush-4711", BOT));
-    let rows = [("price_api", "fail", "CANDLEWICK_BROKER__API_KEY"), ("candles", "warn", "")];
-    finds(&run, 5, &rows);
-    finds(&run, 5, &[("wallets", "ok", "")]);
+    let (token, key) = (served.text("token"), served.text("api_key"));
+    let bot = |from: &str, to: &str| BOT.replace(from, to);
+    let unknown_token = [
+        ("trading_api", "fail", "CANDLEWICK_BROKER__API_TOKEN"),
+        ("wallets", "warn", ""),
+        ("price_api", "ok", ""),
+    ];
+    let unknown_key =
+        [("price_api", "fail", "CANDLEWICK_BROKER__API_KEY"), ("candles", "warn", ""), ("wallets", "ok", "")];
+    for (config, token, key, rows) in [
+        (BOT.to_owned(), "hush-4711", key, &unknown_token[..]),
+        (BOT.to_owned(), token, "hush-4711", &unknown_key),
+        (bot("BTCUSDT", "btc/usdt"), token, key, &[("price_api", "fail", "BTCUSDT")]),
+        (bot("BTCUSDT", "GOLD"), token, key, &[("price_api", "fail", "GOLD")]),
+        (bot("interval", "asset_type = \"otc\"\ninterval"), token, key, &[("candles", "fail", "asset_type")]),
+        (bot("\"1m\"", "\"7s\""), token, key, &[("candles", "fail", "BTCUSDT 7s")]),
+        (
+            bot("rsi-reversal", "rsi"),
+            token,
+            key,
+            &[("configuration", "fail", "bots[0].strategy"), ("disk", "ok", "")],
+        ),
+    ] {
+        finds(&examine(&folder(&served, token, key, &config)), 5, rows);
+    }
     let config = "[broker]\napi_token_file = \"token.secret\"\n".to_owned() + BOT;
     let folder = Folder::new().with("bot.toml", &config).with("token.secret", "hush-4711\n");
     std::fs::set_permissions(folder.path("token.secret"), PermissionsExt::from_mode(0o644)).unwrap();
     finds(&examine(&folder), 5, &[("credentials", "fail", "chmod 600 token.secret")]);
-}
-
-#[test]
-fn symbols_and_series_that_the_venue_does_not_have_fail() {
-    let served = Served::start(&[]);
-    for (from, to, row) in [
-        ("BTCUSDT", "btc/usdt", ("price_api", "fail", "BTCUSDT")),
-        ("BTCUSDT", "GOLD", ("price_api", "fail", "GOLD")),
-        ("interval", "asset_type = \"otc\"\ninterval", ("candles", "fail", "asset_type")),
-        ("\"1m\"", "\"7s\"", ("candles", "fail", "BTCUSDT 7s")),
-    ] {
-        finds(&examine(&folder_with_bot(&served, &BOT.replace(from, to))), 5, &[row]);
-    }
 }
 
 #[test]
@@ -174,8 +175,6 @@ fn an_unreadable_configuration_is_the_only_finding() {
     let run = examine(&Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n"));
     finds(&run, 5, &[("configuration", "fail", "risk.max_open")]);
     assert_eq!(document(&run)["findings"].as_array().unwrap().len(), 1, "{}", run.stdout);
-    let run = examine(&Folder::new().with("bot.toml", &BOT.replace("rsi-reversal", "rsi")));
-    finds(&run, 5, &[("configuration", "fail", "bots[0].strategy"), ("disk", "ok", "")]);
 }
 
 /// Returns a folder with a bot and a journal of three entries.
