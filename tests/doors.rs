@@ -123,7 +123,7 @@ fn message(number: u64, now: i64) -> (String, &'static str, u16) {
 }
 
 #[test]
-fn each_of_a_thousand_alerts_and_a_flood_is_at_most_one_trade_and_parity_explains_all() {
+fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("hook.secret", SECRET);
     std::fs::set_permissions(folder.path("hook.secret"), PermissionsExt::from_mode(0o600)).unwrap();
@@ -150,27 +150,13 @@ fn each_of_a_thousand_alerts_and_a_flood_is_at_most_one_trade_and_parity_explain
     let is_done = |tally: &Value| decided(tally) == 250 && number(tally, "malformed") == 438;
     let tally = tally_when(&folder, "webhook", is_done);
     assert_eq!((number(&tally, "duplicates"), number(&tally, "late")), (250, 62), "{tally}");
-    let before = number(&tally, "turned_away");
-    let flood = (0..1_500).map(|number| {
-        post(&address, SECRET, &format!("{{\"bot\":\"btc\",\"action\":\"buy\",\"id\":\"flood {number}\"}}"))
-    });
-    let flood: Vec<u16> = flood.collect();
-    let [accepted, turned_away] =
-        [202, 429].map(|code| flood.iter().filter(|status| **status == code).count() as u64);
-    assert_eq!(accepted + turned_away, 1_500, "{flood:?}");
-    assert!(turned_away > 500, "{accepted} accepted");
-    let is_done = |tally: &Value| {
-        decided(tally) + number(tally, "late") == 312 + accepted
-            && number(tally, "turned_away") == before + turned_away
-    };
-    let tally = tally_when(&folder, "webhook", is_done);
     bot.end();
     // Dropped signals are in no entry of their own: the run records their counts at its end.
     let after = status(&folder);
     assert_eq!((&after["bot"], &after["signals"]["by_source"]["webhook"]), (&Value::Null, &tally));
     let approved = number(&tally, "approved");
     assert!(approved > 0, "{tally}");
-    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312 + accepted, "no duplicate is an event");
+    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312, "no duplicate is an event");
     let refused = number(&tally, "refused") + number(&tally, "late");
     assert_eq!(count(&folder, "signal from webhook") - refused, approved, "a trade each");
     check_parity(&folder);

@@ -1,4 +1,4 @@
-//! `edge`: options that are missing, verdicts and gates of trades in a file, and stakes that ruin too probably.
+//! `edge`: errors, the day of a gate, and stakes that ruin too probably.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, folder_with_bot};
 
@@ -28,17 +28,6 @@ fn errors_name_the_option_or_the_line() {
     ] {
         let arguments: Vec<&str> = std::iter::once("edge").chain(arguments.split(' ')).collect();
         folder.run(&arguments).fails(code, &[part]);
-    }
-}
-
-#[test]
-fn trades_in_their_order_have_a_verdict() {
-    for (wins, of, expected) in [(2, 3, "edge_shown"), (1, 2, "edge_rejected")] {
-        let row = |trade: usize| if trade % of < wins { "WON,85\n" } else { "LOST,85\n" };
-        let rows: String = (0..1_500).map(row).collect();
-        let folder = Folder::new().with("trades.csv", &format!("result,payout\n{rows}"));
-        let all = folder.run(&["edge", "verdict", "--trades", "trades.csv", "--json"]).json()["all"].clone();
-        assert_eq!((&all["verdict"], &all["clusters"]), (&expected.into(), &1_500.into()));
     }
 }
 

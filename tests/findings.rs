@@ -171,11 +171,11 @@ fn an_assumed_payout_above_that_of_a_live_run() {
 fn trades_that_draw_and_trades_that_would_in_the_price_steps_of_the_candles() {
     let moving = folder(&[Won; 60]);
     // Every third minute stands still, and opens where it should.
-    let close = |minute| if minute % 3 == 0 { price(minute) } else { price(minute + 1) };
+    let close = |minute: i64| if minute % 3 == 0 { price(minute) } else { price(minute + 1) };
     let still = folder(&[Won; 60]).with("BTCUSDT_1m.csv", &minutes(62, close));
     check("draw_share", &of_file(&still), "", &of_file(&moving));
     // From 100 straight to 101 or 103: 100.05 or 100.15 after 3 s, and 100 in whole steps.
-    let rise = |minute| row(MONDAY + minute * MINUTE, 100, if minute % 2 == 0 { 101 } else { 103 });
+    let rise = |minute: i64| row(MONDAY + minute * MINUTE, 100, if minute % 2 == 0 { 101 } else { 103 });
     let late = "[simulation]\nlatency_ms = 3000\n";
     let folder = moving
         .with("BTCUSDT_1m.csv", &table((0..62).map(rise)))

@@ -173,19 +173,9 @@ fn trades(folder: &Folder) -> Value {
 }
 
 #[test]
-fn a_trade_opens_counts_down_and_settles_and_the_shown_figures_are_those_of_the_journal() {
+fn shown_settlement_and_balance_are_those_of_the_journal() {
     let folder = folder();
     let mut run = OnTerminal::read(&folder);
-    let left = |row: &str| {
-        let (minutes, seconds) = between(row, " in ", " ").split_once(':')?;
-        Some(minutes.trim().parse::<u64>().ok()? * 60 + seconds.parse::<u64>().ok()?)
-    };
-    let open = run.wait_for_row(&["#1 ", "btc", "BTCUSDT", " in "]);
-    let before = left(&open).unwrap();
-    run.wait_for("countdown of #1", |grid| {
-        let row = grid.rows().into_iter().find(|row| row.contains("#1 ") && row.contains(" in "))?;
-        left(&row).filter(|now| *now < before)
-    });
     let settled = run.wait_for("settlement of #1", |grid| {
         let is_one = |row: &String| row.contains("│#1 ") && (row.contains("won ") || row.contains("lost "));
         grid.rows().into_iter().find(is_one)
@@ -224,17 +214,7 @@ fn quitting_with_open_trades_asks_and_waits_for_them() {
 }
 
 #[test]
-fn sigterm_restores_the_terminal() {
-    let folder = folder();
-    let mut run = OnTerminal::read(&folder);
-    run.wait_for_row(&["TRADING"]);
-    let pid = run.child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
-    run.ends();
-}
-
-#[test]
-fn a_terminal_that_is_not_read_keeps_no_trade_from_settling() {
+fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores_it() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder);
     let settled = || {
@@ -249,7 +229,8 @@ fn a_terminal_that_is_not_read_keeps_no_trade_from_settling() {
     assert!(is_enough, "only {} trades settled", settled());
     run.read_on();
     run.wait_for_row(&["TRADING"]);
-    run.press("qy");
+    let pid = run.child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
     run.ends();
 }
 
