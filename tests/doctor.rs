@@ -34,15 +34,11 @@ fn examine(folder: &Folder) -> Run {
     run
 }
 
-fn document(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", run.stdout, run.stderr))
-}
-
 /// Checks the exit code, and for each row a check, the mark of its first finding and a value named there.
 #[track_caller]
 fn finds(run: &Run, code: i32, rows: &[(&str, &str, &str)]) {
     assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
-    let document = document(run);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
     for (check, mark, part) in rows {
         let findings = document["findings"].as_array().unwrap();
         let found = findings.iter().find(|finding| finding["check"] == *check);
@@ -91,7 +87,6 @@ fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
         .with_variable("CANDLEWICK_BROKER__PRICE_URL", nowhere)
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", "hush-token")
         .with_variable("CANDLEWICK_BROKER__API_KEY", "hush-key");
-    let run = examine(&folder);
     let rows = [
         ("trading_api", "fail", "broker.base_url"),
         ("price_api", "fail", "broker.price_url"),
@@ -100,9 +95,7 @@ fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
         ("candles", "warn", ""),
         ("clock_skew", "warn", ""),
     ];
-    finds(&run, 5, &rows);
-    let document = document(&run);
-    assert_eq!((&document["failed"], &document["warned"]), (&json!(2), &json!(4)));
+    finds(&examine(&folder), 5, &rows);
 }
 
 #[test]
@@ -174,7 +167,7 @@ fn clocks_that_differ_beyond_the_limit_fail_and_candles_are_judged_by_the_venue_
 fn an_unreadable_configuration_is_the_only_finding() {
     let run = examine(&Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n"));
     finds(&run, 5, &[("configuration", "fail", "risk.max_open")]);
-    assert_eq!(document(&run)["findings"].as_array().unwrap().len(), 1, "{}", run.stdout);
+    assert_eq!(run.stdout.matches("\"check\"").count(), 1, "{}", run.stdout);
 }
 
 /// Returns a folder with a bot and a journal of three entries.

@@ -102,7 +102,7 @@ fn check_parity(folder: &Folder) {
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
 }
 
-/// Returns a message, its secret and the expected answer: new ones, duplicates, late, malformed and forged ones by turns.
+/// Returns a message, its secret and the expected answer: new, repeated, late, malformed and forged by turns.
 fn message(number: u64, now: i64) -> (String, &'static str, u16) {
     let signal = |id: u64, more: &str| {
         let action = if id.is_multiple_of(8) { "buy" } else { "sell" };

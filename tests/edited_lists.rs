@@ -1,4 +1,4 @@
-//! A list of 300 entries that is edited while a bot trades it. Changes of clocks are tested with the list's reader.
+//! A list of 300 entries that is edited while a bot trades it.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, SANDBOX_RUN};

@@ -115,7 +115,7 @@ fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
 #[test]
 fn mails_and_passwords_go_only_encrypted_and_only_to_a_known_server() {
     let folder = certified();
-    // 0.0.0.0 is this machine but not a loopback address, so `smtp` needs STARTTLS there. The certificate is not of localhost.
+    // 0.0.0.0 is not a loopback address, so `smtp` needs STARTTLS there. The certificate is not of localhost.
     for (tls, url, is_known, problem) in [
         (Tls::AtOnce, "smtps://127.0.0.1", true, None),
         (Tls::OnRequest, "smtp://0.0.0.0", true, None),

@@ -1,4 +1,4 @@
-//! `explain`: why a request was not sent, which lists resolved an unknown order, and the audit of a settlement.
+//! `explain`: the reason of an unsent request, the lists that resolved an unknown order, and audits.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
@@ -122,7 +122,7 @@ fn check_if_adopted(trade: &Value, explained: &Value) -> bool {
     true
 }
 
-/// Checks a trade that was not opened: it is missing in two lists, ten seconds apart, before a request of the wallet.
+/// Checks a trade that was not opened: it is missing in two lists, ten seconds apart.
 fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
     let lists = lists(explained);
     assert_eq!(lists.len(), 2, "{explained}");

@@ -1,4 +1,4 @@
-//! `data fetch`, killed by SIGKILL at random moments and run again, fills the catalog as an undisturbed run does.
+//! `data fetch`, killed at random moments and run again, fills the catalog as an undisturbed run does.
 #![cfg(unix)]
 
 use crate::excerpt::MONDAY;
@@ -44,8 +44,9 @@ fn sum(series: &[Value], key: &str) -> u64 {
     series.iter().map(|one| one[key].as_u64().unwrap()).sum()
 }
 
-/// Kills runs on one catalog, together before the requests of a `whole` run, the last when part of a series is surely
-/// stored. Returns the number of stored candles after each kill.
+/// Kills runs on one catalog, and returns the number of stored candles after each kill.
+///
+/// Together they make fewer requests than a `whole` run; the last surely stores part of a series.
 fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64) -> Vec<u64> {
     let most = whole / (KILLS + 1);
     let mut stored = Vec::new();

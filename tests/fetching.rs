@@ -252,7 +252,7 @@ fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
     fixture.fetch_all(&[&named[..], &["--asset-type", "otc"]].concat());
 }
 
-/// Runs a command until the relay has seen requests of a kind, signals it, and returns its exit code and output.
+/// Signals a command once the relay has seen requests of a kind; returns its exit code and output.
 fn interrupted(
     (fixture, relay): (&Fixture, &Relay),
     arguments: &[&str],

@@ -1,5 +1,5 @@
-//! Each finding is made by a run that has what it names, and not by the same run without it. Golden cases have those that
-//! are not here.
+//! Each finding is made by a run that has what it names, and not by the same run without it.
+//! Golden cases have the other kinds.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};

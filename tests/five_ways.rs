@@ -4,7 +4,7 @@ use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use serde_json::Value;
 
-/// Two bots whose trades overlap, with latency, draws and expiries of their own; a run forgets settled trades at once.
+/// Two bots with overlapping trades, latency and draws; a run forgets settled trades at once.
 const BOTS: &str = r#"
 [simulation]
 latency_ms = 2500

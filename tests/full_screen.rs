@@ -1,4 +1,4 @@
-//! `live --tui` on a terminal: it shows what the journal says, its keys give orders, and the terminal is restored.
+//! `live --tui`: it shows what the journal says, its keys give orders, and the terminal is restored.
 #![cfg(target_os = "linux")]
 
 use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
@@ -145,7 +145,7 @@ impl OnTerminal {
         })
     }
 
-    /// Waits for the end of the run, which succeeds and restores the terminal: lines, echo, picture and cursor.
+    /// Waits for the end of the run, which succeeds and restores the terminal.
     #[track_caller]
     fn ends(&mut self) {
         assert_eq!(self.child.wait().unwrap().code(), Some(0));

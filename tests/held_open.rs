@@ -1,5 +1,5 @@
-//! A bot is killed by SIGKILL while an open waits for its entry delay, and restarted before the delay is over: the request
-//! is never sent, and the intent has its end.
+//! A bot is killed by SIGKILL while an open waits for its entry delay, and restarted before the delay is
+//! over: the request is never sent, and the intent has its end.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;

@@ -1,5 +1,5 @@
-//! A venue whose texts hold control sequences, hidden characters, formulas and credentials, and all that the program
-//! prints and writes of them. A terminal parser reads the output.
+//! A venue whose texts hold control sequences, hidden characters, formulas and credentials. A terminal
+//! parser reads what the program prints of them.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -104,7 +104,7 @@ fn the_parser_sees_what_is_hostile() {
     assert!(overwrites(b"a\rb") && !overwrites(b"a\r\n"));
 }
 
-/// Starts a proxy of a venue that is honest about money, and returns its URL. Every text of an answer is hostile.
+/// Starts a proxy that makes the texts of an honest venue hostile, and returns its URL.
 fn start_venue() -> String {
     let venue = LyingVenue::start(|_, _, _| {}).url;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -151,7 +151,7 @@ fn answer(mut client: TcpStream, number: usize, opens: &AtomicUsize, venue: &str
     let _ = client.write_all(format!("{head}\r\n\r\n{text}").as_bytes());
 }
 
-/// Requests a document of the venue, which knows ids without the hostile part; the client encodes that in paths.
+/// Requests a document of the venue, which knows ids without the hostile, encoded part.
 fn forward(line: &str, body: &[u8], venue: &str) -> (String, Value) {
     let line = match line.strip_prefix("GET /token/trades/") {
         Some(id) => format!("GET /token/trades/{} HTTP/1.1\r\n", id.split(['%', ' ']).next().unwrap()),

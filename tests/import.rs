@@ -1,4 +1,4 @@
-//! `data import`: sources and names of series in the catalog, files that are refused, and an interrupted import.
+//! `data import`: sources and names of series, refused files, and an interrupted import.
 
 use crate::candlewick::{Folder, candles, repository};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn files_of_two_sources_join_one_series_only_with_mix_and_the_first_values_stay(
     assert_eq!(origin["files"][0], archive);
 }
 
-/// Few prices may all end with zeros. Of many, some need the last decimal, and zeros behind it are the exporter's.
+/// Few prices may all end with zeros. Of many, some need the last decimal.
 #[test]
 fn the_price_step_is_the_last_written_decimal_of_few_candles_and_the_last_needed_one_of_many() {
     let few = "2024.01.02,22:00,1.17100,1.17150,1.17100,1.17150,5\n2024.01.02,22:01,1.17150,1.17150,1.17100,1.17100,7\n";
