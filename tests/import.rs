@@ -92,6 +92,17 @@ fn a_second_name_of_a_symbol_is_no_second_series_in_a_catalog() {
     assert_eq!(first(&folder, "import BTCUSDT_1m.csv")["same"], 50);
 }
 
+#[test]
+fn a_file_that_contradicts_most_stored_candles_is_imported_only_with_mix() {
+    let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
+    first(&folder, "import BTCUSDT_1m.csv");
+    folder.run(&["data", "import", "BTCUSDT_1m.csv", "--stamped", "close"]).fails(2, &["49", "--stamped"]);
+    assert_eq!(first(&folder, "list")["revised"], 0, "nothing is stored");
+    let mixed = first(&folder, "import BTCUSDT_1m.csv --stamped close --mix");
+    assert!(mixed["revised"].as_u64() > Some(40), "{mixed}");
+    assert_eq!(first(&folder, "import BTCUSDT_1m.csv --stamped close")["revised"], 0, "they are known");
+}
+
 /// A program stored a forming candle, and the finished one in a later file.
 #[test]
 fn a_revised_last_candle_is_named_and_replaced_by_a_repair() {
