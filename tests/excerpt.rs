@@ -1,4 +1,4 @@
-//! Candles as text: parts of the files that are shipped, candles by hand, and candles with holes.
+//! Candles as CSV: parts of the shipped files, and candles with holes.
 
 use crate::candlewick::repository;
 use std::fmt::Write as _;
@@ -6,25 +6,24 @@ use std::fmt::Write as _;
 pub(crate) const MINUTE: i64 = 60_000;
 pub(crate) const HOUR: i64 = 60 * MINUTE;
 pub(crate) const DAY: i64 = 24 * HOUR;
-/// Monday, 2026-01-05 00:00 UTC: where the files begin.
+/// Monday, 2026-01-05 00:00 UTC: the start of the files.
 pub(crate) const MONDAY: i64 = 1_767_571_200_000;
 
 const HEADER: &str = "time,open,high,low,close,volume\n";
 
-/// The candles of a shipped file that open within `from..to`, in its own form.
+fn table<'a>(rows: impl Iterator<Item = &'a str>) -> String {
+    rows.fold(String::from(HEADER), |text, row| text + row + "\n")
+}
+
+/// Returns the candles of a shipped file that open within `from..to`.
 pub(crate) fn shipped(file: &str, from: i64, to: i64) -> String {
-    let path = repository().join("backtest-data").join(file);
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut part = String::from(HEADER);
-    for line in text.lines().skip(1).filter(|line| (from..to).contains(&open_time(line))) {
-        part.push_str(line);
-        part.push('\n');
-    }
+    let text = std::fs::read_to_string(repository().join("backtest-data").join(file)).unwrap();
+    let part = table(text.lines().skip(1).filter(|row| (from..to).contains(&open_time(row))));
     assert!(part.len() > HEADER.len(), "{file} has no candles from {from} to {to}");
     part
 }
 
-/// One-minute candles that rise, fall and stand still, with holes of one, two and four minutes.
+/// Returns one-minute candles that rise, fall and stand still, with holes of one, two and four minutes.
 pub(crate) fn with_holes(minutes: i64) -> String {
     let is_there = |minute: &i64| !matches!(minute % 40, 7 | 15 | 16 | 27..=30);
     let mut text = String::from(HEADER);
@@ -37,20 +36,18 @@ pub(crate) fn with_holes(minutes: i64) -> String {
     text
 }
 
-/// The first candles of a text, those that open before `to`.
+/// Returns the candles that open before `to`.
 pub(crate) fn before(candles: &str, to: i64) -> String {
-    let kept = candles.lines().skip(1).filter(|line| open_time(line) < to);
-    kept.fold(String::from(HEADER), |text, line| text + line + "\n")
+    table(candles.lines().skip(1).filter(|row| open_time(row) < to))
 }
 
-/// The candles without every so manieth, but with the last one, so that the data ends where it did.
+/// Removes every `every`-th candle but the last one, which ends the data.
 pub(crate) fn thinned(candles: &str, every: usize) -> String {
     let rows: Vec<&str> = candles.lines().skip(1).collect();
     let is_kept = |index: usize| index % every != every - 1 || index + 1 == rows.len();
-    let kept = rows.iter().enumerate().filter(|(index, _)| is_kept(*index));
-    kept.fold(String::from(HEADER), |text, (_, line)| text + line + "\n")
+    table(rows.iter().enumerate().filter(|(index, _)| is_kept(*index)).map(|(_, row)| *row))
 }
 
-fn open_time(line: &str) -> i64 {
-    line.split(',').next().and_then(|time| time.parse().ok()).expect("a candle begins with its time")
+fn open_time(row: &str) -> i64 {
+    row.split(',').next().and_then(|time| time.parse().ok()).expect("a candle begins with its time")
 }

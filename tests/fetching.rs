@@ -1,27 +1,20 @@
-//! `data fetch` against a venue in a process of its own: what arrives, what goes on where, what is reported when it cannot.
+//! `data fetch` from a venue in a process of its own: what it stores, where it resumes and how it fails.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
+use crate::excerpt::{MINUTE, MONDAY};
 use crate::relay::Relay;
 use crate::seconds;
 use crate::serving::Served;
 use candlewick_broker::clock::{Clock, SystemClock};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-/// 2026-01-05 00:00 UTC.
-const MONDAY: i64 = 1_767_571_200_000;
-const MINUTE: i64 = 60_000;
-/// No pause between requests.
-const HASTE: [&str; 2] = ["--rate", "0"];
-/// The first three days.
 const THREE_DAYS: [&str; 4] = ["--from", "2026-01-05", "--to", "2026-01-08"];
 
-/// Candles of these minutes, as CSV.
-pub(crate) fn minutes(minutes: impl Iterator<Item = i64>) -> String {
+/// Returns candles of these minutes as CSV.
+fn minutes(minutes: impl Iterator<Item = i64>) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in minutes {
         let price = 100 + minute * minute % 11;
@@ -31,16 +24,20 @@ pub(crate) fn minutes(minutes: impl Iterator<Item = i64>) -> String {
     text
 }
 
-/// A venue whose clock stands at the end of the fifth day, and a folder whose variables lead to it.
+/// A venue whose clock starts at the end of the fifth day, and a folder whose commands use it.
 pub(crate) struct Fixture {
     pub(crate) folder: Folder,
     served: Served,
 }
 
 impl Fixture {
-    /// The venue has these files.
     pub(crate) fn new(files: &[(&str, &str)], faults: &str) -> Self {
         Self::at(files, &["--start", "2026-01-10", "--faults", faults])
+    }
+
+    /// A venue of one-minute candles of BTCUSDT.
+    fn of_minutes(candles: &str) -> Self {
+        Self::new(&[("BTCUSDT_1m.csv", candles)], "none")
     }
 
     fn at(files: &[(&str, &str)], how: &[&str]) -> Self {
@@ -49,31 +46,38 @@ impl Fixture {
         let data: Vec<String> = paths.flat_map(|path| ["--data".to_owned(), path]).collect();
         let data: Vec<&str> = data.iter().map(String::as_str).collect();
         let served = Served::start(&[&["--speed", "1"], how, &data].concat());
-        let folder = folder
-            .with_variable("CANDLEWICK_BROKER__PRICE_URL", served.text("base_url"))
-            .with_variable("CANDLEWICK_BROKER__API_KEY", served.text("api_key"))
-            .with_variable("CANDLEWICK_BROKER__REQUESTS_PER_SECOND", "0");
+        let folder = served.known_to(folder).with_variable("CANDLEWICK_BROKER__REQUESTS_PER_SECOND", "0");
         Self { folder, served }
     }
 
-    /// What a run reports of its first series.
-    fn fetch(&self, arguments: &[&str]) -> Value {
-        let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles", "--json"];
-        let printed = self.folder.run(&[&fetch, &HASTE[..], arguments].concat()).json();
-        assert_eq!(printed["source"], self.served.text("base_url"));
-        printed["series"][0].clone()
+    /// Fetches into the catalog `candles` without pauses and returns the document.
+    fn fetch_all(&self, arguments: &[&str]) -> Value {
+        self.folder.run(&fetch(arguments)).json()
     }
 
-    /// The series as CSV.
+    /// Like [`Self::fetch_all`] for one series; returns its entry.
+    fn fetch(&self, series: &str, arguments: &[&str]) -> Value {
+        self.fetch_all(&[&[series], arguments].concat())["series"][0].clone()
+    }
+
+    /// Returns a stored series as CSV.
     pub(crate) fn export(&self, series: &str, catalog: &str) -> String {
         let export = ["data", "export", series, "--catalog", catalog, "--out", "out.csv", "--force"];
         let run = self.folder.run(&export);
         assert_eq!(run.code, 0, "{}", run.stderr);
         self.folder.read("out.csv")
     }
+
+    fn exported(&self) -> String {
+        self.export("BTCUSDT@1m", "candles")
+    }
 }
 
-/// The fixture behind a relay: what its folder's commands ask the venue is seen.
+fn fetch<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["data", "fetch", "--catalog", "candles", "--rate", "0", "--json"], arguments].concat()
+}
+
+/// Puts a relay between the folder's commands and the venue, which counts their requests.
 pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
     let Fixture { folder, served } = fixture;
     let relay = Relay::to(served.text("base_url"));
@@ -81,104 +85,84 @@ pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
     (Fixture { folder, served }, relay)
 }
 
-fn counts(printed: &Value) -> [u64; 4] {
-    ["new", "same", "revised", "missing"].map(|key| printed[key].as_u64().unwrap())
+fn counts(series: &Value) -> [u64; 4] {
+    ["new", "same", "revised", "missing"].map(|key| series[key].as_u64().unwrap())
 }
 
 #[test]
-fn what_arrives_is_what_the_venue_has_and_the_next_run_goes_on_from_there() {
+fn fetches_what_the_venue_has_and_resumes_at_the_end_of_the_stored_candles() {
     // Closed from the second day's noon to the third day's noon.
     let is_open = |minute: &i64| !(2_160..3_600).contains(minute);
-    let all = minutes((0..8_000).filter(is_open));
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &all)], "none");
-    let first = fixture.fetch(&THREE_DAYS);
+    let fixture = Fixture::of_minutes(&minutes((0..8_000).filter(is_open)));
+    let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", arguments);
+    let first = fetch(&THREE_DAYS);
     assert_eq!(counts(&first), [2_880, 0, 0, 1_440], "{first}");
-    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes((0..4_320).filter(is_open)));
-    // The last hundred again, and what closed since; the clock stands shortly after the fifth day.
-    let second = fixture.fetch(&[]);
-    assert_eq!(counts(&second), [2_880, 100, 0, 1_440], "{second}");
+    assert_eq!(fixture.exported(), minutes((0..4_320).filter(is_open)));
+    let second = fetch(&[]);
+    assert_eq!(counts(&second), [2_880, 100, 0, 1_440], "the last hundred come again: {second}");
     assert_eq!(second["end"], MONDAY + 7_200 * MINUTE);
-    // All of it once more changes nothing.
-    let third = fixture.fetch(&["--from", "2026-01-05", "--again"]);
+    let third = fetch(&["--from", "2026-01-05", "--again"]);
     assert_eq!(counts(&third), [0, 5_760, 0, 1_440], "{third}");
     assert_eq!(third["data_hash"], second["data_hash"]);
-    // Only the closed day is asked for again, once.
-    let fourth = fixture.fetch(&["--from", "2026-01-05", "--to", "2026-01-09"]);
-    assert_eq!((counts(&fourth), &fourth["requests"]), ([0, 0, 0, 1_440], &Value::from(2)), "{fourth}");
+    // Only the closed day is requested again.
+    let fourth = fetch(&["--from", "2026-01-05", "--to", "2026-01-09"]);
+    assert_eq!((counts(&fourth), &fourth["requests"]), ([0, 0, 0, 1_440], &json!(2)), "{fourth}");
+    let empty = ["data", "fetch", "BTCUSDT@1m", "--catalog", "empty", "--rate", "0", "--json"];
+    let empty = [&empty[..], &["--from", "2025-06-01", "--to", "2026-01-01"]].concat();
+    let empty = fixture.folder.run(&empty).json()["series"][0].clone();
+    assert_eq!((&empty["candles"], &empty["data_hash"]), (&json!(0), &Value::Null), "{empty}");
+    assert!(empty["requests"].as_u64() < Some(60), "{empty}");
 }
 
 #[test]
-fn a_weekend_in_which_nothing_came_is_not_asked_for_again() {
-    // From Friday to Sunday, 22:00 UTC; and an hour of the Tuesday before.
+fn a_weekend_without_candles_is_not_requested_again() {
+    // Closed from Friday to Sunday, 22:00 UTC, and for an hour of Tuesday.
     let is_open = |minute: &i64| !(7_080..9_960).contains(minute) && !(2_000..2_060).contains(minute);
     let all = minutes((0..12_000).filter(is_open));
     let fixture = Fixture::at(&[("EURUSD_1m.csv", &all)], &["--start", "2026-01-13"]);
-    let fetch = |arguments: &[&str]| {
-        let fetch = ["data", "fetch", "EURUSD@1m", "--catalog", "candles", "--json", "--from", "2026-01-05"];
-        fixture.folder.run(&[&fetch[..], &HASTE, arguments].concat()).json()["series"][0].clone()
-    };
-    // Only the hour is missing: nobody trades on a weekend.
-    assert_eq!(counts(&fetch(&[])), [11_520 - 2_940, 0, 0, 60]);
-    // The hour in which candles should be, and the latest ones.
-    let second = fetch(&[]);
-    assert_eq!((counts(&second), &second["requests"]), ([0, 100, 0, 60], &Value::from(2)), "{second}");
-    let third = fetch(&["--again"]);
-    assert_eq!(counts(&third), [0, 11_520 - 2_940, 0, 60], "{third}");
+    let fetch = || fixture.fetch("EURUSD@1m", &["--from", "2026-01-05"]);
+    assert_eq!(counts(&fetch()), [11_520 - 2_940, 0, 0, 60], "only the hour is missing");
+    // The hour, and the latest candles.
+    let second = fetch();
+    assert_eq!((counts(&second), &second["requests"]), ([0, 100, 0, 60], &json!(2)), "{second}");
 }
 
 #[test]
-fn a_stretch_before_the_stored_candles_and_one_among_them_is_filled() {
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
-    fixture.fetch(&["--from", "2026-01-06", "--to", "2026-01-07"]);
-    fixture.fetch(&["--from", "2026-01-08", "--to", "2026-01-09"]);
-    let filled = fixture.fetch(&["--from", "2026-01-05", "--to", "2026-01-10", "--limit", "77"]);
-    assert_eq!(filled["candles"], 7_200, "{filled}");
-    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
-}
-
-#[test]
-fn what_a_repair_left_out_is_not_fetched_again() {
+fn candles_removed_by_a_repair_do_not_come_back() {
     let spiked = minutes(0..8_000).replace("1767631200000,101,102,", "1767631200000,101,902,");
-    assert_ne!(spiked, minutes(0..8_000));
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &spiked)], "none");
-    assert_eq!(counts(&fixture.fetch(&THREE_DAYS)), [4_320, 0, 0, 0]);
+    let fixture = Fixture::of_minutes(&spiked);
+    let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", &[&THREE_DAYS, arguments].concat());
+    assert_eq!(counts(&fetch(&[])), [4_320, 0, 0, 0]);
     let fix = ["data", "check", "--catalog", "candles", "--fix", "--also", "spike", "--ignore", "gap"];
-    let fixed = fixture.folder.run(&fix);
-    assert_eq!(fixed.code, 0, "{}{}", fixed.stdout, fixed.stderr);
-    let repaired = fixture.export("BTCUSDT@1m", "candles");
+    assert_eq!(fixture.folder.run(&fix).code, 0);
+    let repaired = fixture.exported();
     assert_eq!(repaired.lines().count(), 4_320);
-    let next = fixture.fetch(&THREE_DAYS);
-    assert_eq!(
-        (counts(&next), &next["requests"]),
-        ([0, 100, 0, 1], &1.into()),
-        "only the latest are asked for"
-    );
-    assert_eq!(counts(&fixture.fetch(&[&THREE_DAYS[..], &["--again"]].concat())), [0, 4_320, 0, 1]);
-    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), repaired);
+    let next = fetch(&[]);
+    assert_eq!((counts(&next), &next["requests"]), ([0, 100, 0, 1], &json!(1)), "{next}");
+    assert_eq!(counts(&fetch(&["--again"])), [0, 4_320, 0, 1]);
+    assert_eq!(fixture.exported(), repaired);
 }
 
 #[test]
-fn several_series_come_at_once_through_every_fault_of_the_venue() {
+fn several_series_arrive_complete_through_every_fault_of_the_venue() {
     let (bitcoin, ether) = (minutes(0..8_000), minutes(500..6_000));
     let files = [("BTCUSDT_1m.csv", bitcoin.as_str()), ("ETHUSDT_1m.csv", ether.as_str())];
     let faults = "errors:0.1,errors-after:0.05,drop-before:0.05,drop-after:0.05,shuffle:0.5,latency:0.3:20ms";
     let fixture = Fixture::new(&files, faults);
-    let folder = fixture.folder.path("many.toml");
-    std::fs::write(&folder, "[broker]\nretry_pause_ms = 10\nread_attempts = 10\ntimeout_ms = 1000\n")
-        .unwrap();
-    let arguments = ["data", "fetch", "--config", "many.toml", "BTCUSDT@1m", "ETHUSDT@5m", "ETHUSDT@1m"];
-    let more = ["--from", "2026-01-05", "--to", "2026-01-08", "--limit", "300", "--catalog", "candles"];
-    let printed = fixture.folder.run(&[&arguments[..], &more, &HASTE, &["--json"]].concat()).json();
+    let many = "[broker]\nretry_pause_ms = 10\nread_attempts = 10\ntimeout_ms = 1000\n";
+    std::fs::write(fixture.folder.path("many.toml"), many).unwrap();
+    let series = ["BTCUSDT@1m", "ETHUSDT@5m", "ETHUSDT@1m", "--config", "many.toml", "--limit", "300"];
+    let printed = fixture.fetch_all(&[&series[..], &THREE_DAYS].concat());
     let candles: Vec<u64> =
         printed["series"].as_array().unwrap().iter().map(|one| one["candles"].as_u64().unwrap()).collect();
     assert_eq!(candles, [4_320, 764, 3_820], "{printed}");
-    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..4_320));
+    assert_eq!(fixture.exported(), minutes(0..4_320));
     assert_eq!(fixture.export("ETHUSDT@1m", "candles"), minutes(500..4_320));
 }
 
 #[test]
-fn fetched_candles_that_are_out_of_step_with_stored_ones_are_kept_and_reported_with_the_lag() {
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
+fn candles_out_of_step_with_stored_ones_are_stored_and_fail() {
+    let fixture = Fixture::of_minutes(&minutes(0..8_000));
     // Candles of five minutes that end a minute early.
     let mut early = String::from("time,open,high,low,close,volume\n");
     for minute in (0..4_000).step_by(5) {
@@ -187,213 +171,141 @@ fn fetched_candles_that_are_out_of_step_with_stored_ones_are_kept_and_reported_w
     }
     std::fs::write(fixture.folder.path("BTCUSDT_5m.csv"), early).unwrap();
     let import = ["data", "import", "BTCUSDT_5m.csv", "--catalog", "candles", "--source", "other"];
-    let imported = fixture.folder.run(&import);
-    assert_eq!(imported.code, 0, "{}", imported.stderr);
-    let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles"];
-    let run = fixture.folder.run(&[&fetch, &HASTE[..], &THREE_DAYS].concat());
-    assert_eq!(run.code, 3, "{}", run.stderr);
-    assert!(run.stderr.contains("BTCUSDT 1m runs 1 min ahead of 5m"), "{}", run.stderr);
-    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..4_320));
+    assert_eq!(fixture.folder.run(&import).code, 0);
+    let run = fixture.folder.run(&fetch(&[&["BTCUSDT@1m"], &THREE_DAYS[..]].concat()));
+    assert!(run.code == 3 && run.stderr.contains("1 min ahead of 5m"), "{}", run.stderr);
+    assert_eq!(fixture.exported(), minutes(0..4_320));
 }
 
 #[test]
-fn revised_candles_are_kept_beside_those_that_were_seen_first_and_reported() {
+fn revised_candles_are_reported_and_the_first_values_stay() {
     let first = minutes(0..8_000);
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");
-    fixture.fetch(&THREE_DAYS);
-    // Another venue that knows one candle better, and one that had no trades.
+    let fixture = Fixture::of_minutes(&first);
+    fixture.fetch("BTCUSDT@1m", &THREE_DAYS);
+    // Another venue has other values of one candle.
     let line = first.lines().nth(1_001).unwrap();
     assert_eq!(line, "1767631200000,101,102,100,101.5,1000");
-    let revised = first.replace(line, "1767631200000,101,102.5,100,101.25,1000");
-    let other = Fixture::new(&[("BTCUSDT_1m.csv", &revised)], "none");
+    let other = Fixture::of_minutes(&first.replace(line, "1767631200000,101,102.5,100,101.25,1000"));
     let folder = fixture.folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", other.served.text("base_url"));
-    let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles", "--from", "2026-01-05", "--again"];
-    let fetch = [&fetch[..], &HASTE, &["--to", "2026-01-08"]].concat();
-    folder.run(&fetch).fails(2, &["BTCUSDT 1m in the catalog candles came from http://127.0.0.1:", "--mix"]);
-    let mixed = [&fetch[..], &["--mix"]].concat();
-    let printed = folder.run(&[&mixed[..], &["--json"]].concat()).json();
-    let series = &printed["series"][0];
-    assert_eq!(counts(series), [0, 4_319, 1, 0], "{printed}");
-    let revision = &series["revisions"][0];
-    assert_eq!((&revision["first"]["close"], &revision["later"]["close"]), (&101.5.into(), &101.25.into()));
-    // It is known now, and the source too.
-    let table = folder.run(&fetch);
-    assert!(table.code == 0 && !table.stdout.contains("revised:"), "{}{}", table.stdout, table.stderr);
-    let export = ["data", "export", "BTCUSDT@1m", "--catalog", "candles", "--out", "out.csv"];
-    assert_eq!(folder.run(&export).code, 0);
-    assert_eq!(folder.read("out.csv"), minutes(0..4_320), "the value that was seen first");
+    let fixture = Fixture { folder, served: fixture.served };
+    let again = [&["BTCUSDT@1m", "--again"], &THREE_DAYS[..]].concat();
+    fixture.folder.run(&fetch(&again)).fails(2, &["BTCUSDT 1m", "http://127.0.0.1:", "--mix"]);
+    let mixed = fixture.fetch_all(&[&again[..], &["--mix"]].concat())["series"][0].clone();
+    assert_eq!(counts(&mixed), [0, 4_319, 1, 0], "{mixed}");
+    let revision = &mixed["revisions"][0];
+    assert_eq!((&revision["first"]["close"], &revision["later"]["close"]), (&json!(101.5), &json!(101.25)));
+    // The source and the revision are known now.
+    assert_eq!(fixture.fetch_all(&again)["series"][0]["revisions"], json!([]));
+    assert_eq!(fixture.exported(), minutes(0..4_320));
 }
 
 #[test]
-fn a_revision_is_reported_in_words() {
-    let first = minutes(0..8_000);
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &first)], "none");
-    let revised = first.replace(",101,102,100,101.5,1000\n", ",101,102.5,100,101.25,1000\n");
-    let own = fixture.folder.with("BTCUSDT_1m.csv", &revised);
-    let import = ["data", "import", "BTCUSDT_1m.csv", "--catalog", "candles"];
-    assert_eq!(own.run(&import).code, 0);
-    let fetch = ["data", "fetch", "BTCUSDT@1m", "--catalog", "candles", "--mix", "--again"];
-    let run = own.run(&[&fetch[..], &HASTE, &THREE_DAYS].concat());
-    let expected =
-        "revised: BTCUSDT 1m at 2026-01-05T16:40:00.000Z: high 102.5 became 102, close 101.25 became 101.5";
-    assert!(run.code == 0 && run.stdout.contains(expected), "{}{}", run.stdout, run.stderr);
-}
-
-#[test]
-fn what_cannot_be_fetched_is_reported_with_the_way_out() {
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
-    let check = |arguments: &[&str], code: i32, parts: &[&str]| {
-        fixture.folder.run(&[&["data", "fetch"], arguments].concat()).fails(code, parts);
-    };
-    check(
-        &["btc/usdt@1m"],
-        4,
-        &["btc/usdt 1m of http://127.0.0.1", "not found", "did you mean \"BTCUSDT\"?"],
-    );
-    check(&["NOPE@1m"], 4, &["there is no pair NOPE"]);
-    check(&["BTCUSDT@1m", "--asset-type", "forex"], 4, &["has prices of BTCUSDT: check --asset-type"]);
-    check(&["BTCUSDT@7s"], 4, &["HTTP 400", "5s 30s 1m"]);
-    check(&["BTCUSDT"], 2, &["\"BTCUSDT\" has no interval", "BTCUSDT@1m"]);
-    check(&[], 2, &["no series to fetch", "[[bots]]"]);
-    check(
-        &["BTCUSDT@1m", "--from", "2026-01-07", "--to", "2026-01-06"],
-        2,
-        &["--from does not lie before --to"],
-    );
-    check(&["BTCUSDT@1m", "--rate", "NaN"], 2, &["--rate", "0.001 to 10000"]);
-    check(&["BTCUSDT@1m", "--record", "--from", "2026-01-07"], 2, &["--record"]);
-    // The series that can be fetched is, beside one that cannot.
-    check(&["NOPE@1m", "BTCUSDT@1m", "--from", "2026-01-05", "--rate", "0"], 4, &["NOPE"]);
+fn errors_name_what_is_wrong_and_the_other_series_are_fetched() {
+    let fixture = Fixture::of_minutes(&minutes(0..8_000));
+    for (arguments, code, parts) in [
+        ("btc/usdt@1m", 4, &["btc/usdt 1m", "\"BTCUSDT\""][..]),
+        ("NOPE@1m", 4, &["NOPE"]),
+        ("BTCUSDT@1m --asset-type forex", 4, &["BTCUSDT", "--asset-type"]),
+        ("BTCUSDT@7s", 4, &["HTTP 400", "5s 30s 1m"]),
+        ("BTCUSDT", 2, &["\"BTCUSDT\"", "BTCUSDT@1m"]),
+        ("", 2, &["[[bots]]"]),
+        ("BTCUSDT@1m --from 2026-01-07 --to 2026-01-06", 2, &["--from", "--to"]),
+        ("BTCUSDT@1m --rate NaN", 2, &["--rate"]),
+        ("BTCUSDT@1m --record --from 2026-01-07", 2, &["--record"]),
+        ("NOPE@1m BTCUSDT@1m --from 2026-01-05 --rate 0", 4, &["NOPE"]),
+    ] {
+        let arguments: Vec<&str> =
+            ["data", "fetch"].into_iter().chain(arguments.split_whitespace()).collect();
+        fixture.folder.run(&arguments).fails(code, parts);
+    }
     assert_eq!(fixture.export("BTCUSDT@1m", "data"), minutes(0..7_200));
-    let Fixture { folder, served } = fixture;
+    let Fixture { folder, served: _served } = fixture;
     let wrong = folder.with_variable("CANDLEWICK_BROKER__API_KEY", "not-this-one");
     let run = wrong.run(&["data", "fetch", "BTCUSDT@1m", "ETHUSDT@1m"]);
-    run.fails(4, &["the credentials are not accepted", "CANDLEWICK_BROKER__API_KEY"]);
-    assert_eq!(run.stderr.matches("error:").count(), 1, "one cause, printed once: {}", run.stderr);
+    run.fails(4, &["CANDLEWICK_BROKER__API_KEY"]);
+    assert_eq!(run.stderr.matches("error:").count(), 1, "one cause, reported once: {}", run.stderr);
     assert!(!run.stderr.contains("not-this-one"), "{}", run.stderr);
     let away = wrong.with_variable("CANDLEWICK_BROKER__PRICE_URL", "http://127.0.0.1:9");
-    away.run(&["data", "fetch", "ETHUSDT@1m"]).fails(4, &["the venue is not available", "broker.price_url"]);
-    drop(served);
+    away.run(&["data", "fetch", "ETHUSDT@1m"]).fails(4, &["broker.price_url"]);
 }
 
 #[test]
-fn nothing_to_fetch_is_no_error_and_says_what_the_venues_clock_said() {
-    let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "none");
-    let run =
-        fixture.folder.run(&["data", "fetch", "BTCUSDT@1m", "--from", "2026-02-01", "--to", "2026-03-01"]);
-    assert!(run.code == 0 && run.stdout.contains("its clock said 2026-01-10T00:00:"), "{}", run.stdout);
-    let empty = fixture.fetch(&["--from", "2025-06-01", "--to", "2026-01-01"]);
-    assert_eq!((&empty["candles"], &empty["data_hash"]), (&Value::from(0), &Value::Null), "{empty}");
-    // Half a year of nothing, in windows of up to a week.
-    assert!(empty["requests"].as_u64() < Some(60), "{empty}");
-}
-
-#[test]
-fn a_venue_that_sends_the_same_page_whatever_is_asked_for_is_an_error() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let row = |minute: i64| {
-        let time = MONDAY + minute * MINUTE;
-        format!(r#"{{"time":{time},"openPrice":1,"highPrice":2,"lowPrice":1,"closePrice":2,"volume":0}}"#)
-    };
-    let body = format!("[{},{},{}]", row(7), row(8), row(9));
-    // Ends with the test's process.
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let _ = stream.read(&mut [0; 4_096]);
-            let head =
-                format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-            let _ = stream.write_all(format!("{head}{body}").as_bytes());
-        }
-    });
-    let folder = Folder::new()
-        .with_variable("CANDLEWICK_BROKER__PRICE_URL", &address)
-        .with_variable("CANDLEWICK_BROKER__API_KEY", "key");
-    let run = folder.run(&[&["data", "fetch", "BTCUSDT@1m"], &THREE_DAYS[..], &HASTE].concat());
-    run.fails(4, &["the same 3 candles come whatever is asked for", "check broker.price_url"]);
-}
-
-#[test]
-fn without_a_name_the_bots_series_are_fetched_as_what_the_bots_say_they_are() {
-    let bot = |name: &str, symbol: &str, interval: &str| {
+fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
+    let bot = |name: &str, interval: &str| {
         format!(
-            "[[bots]]\nname = \"{name}\"\nsymbol = \"{symbol}\"\ninterval = \"{interval}\"\nasset_type = \"otc\"\n\
+            "[[bots]]\nname = \"{name}\"\nsymbol = \"BTCUSDT\"\ninterval = \"{interval}\"\nasset_type = \"otc\"\n\
              strategy = \"rsi-reversal\"\nclose_type = \"05:00\"\n"
         )
     };
-    let bots = [bot("a", "BTCUSDT", "1m"), bot("b", "BTCUSDT", "1m"), bot("c", "BTCUSDT", "5m")].concat();
-    let settings = format!("[sandbox.asset_types]\nBTCUSDT = \"otc\"\n{bots}");
-    let config = Folder::new().with("bots.toml", &settings);
+    let bots = [bot("a", "1m"), bot("b", "1m"), bot("c", "5m")].concat();
+    let config =
+        Folder::new().with("bots.toml", &format!("[sandbox.asset_types]\nBTCUSDT = \"otc\"\n{bots}"));
     let path = config.path("bots.toml").to_string_lossy().into_owned();
     let how = ["--start", "2026-01-10", "--config", &path];
     let fixture = Fixture::at(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], &how);
-    let fetch = |arguments: &[&str]| {
-        fixture.folder.run(&[&["data", "fetch", "--json"], arguments, &THREE_DAYS, &HASTE].concat())
-    };
-    let printed = fetch(&["--config", &path]).json();
+    let printed = fixture.fetch_all(&[&["--config", &path], &THREE_DAYS[..]].concat());
     let series = printed["series"].as_array().unwrap().iter();
     let found: Vec<_> = series.map(|one| (one["interval"].as_str(), one["candles"].as_u64())).collect();
     assert_eq!(found, [(Some("1m"), Some(4_320)), (Some("5m"), Some(864))], "{printed}");
-    fetch(&["BTCUSDT@1m"]).fails(4, &["check --asset-type (now crypto;"]);
-    assert_eq!(fetch(&["BTCUSDT@1m", "--asset-type", "otc"]).code, 0);
+    let named = [&["BTCUSDT@1m"], &THREE_DAYS[..]].concat();
+    fixture.folder.run(&fetch(&named)).fails(4, &["--asset-type"]);
+    fixture.fetch_all(&[&named[..], &["--asset-type", "otc"]].concat());
+}
+
+/// Signals a command once the relay has seen requests of a kind; returns its exit code and output.
+fn interrupted(
+    (fixture, relay): (&Fixture, &Relay),
+    arguments: &[&str],
+    (count, is_it): (usize, fn(&str) -> bool),
+    signal: &str,
+) -> (Option<i32>, String) {
+    relay.forget();
+    let mut child = fixture.folder.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    relay.wait_for(count, is_it);
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+    let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    (child.wait().unwrap().code(), printed)
 }
 
 #[test]
-fn a_fetch_that_is_stopped_keeps_what_came_says_so_and_goes_on_with_the_same_command() {
+fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
     let (fixture, relay) = seen(fixture);
-    let fetch = ["data", "fetch", "BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--json"];
-    let fetch = [&fetch[..], &HASTE, &["--limit", "20", "--catalog", "candles"]].concat();
+    let five_days = ["BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--limit", "20"];
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
-        relay.forget();
-        let mut child = fixture.folder.command(&fetch).stdout(Stdio::piped()).spawn().unwrap();
-        // Nine pages of twenty candles have come, of hundreds, when the tenth is asked for.
-        relay.wait_for(10, |_| true);
-        signal(&child, name);
-        let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{printed}");
+        // The tenth request shows that nine pages of twenty candles have come, of hundreds.
+        let (code, printed) = interrupted((&fixture, &relay), &fetch(&five_days), (10, |_| true), name);
+        assert_eq!(code, Some(130), "{printed}");
         let printed: Value = serde_json::from_str(&printed).unwrap();
         let series = &printed["series"][0];
         assert_eq!(printed["interrupted"], true, "{printed}");
         so_far += series["new"].as_u64().filter(|new| *new > 0).expect("something came");
         assert_eq!((&series["candles"], &series["missing"]), (&so_far.into(), &0.into()), "{printed}");
     }
-    let printed = fixture.folder.run(&fetch).json();
-    assert_eq!(printed["series"][0]["new"], 7_200 - so_far, "{printed}");
-    assert_eq!(fixture.export("BTCUSDT@1m", "candles"), minutes(0..7_200));
-}
-
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    assert_eq!(fixture.fetch_all(&five_days)["series"][0]["new"], 7_200 - so_far);
+    assert_eq!(fixture.exported(), minutes(0..7_200));
 }
 
 #[test]
-fn prices_are_recorded_until_the_user_has_enough() {
+fn prices_are_recorded_until_the_end_of_the_span_or_a_signal() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let seconds = seconds::candles(now, (600, 600));
     let start = (now + 2_000).to_string();
     let (fixture, relay) = seen(Fixture::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
-    let record = ["data", "fetch", "BTCUSDT", "--record", "--catalog", "prices"];
-    let printed = fixture.folder.run(&[&record[..], &["--for", "4s", "--json"]].concat()).json();
-    let new = printed["series"][0]["new"].as_u64().unwrap();
-    assert!((3..=6).contains(&new), "{printed}");
-    assert_eq!(
-        (&printed["series"][0]["missing"], &printed["interrupted"]),
-        (&0.into(), &false.into()),
-        "{printed}"
-    );
-    for (name, code, words) in [("INT", 130, "Interrupted"), ("TERM", 0, "BTCUSDT")] {
-        relay.forget();
-        let mut child = fixture.folder.command(&record).stdout(Stdio::piped()).spawn().unwrap();
-        // The latest record is asked for every second; those asked for by their time were missed before.
-        relay.wait_for(4, |line| !line.contains("limitTime="));
-        signal(&child, name);
-        let printed = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(code), "{printed}");
-        assert!(printed.contains(words), "{printed}");
+    let record = ["data", "fetch", "BTCUSDT", "--record", "--catalog", "prices", "--json"];
+    let printed = fixture.folder.run(&[&record[..], &["--for", "4s"]].concat()).json();
+    let (series, is_interrupted) = (&printed["series"][0], &printed["interrupted"]);
+    assert!((3..=6).contains(&series["new"].as_u64().unwrap()), "{printed}");
+    assert_eq!((&series["missing"], is_interrupted), (&json!(0), &json!(false)), "{printed}");
+    for (name, expected) in [("INT", 130), ("TERM", 0)] {
+        // Requests with a time are for missed records.
+        let is_latest: fn(&str) -> bool = |line| !line.contains("limitTime=");
+        let (code, printed) = interrupted((&fixture, &relay), &record, (4, is_latest), name);
+        assert_eq!(code, Some(expected), "{printed}");
+        let printed: Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!(printed["interrupted"], expected != 0, "{printed}");
     }
     let recorded = fixture.export("BTCUSDT@1s", "prices");
     let lines = || recorded.lines().skip(1);

@@ -1,11 +1,10 @@
-//! One account wherever it is computed: a backtest, its CSV, the same trades live, their journal and `status`.
+//! A backtest, its CSV, the same trades live, their journal and `status` have the same account of evidence.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use serde_json::Value;
 
-/// Two bots whose trades overlap, with a latency, prices coarse enough for draws, and expiries of their own; a run forgets a trade that is
-/// over as soon as it may.
+/// Two bots with overlapping trades, latency and draws; a run forgets settled trades at once.
 const BOTS: &str = r#"
 [simulation]
 latency_ms = 2500
@@ -40,52 +39,51 @@ params = { period = 4, oversold = 40.0, overbought = 60.0 }
 close_type = "03:00"
 "#;
 
-/// What an account is said to be, wherever it stands: every digit of it.
 fn account(line: &Value) -> [&Value; 4] {
     ["account_for", "threshold_for", "account_against", "threshold_against"].map(|key| &line[key])
 }
 
 #[test]
 fn the_same_trades_have_the_same_account_in_five_places() {
-    let folder = Folder::new()
-        .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 5 * HOUR))
-        .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + 5 * HOUR))
-        .with("bots.toml", BOTS);
-    let config = ["--config", "bots.toml", "--json", "--quiet"];
-    let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv"];
-    let run = |command: &[&str]| folder.run(&[command, &config].concat()).json();
-    let stored = run(&[&["backtest", "--trades", "stored.csv"][..], &data].concat());
-    let live =
-        ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--trades", "live.csv"];
-    let live = run(&[&live[..], &data].concat());
-    let files = ["stored.csv", "live.csv"].map(|file| run(&["edge", "verdict", "--trades", file]));
-    let journal = run(&["edge", "verdict", "--journal", "run.db"]);
-    let report = run(&["report", "--journal", "run.db"]);
-    let status = run(&["status", "--journal", "run.db"]);
+    let files = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
+    let candles = |name: &str| shipped(name, MONDAY, MONDAY + 5 * HOUR);
+    let folder = files
+        .iter()
+        .fold(Folder::new().with("bots.toml", BOTS), |folder, name| folder.with(name, &candles(name)));
+    let run = |command: &str| {
+        let arguments = command.split(' ').chain(["--config", "bots.toml", "--json", "--quiet"]);
+        folder.run(&arguments.collect::<Vec<_>>()).json()
+    };
+    let data = "--data BTCUSDT_1m.csv --data EURUSD_1m.csv";
+    let stored = run(&format!("backtest --trades stored.csv {data}"));
+    let live = "live --sandbox --speed max --until-end --journal run.db --trades live.csv";
+    let live = run(&format!("{live} {data}"));
+    let files = ["stored.csv", "live.csv"].map(|file| run(&format!("edge verdict --trades {file}")));
+    let journal = run("edge verdict --journal run.db");
+    let report = run("report --journal run.db");
+    let status = run("status --journal run.db");
 
     assert!(stored["draw"].as_u64() > Some(0) && stored["trades"].as_u64() > Some(100), "{stored}");
     let all = account(&stored["edge"]);
     assert_eq!(all[1], 60.0, "two bots and all their trades share alpha");
-    assert_eq!([account(&live["edge"]), account(&report["edge"]), account(&journal["all"])], [all; 3]);
-    for file in &files {
-        assert_eq!(account(&file["all"]), all);
+    for place in [&live["edge"], &report["edge"], &journal["all"], &files[0]["all"], &files[1]["all"]] {
+        assert_eq!(account(place), all);
     }
-    for place in [0, 1] {
-        let bot = account(&stored["bots"][place]["edge"]);
-        let name = &stored["bots"][place]["bot"];
+    for index in [0, 1] {
+        let bot = account(&stored["bots"][index]["edge"]);
         assert!(bot[0].as_f64() != Some(1.0), "{stored}");
-        assert_eq!(
-            [account(&live["bots"][place]["edge"]), account(&report["bots"][place]["edge"])],
-            [bot; 2]
-        );
-        assert_eq!(account(&status["verdicts"][place]), bot);
-        for said in [&journal, &files[0], &files[1]] {
-            let line = said["bots"].as_array().unwrap().iter().find(|line| line["bot"] == *name).unwrap();
+        let [live, report] = [&live, &report].map(|run| &run["bots"][index]["edge"]);
+        for place in [live, report, &status["verdicts"][index]] {
+            assert_eq!(account(place), bot);
+        }
+        for verdict in [&journal, &files[0], &files[1]] {
+            let mut bots = verdict["bots"].as_array().unwrap().iter();
+            let line = bots.find(|line| line["bot"] == stored["bots"][index]["bot"]).unwrap();
             assert_eq!(account(line), bot);
         }
     }
     assert_eq!(folder.read("stored.csv"), folder.read("live.csv"), "to the byte");
-    // What the backtest assumed is said of its file as well.
+    // The caveats of the backtest are known from its file.
     assert_eq!(files[0]["all"]["labels"], stored["edge"]["labels"]);
     let by_unit = stored["lost"].as_f64().unwrap() / stored["won"].as_f64().unwrap() * 100.0;
     assert_eq!(stored["break_even_payout_percent"], by_unit);

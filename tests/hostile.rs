@@ -1,10 +1,10 @@
-//! A venue that sends what would move a cursor, name a window, turn the reading around, begin a formula or give a
-//! credential away, in every text that it has a say in; and the program on a terminal, with all that it prints and writes.
-//!
-//! What the terminal gets is read by a parser of terminals, which knows nothing of the program.
+//! A venue whose texts hold control sequences, hidden characters, formulas and credentials. A terminal
+//! parser reads what the program prints of them.
 #![cfg(unix)]
 
-use crate::candlewick::{BINARY, Folder};
+use crate::candlewick::Folder;
+use crate::lying_venue::LyingVenue;
+use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::is_hidden;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -12,18 +12,19 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Names the window, empties the screen, colours, ends the line, turns around, hides, calculates.
+/// Names the window, clears the screen, moves the cursor, ends the line, reverses the text and hides.
 const HOSTILE: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}1A\r\n\u{202e}\u{200b}\u{2028}";
 const TOKEN: &str = "tQ7x/Vd2+Lk9TzPw4RmB8sYh";
 const KEY: &str = "kJ5c/Ws3+Ua8HyGe6NbX2qZm";
 const STEP: i64 = 5_000;
 
-/// What a terminal is told to do besides showing letters, lines and colours.
+/// Commands to a terminal other than text, lines and colours.
 #[derive(Default)]
 struct Moved(Vec<String>);
 
@@ -65,25 +66,25 @@ fn moves_of(bytes: &[u8]) -> Vec<String> {
     moved.0
 }
 
-/// A line that goes back to its beginning without ending: a progress bar, or something that overwrites.
+/// Returns whether a line returns to its start without ending, as progress bars do.
 fn overwrites(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\n' | b'\r'))
 }
 
-/// Runs the program on a terminal; all that it printed there, and its exit code.
-fn on_terminal(folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
-    on_terminal_of(0, folder, arguments)
-}
-
-/// The same on one of so many columns; 0 where it does not say.
-pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
+/// Opens a pseudo-terminal; the function opens its other end.
+pub(crate) fn open_terminal(rows: u16, columns: u16) -> (OwnedFd, impl Fn() -> Stdio) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
-    let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&master, size).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
-    let end = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
+    (master, move || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap()))
+}
+
+/// Runs the program on a terminal of `columns`, 0 for unknown; returns its output and exit code.
+pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
+    let (master, end) = open_terminal(40, columns);
     let mut command = folder.command(arguments);
     let mut child = command.env("TERM", "xterm-256color").stdout(end()).stderr(end()).spawn().unwrap();
     drop(command);
@@ -103,45 +104,23 @@ fn the_parser_sees_what_is_hostile() {
     assert!(overwrites(b"a\rb") && !overwrites(b"a\r\n"));
 }
 
-/// The venue: honest about money, hostile in every name.
-struct Venue {
-    url: String,
+/// Starts a proxy that makes the texts of an honest venue hostile, and returns its URL.
+fn start_venue() -> String {
+    let venue = LyingVenue::start(|_, _, _| {}).url;
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let opens = Arc::new(AtomicUsize::new(0));
+    std::thread::spawn(move || {
+        for (number, client) in listener.incoming().enumerate() {
+            let (venue, opens) = (venue.clone(), Arc::clone(&opens));
+            std::thread::spawn(move || answer(client.unwrap(), number, &opens, &venue));
+        }
+    });
+    url
 }
 
-#[derive(Default)]
-struct Trades {
-    open: Vec<Value>,
-    asked: u64,
-}
-
-fn now() -> i64 {
-    #[allow(clippy::disallowed_methods, reason = "a venue has a clock of its own")]
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    i64::try_from(now.as_millis()).unwrap()
-}
-
-/// The price at a moment: it rises.
-fn price(at: i64) -> f64 {
-    100.0 + (at % 100_000_000) as f64 / 1e6
-}
-
-impl Venue {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let trades = Arc::new(Mutex::new(Trades::default()));
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (stream, trades) = (stream.unwrap(), Arc::clone(&trades));
-                std::thread::spawn(move || answer(stream, &trades));
-            }
-        });
-        Self { url }
-    }
-}
-
-fn answer(mut stream: TcpStream, trades: &Mutex<Trades>) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
+fn answer(mut client: TcpStream, number: usize, opens: &AtomicUsize, venue: &str) {
+    let mut reader = BufReader::new(client.try_clone().unwrap());
     let (mut line, mut header, mut length) = (String::new(), String::new(), 0);
     if reader.read_line(&mut line).unwrap_or(0) == 0 {
         return;
@@ -154,9 +133,14 @@ fn answer(mut stream: TcpStream, trades: &Mutex<Trades>) {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
-    let mut parts = line.split(' ');
-    let (method, path) = (parts.next().unwrap(), parts.next().unwrap());
-    let (status, mut document) = reply((method, path), &body, &mut trades.lock().unwrap());
+    let refusal = json!({ "statusCode": 500, "message": format!("={HOSTILE} {TOKEN} {KEY}") });
+    let (status, mut document) = if line.starts_with("POST") && opens.fetch_add(1, Relaxed) % 4 == 3 {
+        ("400".to_owned(), refusal)
+    } else if line.contains("/symbol-price") && number.is_multiple_of(3) {
+        ("500".to_owned(), refusal)
+    } else {
+        forward(&line, &body, venue)
+    };
     poison(&mut document);
     let text = document.to_string();
     let head = format!(
@@ -164,101 +148,35 @@ fn answer(mut stream: TcpStream, trades: &Mutex<Trades>) {
         text.len()
     );
     // A client that has gone needs no answer.
-    let _ = stream.write_all(format!("{head}\r\n\r\n{text}").as_bytes());
+    let _ = client.write_all(format!("{head}\r\n\r\n{text}").as_bytes());
 }
 
-/// What the contract says, to requests that begin so.
-fn reply((method, path): (&str, &str), body: &[u8], trades: &mut Trades) -> (u16, Value) {
-    let query = |name: &str| {
-        let pairs = path.split_once('?').map_or("", |(_, query)| query).split('&');
-        pairs
-            .filter_map(|pair| pair.split_once('='))
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| value.to_owned())
+/// Requests a document of the venue, which knows ids without the hostile, encoded part.
+fn forward(line: &str, body: &[u8], venue: &str) -> (String, Value) {
+    let line = match line.strip_prefix("GET /token/trades/") {
+        Some(id) => format!("GET /token/trades/{} HTTP/1.1\r\n", id.split(['%', ' ']).next().unwrap()),
+        None => line.to_owned(),
     };
-    let number = |name: &str| query(name).and_then(|text| text.parse::<i64>().ok());
-    trades.asked += 1;
-    let refusal = (500, json!({ "statusCode": 500, "message": format!("={HOSTILE} {TOKEN} {KEY}") }));
-    match (method, path.split('?').next().unwrap()) {
-        ("POST", _) => {
-            let order: Value = serde_json::from_slice(body).unwrap();
-            let count = trades.open.len();
-            if count % 4 == 3 {
-                return (400, refusal.1);
-            }
-            let trade = open(count, &order);
-            trades.open.push(trade.clone());
-            (200, trade)
-        }
-        (_, "/token/wallets") => {
-            (200, json!([{ "id": "W", "userId": "U", "type": "DEMO", "balance": 10_000.0, "name": HOSTILE }]))
-        }
-        (_, "/token/users/me") => {
-            (200, json!({ "id": format!("U{TOKEN}"), "name": HOSTILE, "active": true }))
-        }
-        (_, "/token/trades") => {
-            let rows: Vec<Value> = trades.open.iter().map(settled).collect();
-            (
-                200,
-                json!({ "currentPage": 1, "lastPage": 1, "total": rows.len(), "count": rows.len(), "data": rows }),
-            )
-        }
-        (_, of_price) if of_price.starts_with("/symbol-price") => {
-            if trades.asked.is_multiple_of(3) {
-                return refusal;
-            }
-            let at = number("limitTime").unwrap_or(i64::MAX).min(now());
-            (200, candle(at / 1_000 * 1_000, 1_000))
-        }
-        (_, "/aggregated-prices/prices") => {
-            let (from, to) = (number("startTime").unwrap(), number("endTime").unwrap().min(now() - STEP));
-            let opens = ((from + STEP - 1).div_euclid(STEP)..=to.div_euclid(STEP))
-                .map(|place| candle(place * STEP, STEP));
-            (200, opens.take(1_000).collect())
-        }
-        (_, by_id) => {
-            let id = by_id.rsplit('/').next().unwrap();
-            let found = trades.open.iter().find(|trade| id.starts_with(&trade["id"].as_str().unwrap()[..7]));
-            found.map_or((404, refusal.1), |trade| (200, settled(trade)))
-        }
-    }
+    let mut stream = TcpStream::connect(venue.strip_prefix("http://").unwrap()).unwrap();
+    let head = format!("{line}content-length: {}\r\n\r\n", body.len());
+    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let answer = std::io::read_to_string(stream).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().to_owned(), serde_json::from_str(body).unwrap())
 }
 
-fn candle(open_time: i64, length: i64) -> Value {
-    let (open, close) = (price(open_time), price(open_time + length));
-    json!({ "id": "P", "slot": "default", "pair": HOSTILE, "time": open_time, "volume": 1.0,
-        "openPrice": open, "closePrice": close, "highPrice": open.max(close), "lowPrice": open.min(close) })
-}
-
-fn open(count: usize, order: &Value) -> Value {
-    let opened = now() / 1_000 * 1_000 + 999;
-    json!({ "id": format!("01J{count:04}{HOSTILE}{TOKEN}"), "userId": format!("U{TOKEN}"), "isDemo": true, "fromApiToken": true,
-        "symbol": order["symbol"], "amount": order["amount"], "direction": order["direction"],
-        "closeType": order["closeType"], "expirationType": "TIME_FIXED", "payout": 80.0, "pnl": 0.0, "result": "PENDING",
-        "requestTime": now(), "openTime": opened, "openPrice": price(opened), "closeTime": opened + 5_000, "closePrice": 0.0 })
-}
-
-/// The trade as it stands now.
-fn settled(trade: &Value) -> Value {
-    let mut trade = trade.clone();
-    let close = trade["closeTime"].as_i64().unwrap();
-    trade["status"] = json!("OPEN");
-    if now() > close {
-        let (stake, is_won) = (trade["amount"].as_f64().unwrap(), trade["direction"] == "BUY");
-        trade["status"] = json!("COMPLETED");
-        trade["closePrice"] = json!(price(close));
-        trade["result"] = json!(if is_won { "WON" } else { "LOST" });
-        trade["pnl"] = json!(if is_won { stake * 0.8 } else { -stake });
-    }
-    trade
-}
-
-/// Names and values that nobody documented, in every object.
+/// Makes names hostile and adds undocumented fields to every object.
 fn poison(document: &mut Value) {
     match document {
+        Value::String(text) if text.starts_with("trade-") => *text += &format!("{HOSTILE}{TOKEN}"),
+        Value::String(text) if text.starts_with("user-") => *text += TOKEN,
         Value::Array(items) => items.iter_mut().for_each(poison),
         Value::Object(fields) => {
             fields.values_mut().for_each(poison);
+            for name in ["pair", "name"] {
+                fields.insert(name.to_owned(), json!(HOSTILE));
+            }
             fields.insert(format!("{HOSTILE}{KEY}"), json!(format!("{TOKEN}{HOSTILE}")));
             fields.insert("part".to_owned(), json!({ format!("x{}", &TOKEN[..16]): &KEY[6..] }));
         }
@@ -266,20 +184,20 @@ fn poison(document: &mut Value) {
     }
 }
 
-/// A folder with a bot that trades at the venue every five seconds.
-fn folder(venue: &Venue) -> Folder {
-    let first = now() / STEP * STEP;
+/// Returns a folder with a bot that trades at a hostile venue every five seconds.
+fn folder() -> Folder {
+    let venue = start_venue();
+    let first = SystemClock::new().now().get() / STEP * STEP;
     let mut signals = String::from("time,symbol,direction\n");
     for place in 1..40 {
         let direction = if place % 2 == 0 { "BUY" } else { "SELL" };
         let _ = writeln!(signals, "{},EURUSD,{direction}", first + place * STEP);
     }
     let config = format!(
-        "[broker]\nbase_url = \"{0}\"\nprice_url = \"{0}\"\nrequests_per_second = 0\nretry_pause_ms = 20\n\
+        "[broker]\nbase_url = \"{venue}\"\nprice_url = \"{venue}\"\nrequests_per_second = 0\nretry_pause_ms = 20\n\
          [risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 2\nallow_opposite = true\nallow_duplicate = true\n\
-         [[bots]]\nname = \"=HYPERLINK('x')\\u001B]0;t\\u0007\\u202E\"\nsymbol = \"EURUSD\"\ninterval = \"5s\"\n\
-         strategy = \"signal-list\"\nclose_type = \"00:05\"\nparams = {{ file = \"signals.csv\" }}\n",
-        venue.url
+         [[bots]]\nname = \"=HYPERLINK('x')\\u001B]0;t\\u0007\\u202E\"\nsymbol = \"EURUSD\"\ninterval = \"1s\"\n\
+         strategy = \"signal-list\"\nclose_type = \"00:05\"\nparams = {{ file = \"signals.csv\" }}\n"
     );
     Folder::new()
         .with("bot.toml", &config)
@@ -288,7 +206,7 @@ fn folder(venue: &Venue) -> Folder {
         .with_variable("CANDLEWICK_BROKER__API_KEY", KEY)
 }
 
-/// Whether a credential or a part of one is there.
+/// Finds a part of a credential.
 fn leak(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(bytes);
     [TOKEN, KEY]
@@ -297,13 +215,12 @@ fn leak(bytes: &[u8]) -> Option<&'static str> {
 }
 
 #[test]
-fn nothing_moves_nothing_is_titled_and_no_credential_is_seen() {
-    let venue = Venue::start();
-    let folder = folder(&venue);
+fn texts_of_a_venue_never_move_the_cursor_and_show_no_credential() {
+    let folder = folder();
+    let on_terminal = |arguments: &[&str]| on_terminal_of(0, &folder, arguments);
     let live = ["live", "--config", "bot.toml", "--for", "16s", "--trades", "trades.csv"];
-    let (shown, code) = on_terminal(&folder, &live);
-    let text = String::from_utf8_lossy(&shown).into_owned();
-    assert!([0, 6].contains(&code), "exit {code}: {text}");
+    let (shown, code) = on_terminal(&live);
+    assert!([0, 6].contains(&code), "exit {code}: {}", String::from_utf8_lossy(&shown));
     let commands: &[&[&str]] = &[
         &["status", "--config", "bot.toml"],
         &["status", "--json", "--config", "bot.toml"],
@@ -323,7 +240,7 @@ fn nothing_moves_nothing_is_titled_and_no_credential_is_seen() {
         &[HOSTILE],
     ];
     let mut outputs = vec![("live".to_owned(), shown)];
-    outputs.extend(commands.iter().map(|arguments| (arguments.join(" "), on_terminal(&folder, arguments).0)));
+    outputs.extend(commands.iter().map(|arguments| (arguments.join(" "), on_terminal(arguments).0)));
     for (command, bytes) in &outputs {
         let text = String::from_utf8_lossy(bytes);
         assert_eq!(moves_of(bytes), [""; 0], "{command}: {text}");
@@ -331,44 +248,36 @@ fn nothing_moves_nothing_is_titled_and_no_credential_is_seen() {
         assert_eq!(leak(bytes), None, "{command}: {text}");
         assert!(!bytes.is_empty() || command.contains("--quiet"), "{command}");
     }
-    // It is told what was there.
-    let told = |command: &str, part: &str| {
+    // The texts are shown with their hidden characters escaped.
+    let id = "trade-1\\u{1b}]0;t\\u{7}\\u{1b}[2J\\u{9b}1A\\r\\n\\u{202e}\\u{200b}\\u{2028}[hidden]";
+    for (command, part) in [
+        ("live", id),
+        ("explain 1 --config", id),
+        ("trades --csv", "'=HYPERLINK('x')\\u{1b}]0;t\\u{7}\\u{202e}"),
+        ("trades --json", "\\u202e"),
+    ] {
         let (_, bytes) = outputs.iter().find(|(name, _)| name.starts_with(command)).unwrap();
         let text = String::from_utf8_lossy(bytes);
         assert!(text.contains(part), "no {part} in {command}: {text}");
-    };
-    let id = "01J0000\\u{1b}]0;t\\u{7}\\u{1b}[2J\\u{9b}1A\\r\\n\\u{202e}\\u{200b}\\u{2028}[hidden]";
-    told("live", id);
-    told("live", "\\u{202e}");
-    told("explain 1 --config", id);
-    told("trades --csv", "'=HYPERLINK('x')\\u{1b}]0;t\\u{7}\\u{202e}");
-    told("trades --json", "\\u202e");
+    }
     for name in ["report.html", "trades.csv"] {
-        let bytes = std::fs::read(folder.path(name)).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
+        let text = folder.read(name);
         let raw: Vec<char> = text.chars().filter(|letter| *letter != '\n' && is_hidden(*letter)).collect();
         assert!(name.ends_with("html") || raw.is_empty(), "{name}: {raw:?}");
         assert!(!raw.iter().any(|letter| HOSTILE.contains(*letter) && *letter != '\r'), "{name}: {raw:?}");
     }
-    let mut files = 0;
-    for file in std::fs::read_dir(folder.path("")).unwrap() {
-        let path = file.unwrap().path();
-        if path.is_file() {
-            let bytes = std::fs::read(&path).unwrap();
-            assert_eq!(leak(&bytes), None, "{}", path.display());
-            files += 1;
-        }
+    let entries = std::fs::read_dir(folder.path("")).unwrap().map(|file| file.unwrap().path());
+    let files: Vec<_> = entries.filter(|path| path.is_file()).collect();
+    assert!(files.len() >= 5, "{files:?}");
+    for path in files {
+        assert_eq!(leak(&std::fs::read(&path).unwrap()), None, "{}", path.display());
     }
-    assert!(files >= 5, "the journal, the page and the list are there");
-    assert!(std::path::Path::new(BINARY).exists());
 }
 
 #[test]
-fn a_log_of_json_hides_nothing_and_gives_no_credential_away() {
-    let venue = Venue::start();
-    let run = folder(&venue)
-        .with_variable("CANDLEWICK_LOG__FORMAT", "json")
-        .run(&["live", "--config", "bot.toml", "--for", "8s"]);
+fn a_json_log_escapes_hidden_characters_and_shows_no_credential() {
+    let folder = folder().with_variable("CANDLEWICK_LOG__FORMAT", "json");
+    let run = folder.run(&["live", "--config", "bot.toml", "--for", "8s"]);
     let is_raw = |letter: char| letter != '\n' && is_hidden(letter);
     assert!(!run.stderr.chars().any(is_raw), "{:?}", run.stderr);
     assert_eq!(leak(run.stderr.as_bytes()), None, "{}", run.stderr);

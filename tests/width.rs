@@ -6,13 +6,12 @@ use crate::hostile::on_terminal_of;
 use crate::recording::{folder, record_in_lock_step};
 
 /// Commands that run until they are stopped, use the network, or print what other programs read.
-const NOT_RUN: &str = "completions, config schema, config show, dashboard, data fetch, drill, man, paper, sandbox, signal, sweep run, watch";
+const NOT_RUN: &str = "completions, config schema, config show, dashboard, data fetch, man, paper, sandbox, signal, sweep run, watch";
 
 /// Exit codes, and commands with arguments that let them print all they have. `DATA` is the candles of both bots, `SEARCH` a search
 /// of one of them.
 const RUNS: &[(i32, &str)] = &[
     (0, "backtest --config bots.toml DATA"),
-    (0, "bench --candles 20000 --rounds 1"),
     (0, "config check --config bots.toml"),
     (0, "config init --defaults first.toml"),
     (0, "data check BTCUSDT_1m.csv"),
@@ -39,7 +38,6 @@ const RUNS: &[(i32, &str)] = &[
     (2, "reload --config bots.toml --journal run.db"),
     (0, "report --journal run.db"),
     (2, "resolve 7 --not-opened --journal run.db"),
-    (0, "selftest --paths 2"),
     (0, "status --journal run.db"),
     (0, "strategy check rsi-reversal"),
     (0, "strategy list --verbose"),
