@@ -3,72 +3,61 @@
 use figment::value::Value;
 use std::fmt;
 
+/// Keys, and indices of lists as numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyPath(Vec<Step>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Index(usize),
-}
+pub struct KeyPath(Vec<String>);
 
 impl KeyPath {
     pub fn parse(text: &str) -> Self {
         let parts = text.split(['.', '[']).map(|part| part.trim_end_matches(']'));
-        Self::from_parts(parts.filter(|part| !part.is_empty()))
+        Self(parts.filter(|part| !part.is_empty()).map(str::to_owned).collect())
     }
 
-    pub fn from_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
-        let step = |part: &str| part.parse().map_or_else(|_| Step::Key(part.to_owned()), Step::Index);
-        Self(parts.into_iter().map(step).collect())
+    pub const fn from_parts(parts: Vec<String>) -> Self {
+        Self(parts)
     }
 
     pub fn key(&self, key: &str) -> Self {
-        self.with(Step::Key(key.to_owned()))
+        Self(self.0.iter().cloned().chain([key.to_owned()]).collect())
     }
 
     pub fn index(&self, index: usize) -> Self {
-        self.with(Step::Index(index))
-    }
-
-    fn with(&self, step: Step) -> Self {
-        let mut steps = self.0.clone();
-        steps.push(step);
-        Self(steps)
+        self.key(&index.to_string())
     }
 
     pub fn last(&self) -> &str {
-        match self.0.last() {
-            Some(Step::Key(key)) => key,
-            Some(Step::Index(_)) | None => "",
-        }
+        self.0.last().filter(|part| !is_index(part)).map_or("", String::as_str)
     }
 
+    /// Returns the value at this path, or the innermost table or list on the way that exists.
     pub fn deepest<'a>(&self, root: &'a Value) -> &'a Value {
+        let next = |value: &'a Value, part: &String| match value {
+            Value::Dict(_, dict) => dict.get(part),
+            Value::Array(_, items) => items.get(part.parse::<usize>().ok()?),
+            _ => None,
+        };
         let mut value = root;
-        for step in &self.0 {
-            let next = match (step, value) {
-                (Step::Key(key), Value::Dict(_, dict)) => dict.get(key),
-                (Step::Index(index), Value::Array(_, items)) => items.get(*index),
-                (Step::Index(index), Value::Dict(_, dict)) => dict.get(&index.to_string()),
-                _ => None,
-            };
-            match next {
-                Some(next) => value = next,
-                None => return value,
+        for part in &self.0 {
+            match next(value, part) {
+                Some(inner) => value = inner,
+                None => break,
             }
         }
         value
     }
 }
 
+fn is_index(part: &str) -> bool {
+    part.parse::<usize>().is_ok()
+}
+
 impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, step) in self.0.iter().enumerate() {
-            match step {
-                Step::Key(key) if place == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
+        for (place, part) in self.0.iter().enumerate() {
+            match part {
+                part if is_index(part) => write!(f, "[{part}]")?,
+                part if place == 0 => f.write_str(part)?,
+                part => write!(f, ".{part}")?,
             }
         }
         Ok(())

@@ -185,7 +185,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
     Problems::check(check(Schema::new(&schema), root, |tag| origin_of(figment, tag)))?;
     // What a schema does not say, such as the form of an interval, the types themselves refuse.
     let mut config = root.deserialize::<Config>().map_err(|error| {
-        let path = KeyPath::from_parts(error.path.iter().map(String::as_str));
+        let path = KeyPath::from_parts(error.path.clone());
         let origin = origin_of(figment, path.deepest(root).tag());
         let words = match error.kind.to_string() {
             words if words.contains("invalid socket address") => {

@@ -121,22 +121,7 @@ fn may_hold_a_secret(header: &str) -> bool {
 }
 
 fn inline(value: &Value) -> String {
-    match value {
-        Value::String(_, text) => quoted(text),
-        Value::Char(_, character) => quoted(&character.to_string()),
-        Value::Bool(_, yes) => yes.to_string(),
-        Value::Num(_, figure) => number(*figure),
-        Value::Empty(..) => quoted(""),
-        Value::Dict(_, dict) if dict.is_empty() => "{}".to_owned(),
-        Value::Dict(_, dict) => {
-            let entries: Vec<String> =
-                dict.iter().map(|(name, value)| format!("{} = {}", key(name), inline(value))).collect();
-            format!("{{ {} }}", entries.join(", "))
-        }
-        Value::Array(_, items) => {
-            format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", "))
-        }
-    }
+    toml::Value::try_from(value).map_or_else(|_| quoted(""), |value| value.to_string())
 }
 
 fn quoted(text: &str) -> String {
