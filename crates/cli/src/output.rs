@@ -14,7 +14,7 @@ use candlewick_sdk::MoneyScale;
 use console::Term;
 use serde::Serialize;
 use std::fmt::Display;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -111,6 +111,26 @@ pub(crate) fn write_file(
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     write_whole_file(path, write).map_err(|error| unwritable(flag, path, error))
+}
+
+/// Writes all files into a new folder atomically: it gets its name once they are complete.
+pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
+    let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let partial = folder.with_file_name(format!(".{name}.partial-{}", std::process::id()));
+    fs::create_dir(&partial)?;
+    let written = files.iter().try_for_each(|(name, text)| {
+        let path = partial.join(name);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let mut file = File::create_new(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let written = written.and_then(|()| fs::rename(&partial, folder));
+    if written.is_err() {
+        // A failed cleanup does not change the outcome.
+        let _ = fs::remove_dir_all(&partial);
+    }
+    written
 }
 
 fn unwritable(flag: &str, path: &Path, error: io::Error) -> Failure {

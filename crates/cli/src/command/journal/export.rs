@@ -4,7 +4,7 @@ use crate::command::trades::to_csv;
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::journal::{JournalArguments, block_on};
-use crate::output::show;
+use crate::output::{show, write_folder};
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine};
@@ -13,8 +13,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fmt;
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Of which journal, and where to.
 #[derive(Debug, Args)]
@@ -68,7 +67,7 @@ pub(super) fn run(arguments: &ExportArguments, context: &Context<'_>) -> Result<
         (format!("intents.{ending}"), text_of(&every.iter().collect::<Vec<_>>(), arguments.format)?),
         ("figures.json".to_owned(), figures + "\n"),
     ];
-    write(folder, &files)
+    write_folder(folder, &files)
         .map_err(|error| Failure::configuration(format!("cannot write {}: {error}", folder.display())))?;
     let exported = Exported { folder: folder.clone(), trades: trades.len(), intents: every.len() };
     show(&exported, context.global)
@@ -86,24 +85,6 @@ fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
         text.push('\n');
     }
     Ok(text)
-}
-
-/// Writes all files into a new folder atomically: it gets its name once they are complete.
-fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
-    let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let partial = folder.with_file_name(format!(".{name}.partial-{}", std::process::id()));
-    fs::create_dir(&partial)?;
-    let written = files.iter().try_for_each(|(name, text)| {
-        let mut file = fs::File::create_new(partial.join(name))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    });
-    let written = written.and_then(|()| fs::rename(&partial, folder));
-    if written.is_err() {
-        // That what is left cannot be removed would be no news.
-        let _ = fs::remove_dir_all(&partial);
-    }
-    written
 }
 
 impl fmt::Display for Exported {

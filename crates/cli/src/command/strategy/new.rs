@@ -3,11 +3,10 @@
 use super::member::Workspace;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, write_folder};
 use clap::Args;
 use serde_json::json;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Template files by their names in the crate.
@@ -104,7 +103,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         Some(workspace) => member_files(name, &source, workspace),
         None => files(name, &source)?,
     };
-    write(folder, &files).map_err(|error| {
+    write_folder(folder, &files).map_err(|error| {
         Failure::configuration(format!("the crate cannot be written here: {error}"))
             .help("nothing is left of it; work in a folder that you may write to")
     })?;
@@ -266,24 +265,6 @@ fn camel_case(name: &str) -> String {
         letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
     };
     name.split('-').map(capital).collect()
-}
-
-/// Writes all files into a new folder atomically: they are moved there once complete.
-fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
-    let partial = PathBuf::from(format!(".{}.partial-{}", folder.display(), std::process::id()));
-    fs::create_dir(&partial)?;
-    let write = |(name, text): &(String, String)| {
-        let file = partial.join(name);
-        file.parent().map_or(Ok(()), fs::create_dir_all)?;
-        fs::write(&file, text)?;
-        fs::File::open(&file)?.sync_all()
-    };
-    let written = files.iter().try_for_each(write).and_then(|()| fs::rename(&partial, folder));
-    if written.is_err() {
-        // That what is left cannot be removed would be no news.
-        let _ = fs::remove_dir_all(&partial);
-    }
-    written
 }
 
 #[cfg(test)]
