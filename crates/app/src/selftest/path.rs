@@ -1,10 +1,8 @@
 //! One path, from a seed to a verdict, through the whole backtest pipeline.
 
 use super::test_market::{DAYS, TestMarket, payout};
-use candlewick_backtest::{Backtest, BacktestSettings};
-use candlewick_engine::{
-    BotSettings, Entry, Interest, Recorder, RiskSettings, SessionSettings, StakeSettings, judge,
-};
+use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
+use candlewick_engine::{BotSettings, RiskSettings, SessionSettings, StakeSettings, judge};
 use candlewick_history::{GenerateSettings, Regime, generate, known_market};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
@@ -13,7 +11,6 @@ use candlewick_sdk::{
 };
 use candlewick_simulator::{Market, SimulationSettings};
 use candlewick_statistics::{EdgeTestPlan, Verdict};
-use std::io;
 
 const SYMBOL: &str = "BTCUSDT";
 /// 2026-01-05 00:00 UTC, a Monday.
@@ -48,18 +45,6 @@ impl Strategy for Follower {
     }
 }
 
-struct Unrecorded;
-
-impl Recorder for Unrecorded {
-    fn interest(&self) -> Interest {
-        Interest::AllButCandles
-    }
-
-    fn record(&mut self, _entry: Entry<'_>) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 pub(super) fn follow(test_market: &TestMarket, seed: u64) -> anyhow::Result<PathOutcome> {
     let candles = candles(test_market, seed)?;
     let symbols: Vec<Symbol> = candles.iter().map(CandleSeries::symbol).collect();
@@ -69,7 +54,7 @@ pub(super) fn follow(test_market: &TestMarket, seed: u64) -> anyhow::Result<Path
         candles.iter().map(|prices| Market { prices: prices.clone(), detail: Vec::new() }).collect();
     let backtest = Backtest::new(&settings, strategies, &vec![false; symbols.len()], &candles, markets)?;
     let header = settings.header(Vec::new(), None);
-    let finished = backtest.run(&header, &mut Unrecorded, &mut |_, _| {})?;
+    let finished = backtest.run(&header, &mut NullRecorder, &mut |_, _| {})?;
     let verdict = judge(finished.book.rows(), EdgeTestPlan::default()).verdict();
     let mut outcome = PathOutcome {
         is_shown: verdict == Verdict::EdgeShown,

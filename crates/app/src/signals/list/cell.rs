@@ -11,17 +11,16 @@ const GREEN: char = '\u{1f7e2}';
 const RED: char = '\u{1f534}';
 
 pub(super) fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
-    match (line.contains(ARROWS_UP), line.contains(ARROWS_DOWN)) {
-        (true, true) => Err("it has an arrow up and one down: leave one of them out".to_owned()),
-        (true, false) => Ok(Some(Direction::Buy)),
-        (false, true) => Ok(Some(Direction::Sell)),
-        (false, false) => Ok(None),
-    }
+    direction_of(line.contains(ARROWS_UP), line.contains(ARROWS_DOWN), "an arrow up and one down")
 }
 
 pub(super) fn circle_of(line: &str) -> Result<Option<Direction>, String> {
-    match (line.contains(GREEN), line.contains(RED)) {
-        (true, true) => Err("it has a green circle and a red one: leave one of them out".to_owned()),
+    direction_of(line.contains(GREEN), line.contains(RED), "a green circle and a red one")
+}
+
+fn direction_of(is_buy: bool, is_sell: bool, both: &str) -> Result<Option<Direction>, String> {
+    match (is_buy, is_sell) {
+        (true, true) => Err(format!("it has {both}: leave one of them out")),
         (true, false) => Ok(Some(Direction::Buy)),
         (false, true) => Ok(Some(Direction::Sell)),
         (false, false) => Ok(None),
