@@ -153,17 +153,12 @@ impl Layer {
         self.refuse_password()?;
         self.refuse_channel_secrets()?;
         let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
-        let Some(key) = SECRETS.iter().find(|key| broker.contains_key(**key)) else { return Ok(()) };
-        let problem =
-            format!("broker.{key} ({}): a secret does not belong in a configuration file", self.origin);
-        let variable = format!("{PREFIX}BROKER__{}", key.to_uppercase());
-        Err(AppError::invalid(problem).help(format!(
-            "remove it there and set {variable} in the environment, or broker.{key}_file to a file that only you can read"
-        )))
+        match SECRETS.iter().find(|key| broker.contains_key(**key)) {
+            Some(key) => Err(self.misplaced_secret(&format!("broker.{key}"))),
+            None => Ok(()),
+        }
     }
-}
 
-impl Layer {
     /// Rejects secrets of alert channels.
     ///
     /// The address of a Discord channel is a secret by itself.
@@ -174,24 +169,22 @@ impl Layer {
             let Value::Dict(_, channel) = channel else { continue };
             let is_discord = channel.get("kind").and_then(Value::as_str) == Some("discord");
             let url = channel.get("url").and_then(Value::as_str).unwrap_or_default();
-            let key = if channel.contains_key("secret") {
-                "secret"
-            } else if channel.contains_key("url") && (is_discord || cover(url).is_some()) {
-                "url"
-            } else {
-                continue;
-            };
-            let problem = format!(
-                "notify.channels.{name}.{key} ({}): a secret does not belong in a configuration file",
-                self.origin
-            );
-            let variable =
-                format!("{PREFIX}NOTIFY__CHANNELS__{}__{}", name.to_uppercase(), key.to_uppercase());
-            return Err(AppError::invalid(problem).help(format!(
-                "remove it there and set {variable} in the environment, or notify.channels.{name}.{key}_file to a file that only you can read"
-            )));
+            if channel.contains_key("secret") {
+                return Err(self.misplaced_secret(&format!("notify.channels.{name}.secret")));
+            }
+            if channel.contains_key("url") && (is_discord || cover(url).is_some()) {
+                return Err(self.misplaced_secret(&format!("notify.channels.{name}.url")));
+            }
         }
         Ok(())
+    }
+
+    fn misplaced_secret(&self, key: &str) -> AppError {
+        let problem = format!("{key} ({}): a secret does not belong in a configuration file", self.origin);
+        let variable = format!("{PREFIX}{}", key.replace('.', "__").to_uppercase());
+        AppError::invalid(problem).help(format!(
+            "remove it there and set {variable} in the environment, or {key}_file to a file that only you can read"
+        ))
     }
 
     /// Rejects a database password in a file or argument.
