@@ -1,6 +1,10 @@
 //! The loop over candles that every driver of a strategy uses.
 
-use crate::{Candle, CandleAnswer, CandleAnswers, Signal, Strategy, prefetch};
+use crate::{
+    Candle, Direction, Expiry, GateView, Interval, Millis, Price, Reason, ReasonTemplate, Settlement, Signal,
+    Strategy,
+};
+use std::ops::Deref;
 
 /// Prefetch distance in candles: about as many as one memory access takes.
 const AHEAD: usize = 48;
@@ -141,6 +145,212 @@ impl<S: Strategy> CandleLoop for S {
     }
 }
 
+/// Prefetches the first cache line of a value.
+///
+/// For loops over more data than fits the caches. Affects only the speed.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn prefetch<T>(soon: &T) {
+    safe_arch::prefetch_t0(soon);
+}
+
+/// Does nothing on other processors.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn prefetch<T>(_: &T) {}
+
+/// A signal together with the candle that triggered it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandleAnswer {
+    /// Open time of the candle.
+    pub candle_time: Millis,
+    /// The strategy's signal.
+    pub signal: Signal,
+}
+
+/// Signals in the order of their candles.
+///
+/// Cleared entries stay allocated and are reused by later ones.
+#[derive(Debug, Default)]
+pub struct CandleAnswers {
+    places: Vec<CandleAnswer>,
+    count: usize,
+}
+
+impl CandleAnswers {
+    /// Creates an empty list with this capacity.
+    pub fn with_capacity(answers: usize) -> Self {
+        Self { places: Vec::with_capacity(answers), count: 0 }
+    }
+
+    /// Removes all answers, but keeps their memory for reuse.
+    #[inline]
+    pub const fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Appends an answer.
+    #[inline]
+    pub fn push(&mut self, answer: CandleAnswer) {
+        self.list().push(answer);
+        self.count_list();
+    }
+
+    #[inline]
+    pub(crate) fn list(&mut self) -> &mut Vec<CandleAnswer> {
+        self.places.truncate(self.count);
+        &mut self.places
+    }
+
+    #[inline]
+    pub(crate) const fn count_list(&mut self) {
+        self.count = self.places.len();
+    }
+
+    /// Appends an answer whose reason is built from a template with these numbers.
+    ///
+    /// Overwrites a cleared entry in place if there is one.
+    #[inline]
+    pub fn push_of_template(
+        &mut self,
+        candle_time: Millis,
+        (direction, expiry): (Direction, Option<Expiry>),
+        template: &ReasonTemplate,
+        numbers: &[f64],
+    ) {
+        if self.count == self.places.len() {
+            self.add_place();
+        }
+        if let Some(CandleAnswer { candle_time: time, signal }) = self.places.get_mut(self.count) {
+            *time = candle_time;
+            signal.direction = direction;
+            signal.expiry = expiry;
+            signal.is_virtual = false;
+            signal.reason.become_one_of(template, numbers);
+            self.count += 1;
+        }
+    }
+
+    #[cold]
+    fn add_place(&mut self) {
+        let signal = Signal::with_reason(Direction::Buy, Reason::new(""));
+        self.places.push(CandleAnswer { candle_time: Millis::ZERO, signal });
+    }
+}
+
+impl Deref for CandleAnswers {
+    type Target = [CandleAnswer];
+
+    #[inline]
+    fn deref(&self) -> &[CandleAnswer] {
+        self.places.get(..self.count).unwrap_or_default()
+    }
+}
+
+/// Maximum number of candles per call: the number of bits in a `u64`.
+pub const MOST_TOGETHER: usize = 64;
+
+const FEW: usize = 4;
+
+/// A strategy that can answer many candles in one call.
+///
+/// It consists of a list of steps and applies each step to all candles before the next step. This
+/// is cheaper than walking the list for each candle.
+///
+/// # Safety
+/// The answer to a candle must be the one that [`Strategy::on_candle`] gives if these candles are
+/// fed one by one, and both may be called in any order. Not memory safety is at stake, but the
+/// validity of results: only this trait lets a strategy see a candle before it has answered the
+/// previous one. An author without `unsafe` code cannot implement it.
+#[expect(unsafe_code, reason = "whoever implements it promises what no type can hold him to")]
+pub unsafe trait AnswersTogether: Strategy {
+    /// Appends the answers to closed candles of the bot's series.
+    ///
+    /// The candles are consecutive, at most [`MOST_TOGETHER`].
+    fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
+}
+
+/// Wrapper that feeds a strategy several candles at once where possible.
+#[derive(Clone, Debug)]
+pub struct Together<S>(S);
+
+impl<S: AnswersTogether> Together<S> {
+    /// Wraps a strategy.
+    pub const fn new(strategy: S) -> Self {
+        Self(strategy)
+    }
+}
+
+// No advice to an author whose type is no strategy.
+#[diagnostic::do_not_recommend]
+impl<S: AnswersTogether> Strategy for Together<S> {
+    fn warmup(&self) -> usize {
+        self.0.warmup()
+    }
+
+    // The body of the loop over candles: see docs/performance.md.
+    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[inline(always)]
+    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+        self.0.on_candle(candle)
+    }
+
+    fn longer_intervals(&self) -> &[Interval] {
+        self.0.longer_intervals()
+    }
+
+    fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
+        self.0.on_longer_candle(interval, candle);
+    }
+
+    fn on_price(&mut self, price: &Price) -> Option<Signal> {
+        self.0.on_price(price)
+    }
+
+    fn on_settled(&mut self, settlement: &Settlement) {
+        self.0.on_settled(settlement);
+    }
+
+    fn wants_settlements(&self) -> bool {
+        self.0.wants_settlements()
+    }
+
+    fn expiries(&self) -> Vec<Option<Expiry>> {
+        self.0.expiries()
+    }
+
+    fn is_gate_closed(&self) -> bool {
+        self.0.is_gate_closed()
+    }
+
+    fn gate(&self) -> Option<GateView> {
+        self.0.gate()
+    }
+
+    fn indicators(&self) -> Vec<(&str, f64)> {
+        self.0.indicators()
+    }
+
+    fn answer_several(
+        &mut self,
+        Several { candles, most }: Several<'_>,
+        answers: &mut CandleAnswers,
+    ) -> Option<usize> {
+        if candles.len() < FEW {
+            return None;
+        }
+        let mut shown = 0;
+        for together in candles.chunks(MOST_TOGETHER) {
+            self.0.answer_together(together, answers);
+            shown += together.len();
+            if answers.len() >= most {
+                break;
+            }
+        }
+        Some(shown)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,5 +427,98 @@ mod tests {
         check(&[0, 3, 5], 4, (Some(5), 2));
         check(&[0, 3, 5], 6, (None, 3));
         check(&[0, 3, 5], 60, (None, 3));
+    }
+
+    #[test]
+    fn an_answer_is_the_same_in_whosever_place_it_is() {
+        let expiry = Expiry {
+            close_type: "05:00".parse().unwrap(),
+            expiration_type: crate::ExpirationType::TimeFixed,
+        };
+        let templates = ReasonTemplate::together([("low", vec!["rsi", "level"]), ("high", vec!["rsi"])]);
+        let at = |time, signal| CandleAnswer { candle_time: Millis::new(time), signal };
+        let full = (0..5).fold(Signal::sell("fixed"), |signal, n| signal.with("n", f64::from(n)));
+        let alone = ReasonTemplate::new("alone", ["a", "b", "c"]).with_numbers(&[7.0, 8.0, 9.0]);
+        let before = [
+            full.expiring(expiry).as_virtual(),
+            Signal::with_reason(Direction::Sell, alone),
+            Signal::with_reason(Direction::Buy, templates[0].with_numbers(&[1.0, 2.0])),
+            Signal::with_reason(Direction::Sell, templates[1].with_numbers(&[3.0])).as_virtual(),
+        ];
+        let mut answers = CandleAnswers::with_capacity(2);
+        for (template, numbers) in
+            [(&templates[0], &[28.5, 30.0][..]), (&templates[1], &[71.0]), (&templates[0], &[])]
+        {
+            for count in 0..before.len() {
+                answers.clear();
+                assert!(answers.is_empty());
+                before[..=count].iter().for_each(|signal| answers.push(at(1, signal.clone())));
+                assert_eq!(answers.len(), count + 1);
+                answers.clear();
+                // As many as there were, and one more.
+                let times = 2..count as i64 + 4;
+                times.clone().for_each(|time| {
+                    answers.push_of_template(Millis::new(time), (Direction::Buy, None), template, numbers);
+                });
+                let signal = Signal::with_reason(Direction::Buy, template.with_numbers(numbers));
+                assert_eq!(answers[..], times.map(|time| at(time, signal.clone())).collect::<Vec<_>>());
+                for answer in &*answers {
+                    let reason = &answer.signal.reason;
+                    assert_eq!(reason.padded_values(), signal.reason.padded_values());
+                    assert!(reason.shares_words_with(&signal.reason) && !reason.is_cut());
+                }
+            }
+        }
+    }
+
+    /// Answers each candle whose close is whole, and notes how many it is shown together.
+    #[derive(Default)]
+    struct Whole {
+        together: Vec<usize>,
+    }
+
+    impl Strategy for Whole {
+        fn warmup(&self) -> usize {
+            0
+        }
+
+        fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
+            (candle.close().fract() == 0.0).then(|| Signal::buy("whole").with("close", candle.close()))
+        }
+    }
+
+    #[expect(unsafe_code, reason = "each answer is that of the candle alone")]
+    unsafe impl AnswersTogether for Whole {
+        fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
+            self.together.push(candles.len());
+            for candle in candles {
+                if let Some(signal) = self.on_candle(candle) {
+                    answers.push(CandleAnswer { candle_time: candle.time(), signal });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_shown_many_at_a_time_until_there_are_as_many_answers_as_may_be() {
+        let closes: Vec<f64> = (1..=200).map(|place| f64::from(place) / 40.0).collect();
+        let candles = from_closes(&closes);
+        // Whole at the candles 40, 80, 120, 160 and 200.
+        for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
+            let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
+            assert_eq!(strategy.on_candles_ahead(&candles, most, &mut answers), expected, "{most}");
+            let times: Vec<_> = answers.iter().map(|answer| answer.candle_time).collect();
+            let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());
+            assert_eq!(times, whole.collect::<Vec<_>>(), "{most}");
+            assert_eq!(strategy.0.together.iter().sum::<usize>(), expected);
+            assert!(strategy.0.together.iter().all(|count| *count <= MOST_TOGETHER));
+        }
+    }
+
+    #[test]
+    fn a_few_candles_are_shown_one_by_one() {
+        let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
+        assert_eq!(strategy.on_candles_ahead(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
+        assert_eq!((answers.len(), strategy.0.together.len()), (1, 0));
     }
 }

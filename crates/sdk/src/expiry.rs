@@ -1,6 +1,6 @@
 //! Expiry of a trade: the `closeType` code and the expiration type.
 
-use crate::meant_length::meant_length;
+use crate::interval::meant_length;
 use crate::{Interval, Millis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -88,86 +88,56 @@ extern crate self as candlewick_sdk;
 // Time and money.
 mod millis;
 mod money;
-mod payout;
 // The market.
-mod aliases;
-mod built_in;
 mod candle;
-mod candle_answers;
 mod candle_loop;
-mod closing;
 mod interval;
-mod longer;
-mod meant_length;
-mod plain_words;
-mod prefetch;
-mod price;
 mod resample;
 mod series;
 mod suggestion;
 mod symbol;
 mod text;
-mod visible;
 // A trade.
 mod condition;
-mod direction;
 mod expiry;
-mod fixed_text;
-mod gate_view;
 mod reason;
-mod settlement;
 mod signal;
 // A strategy.
 mod declaration;
-mod declared_strategy;
 pub mod indicator;
 pub mod parameters;
-mod parameters_mistake;
 mod registry;
 mod strategy;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
-mod together;
-mod trading_week;
 
-#[doc(hidden)]
-pub use aliases::{AliasContext, Counterpart, counterparts, find_setting};
-pub use built_in::wrong_folder;
-pub use candle::{Candle, CandleError, Ohlcv};
-pub use candle_answers::{CandleAnswer, CandleAnswers};
-pub use candle_loop::{CandleLoop, ShownCandles};
-pub use closing::closing_before;
-pub use condition::{Condition, ConditionSide};
-pub use declaration::{Comparison, Declaration, DeclaredEntry, DeclaredSeries, SeriesKey, SeriesPlace, Side};
-pub use declared_strategy::{DeclaredStrategy, SignalRule};
-pub use direction::{Direction, DirectionError};
+pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, price_text};
+pub use candle_loop::{
+    AnswersTogether, CandleAnswer, CandleAnswers, CandleLoop, MOST_TOGETHER, ShownCandles, Together, prefetch,
+};
+pub use condition::{Condition, ConditionSide, EndedSignal, GateMove, GateView};
+pub use declaration::{
+    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, SeriesKey, SeriesPlace, Side,
+    SignalRule,
+};
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
-pub use fixed_text::FixedText;
-pub use gate_view::{EndedSignal, GateMove, GateView};
 pub use interval::{Interval, IntervalError};
-pub use longer::LongerCandles;
 pub use millis::Millis;
-pub use money::{Money, MoneyError, MoneyScale};
+pub use money::{Money, MoneyError, MoneyScale, Payout, PayoutError};
 pub use parameters::{Parameter, Parameters};
-pub use payout::{Payout, PayoutError};
-#[doc(hidden)]
-pub use plain_words::{plain_words, value_of_message};
-pub use prefetch::prefetch;
-pub use price::{Price, compare_prices, price_text};
 pub use reason::{Reason, ReasonTemplate};
-pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry};
-pub use resample::{LongerRule, ResampleCounts, ResampleError, Resampler, Staleness};
-pub use series::{CandleSeries, Series, SeriesError};
-pub use settlement::{Outcome, Settlement};
-pub use signal::Signal;
+pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry, wrong_folder};
+pub use resample::{LongerCandles, LongerRule, ResampleCounts, ResampleError, Resampler, Staleness};
+pub use series::{CandleSeries, Series, SeriesError, closing_before};
+pub use signal::{Direction, DirectionError, FixedText, Outcome, Settlement, Signal};
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 #[doc(hidden)]
-pub use suggestion::{edit_distance, find_key, nearest, suggest};
-pub use symbol::{Symbol, SymbolError};
-pub use text::Text;
-pub use together::{AnswersTogether, MOST_TOGETHER, Together};
-pub use trading_week::{CURRENCIES, OTC_SUFFIXES, TradingWeek};
-pub use visible::{is_hidden, text_of_cell, visible, visible_cell};
+pub use suggestion::{
+    AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest, plain_words,
+    suggest, value_of_message,
+};
+pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
+pub use text::{Text, is_hidden, text_of_cell, visible, visible_cell};
 
 // Re-exported so that a strategy crate needs no dependency but this one; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

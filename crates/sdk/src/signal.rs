@@ -1,6 +1,9 @@
-//! Signals: a strategy's requests for trades.
+//! Signals, a strategy's requests for trades, and their settlements.
 
-use crate::{Direction, Expiry, FixedText, Reason};
+use crate::{Expiry, Millis, Money, Reason};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// A strategy's request for a trade: direction, reason and optional expiry.
 ///
@@ -68,4 +71,128 @@ impl Signal {
         self.expiry = Some(expiry);
         self
     }
+}
+
+/// Static text: words of a [`Signal`](crate::Signal) and names of its numbers.
+///
+/// A string literal is one. Signals add only numbers to it, so that a strategy allocates nothing
+/// per candle. Texts known only at run time need a [`ReasonTemplate`](crate::ReasonTemplate),
+/// created once with the strategy.
+#[diagnostic::on_unimplemented(
+    message = "the words of a signal are part of the program, and `{Self}` is made while it runs",
+    label = "use a literal: `Signal::buy(\"rose\")`",
+    note = "what differs from candle to candle is a number with a name: `Signal::buy(\"rose\").with(\"change\", change)`",
+    note = "words that a user wrote come from a `ReasonTemplate`: `Signal::with_reason(direction, template.with_numbers(&[change]))`"
+)]
+pub trait FixedText {
+    /// Returns the text.
+    fn text(self) -> &'static str;
+}
+
+impl FixedText for &'static str {
+    #[inline]
+    fn text(self) -> &'static str {
+        self
+    }
+}
+
+/// Direction of a bet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Direction {
+    /// Bet on a close price above the open price.
+    Buy,
+    /// Bet on a close price below the open price.
+    Sell,
+}
+
+/// Parse error of a [`Direction`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not a direction: use BUY or SELL")]
+pub struct DirectionError {
+    text: String,
+}
+
+impl Direction {
+    /// Returns the venue's spelling (`observed: values`).
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Buy => "BUY",
+            Self::Sell => "SELL",
+        }
+    }
+
+    /// Returns the opposite direction.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Buy => Self::Sell,
+            Self::Sell => Self::Buy,
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Direction {
+    type Err = DirectionError;
+    fn from_str(text: &str) -> Result<Self, DirectionError> {
+        match text {
+            "BUY" => Ok(Self::Buy),
+            "SELL" => Ok(Self::Sell),
+            _ => Err(DirectionError { text: text.chars().take(32).collect() }),
+        }
+    }
+}
+
+/// Final outcome of a trade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Outcome {
+    /// The bet was right: stake and profit are paid out.
+    Won,
+    /// The bet was wrong: the stake is lost.
+    Lost,
+    /// Equal prices: the stake is returned.
+    Draw,
+    /// Cancelled by the venue: the stake is returned.
+    Cancelled,
+}
+
+impl Outcome {
+    /// All outcomes in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Draw, Self::Cancelled];
+
+    /// Returns the venue's spelling (`observed: values`).
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Won => "WON",
+            Self::Lost => "LOST",
+            Self::Draw => "DRAW",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Settlement of one of the bot's own trades.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settlement {
+    /// Direction of the bet.
+    pub direction: Direction,
+    /// Time of the signal.
+    pub decision_time: Millis,
+    /// Outcome of the trade.
+    pub outcome: Outcome,
+    /// Net profit: positive for a win, minus the stake for a loss, otherwise zero.
+    pub profit: Money,
 }

@@ -1,8 +1,9 @@
-//! Trading pairs.
+//! Trading pairs and the trading hours of their markets.
 
-use crate::{Text, is_hidden};
+use crate::{Millis, Text, is_hidden};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 /// Name of a trading pair, exactly as the venue writes it.
@@ -65,6 +66,100 @@ impl From<Symbol> for String {
     }
 }
 
+/// Suffixes of pairs priced all week, as used by venues and other sources.
+pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
+/// Currencies whose pairs are closed at the weekend.
+///
+/// Journal replays depend on this list, so it must never grow.
+pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
+
+/// Trading hours of a market.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TradingWeek {
+    /// All week.
+    #[default]
+    Always,
+    /// Currency hours: Sunday 17:00 to Friday 17:00 in New York, ignoring holidays.
+    Currencies,
+}
+
+impl TradingWeek {
+    /// Returns the trading week of a symbol.
+    ///
+    /// Pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
+    pub fn of_symbol(symbol: Symbol) -> Self {
+        let name = symbol.as_str();
+        let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
+        let is_pair = pair.is_some_and(|(_, quote)| CURRENCIES.contains(&quote));
+        if is_pair { Self::Currencies } else { Self::Always }
+    }
+
+    /// Returns the open-market time between two moments.
+    ///
+    /// ```
+    /// use candlewick_sdk::{Millis, TradingWeek};
+    ///
+    /// // 2026-01-09, a Friday of winter: until 22:00 UTC.
+    /// let friday = Millis::new(1_767_916_800_000);
+    /// assert_eq!(TradingWeek::Currencies.open_time(&(friday..friday + Millis::DAY)), Millis::HOUR * 22);
+    /// assert_eq!(TradingWeek::Always.open_time(&(friday..friday + Millis::DAY)), Millis::DAY);
+    /// ```
+    pub fn open_time(self, range: &Range<Millis>) -> Millis {
+        let length = range.end - range.start;
+        if self == Self::Always || range.is_empty() {
+            return length;
+        }
+        let day = |moment: Millis| moment.get().div_euclid(Millis::DAY.get());
+        // The previous Friday: its weekend may extend into the range.
+        let first = day(range.start) - (day(range.start) - FRIDAY).rem_euclid(7);
+        let weekends = (first..=day(range.end)).step_by(7);
+        weekends.fold(length, |open, friday| {
+            let start = five_in_new_york(friday).max(range.start);
+            let end = five_in_new_york(friday + 2).min(range.end);
+            if start < end { open - (end - start) } else { open }
+        })
+    }
+}
+
+/// 1970-01-02, in days since 1970-01-01.
+const FRIDAY: i64 = 1;
+
+fn five_in_new_york(day: i64) -> Millis {
+    let hour = if is_summer_in_new_york(day) { 21 } else { 22 };
+    Millis::DAY * day + Millis::HOUR * hour
+}
+
+/// Returns whether New York has daylight saving time in the afternoon of a day.
+///
+/// `day` counts from 1970-01-01. Uses the rules since 1987.
+fn is_summer_in_new_york(day: i64) -> bool {
+    let (year, month, date) = date_of(day);
+    // The date of the last Sunday, today included; below 1 if that was in the month before.
+    let sunday = date - (day + 4).rem_euclid(7);
+    match (year, month) {
+        (2007.., 3) => sunday >= 8,
+        (2007.., 11) => sunday < 1,
+        (..2007, 4) => sunday >= 1,
+        (..2007, 10) => sunday < 25,
+        (2007.., 4..=10) | (..2007, 5..=9) => true,
+        _ => false,
+    }
+}
+
+/// Returns year, month and date of a day since 1970-01-01.
+///
+/// Source: "`civil_from_days`", Howard Hinnant, chrono-compatible low-level date algorithms.
+const fn date_of(day: i64) -> (i64, i64, i64) {
+    let shifted = day + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let date = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (year + era * 400 + next, month, date)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +174,52 @@ mod tests {
         {
             assert!(Symbol::new(name).is_err(), "{name:?}");
         }
+    }
+
+    #[test]
+    fn knows_dates_and_the_summer_of_new_york() {
+        for (day, date, is_summer) in [
+            (0, (1970, 1, 1), false),
+            (20_461, (2026, 1, 8), false),
+            (20_519, (2026, 3, 7), false),
+            (20_520, (2026, 3, 8), true),
+            (20_757, (2026, 10, 31), true),
+            (20_758, (2026, 11, 1), false),
+            (13_239, (2006, 4, 1), false),
+            (13_240, (2006, 4, 2), true),
+            (13_450, (2006, 10, 29), false),
+            (-1, (1969, 12, 31), false),
+            (11_016, (2000, 2, 29), false),
+        ] {
+            assert_eq!((date_of(day), is_summer_in_new_york(day)), (date, is_summer), "{day}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_currencies_rest_at_the_weekend() {
+        let week = |name: &str| TradingWeek::of_symbol(name.parse().unwrap());
+        for name in ["EURUSD", "NZDCHF"] {
+            assert_eq!(week(name), TradingWeek::Currencies, "{name}");
+        }
+        for name in ["EURUSD.OTC", "BTCUSDT", "XAUUSD", "USDMXN", "EUR", "é€"] {
+            assert_eq!(week(name), TradingWeek::Always, "{name}");
+        }
+    }
+
+    #[test]
+    fn open_time_leaves_weekends_out() {
+        // 2026-07-10, a Friday of summer.
+        let friday = Millis::DAY * 20_644;
+        let hours = |from: i64, until: i64| {
+            let range = friday + Millis::HOUR * from..friday + Millis::HOUR * until;
+            TradingWeek::Currencies.open_time(&range).get() / Millis::HOUR.get()
+        };
+        // Closed from 21:00 on Friday to 21:00 on Sunday.
+        assert_eq!([hours(0, 24), hours(20, 24), hours(24, 48), hours(48, 72)], [21, 1, 0, 3]);
+        assert_eq!(
+            [hours(30, 31), hours(0, 168), hours(-24, 0), hours(0, 31 * 24)],
+            [0, 120, 24, 31 * 24 - 5 * 48]
+        );
+        assert_eq!(hours(5, 5), 0);
     }
 }

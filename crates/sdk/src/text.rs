@@ -1,6 +1,7 @@
-//! Short inline strings with `Copy`, so that the hot path does not allocate.
+//! Short inline strings, and safe display of external text.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -83,14 +84,154 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
     }
 }
 
+/// Blank characters that are not controls. `char::escape_debug` keeps them.
+const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
+
+/// Returns whether a character is invisible or affects its surroundings.
+///
+/// Controls (cursor escapes, line ends), direction marks, characters without width or ink,
+/// combining marks, and unassigned code points.
+pub fn is_hidden(letter: char) -> bool {
+    match letter {
+        ' '..='~' => false,
+        other => BLANK_LETTERS.contains(&other) || other.escape_debug().len() > 1,
+    }
+}
+
+/// The text with each hidden character written out, such as `\u{1b}` or `\n`: one line that does nothing but stand there.
+/// What needs no change is not copied; what was written out stays as it is when it comes here again.
+///
+/// ```
+/// # use candlewick_sdk::visible;
+/// assert_eq!(visible("EURUSD.OTC"), "EURUSD.OTC");
+/// assert_eq!(visible("won\u{1b}[2J\nlost"), "won\\u{1b}[2J\\nlost");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match letter {
+            blank if BLANK_LETTERS.contains(&blank) => shown.extend(blank.escape_unicode()),
+            hidden if is_hidden(hidden) => shown.extend(hidden.escape_debug()),
+            other => shown.push(other),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Returns the text as a safe CSV cell.
+///
+/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate
+/// (`=`, `+`, `-`, `@`), except numbers, negative ones included. A text that already has such a `'`
+/// gets another one, so that [`text_of_cell`] restores the original.
+pub fn visible_cell(text: &str) -> Cow<'_, str> {
+    let shown = visible(text);
+    let is_formula = is_formula(shown.trim_start_matches('\''));
+    if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
+}
+
+/// The text of a cell that [`visible_cell`] wrote; hidden characters stay written out.
+///
+/// ```
+/// # use candlewick_sdk::{text_of_cell, visible_cell};
+/// assert_eq!(text_of_cell(&visible_cell("-x")), "-x");
+/// ```
+pub fn text_of_cell(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|text| is_formula(text.trim_start_matches('\''))).unwrap_or(cell)
+}
+
+fn is_formula(text: &str) -> bool {
+    let is_number = || text.contains(|letter: char| letter.is_ascii_digit()) && text.parse::<f64>().is_ok();
+    text.starts_with(['=', '+', '-', '@']) && !is_number()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn text_that_does_not_fit_is_refused_or_cut_at_a_character() {
         assert_eq!(Text::<3>::new("abcd"), None);
         assert_eq!(Text::<3>::truncated("aéé").as_str(), "aé");
         assert_eq!(Text::<8>::new("EURUSD").map(|t| t.as_str().to_owned()), Some("EURUSD".to_owned()));
+    }
+
+    #[test]
+    fn what_shows_itself_stays_as_it_is() {
+        for text in ["", "a \"b\" 'c' \\ d", "Überschuß 5 %", "売り → 買い", "🕯", "\\u{1b}"] {
+            assert!(matches!(visible(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_hidden_character_is_told_by_its_number() {
+        // Controls, marks of direction, invisible ones, line ends, blanks: by the tables of the Unicode standard.
+        let ranges = [
+            0x00..=0x1f,
+            0x7f..=0x9f,
+            0xad..=0xad,
+            0x61c..=0x61c,
+            0x115f..=0x1160,
+            0x180e..=0x180e,
+            0x200b..=0x200f,
+            0x2028..=0x202e,
+            0x2060..=0x206f,
+            0x3164..=0x3164,
+            0xfe00..=0xfe0f,
+            0xfeff..=0xfeff,
+            0xfff9..=0xfffb,
+            0xe_0001..=0xe_007f,
+            0xe_0100..=0xe_01ef,
+        ];
+        for letter in ranges.into_iter().flatten().filter_map(char::from_u32) {
+            let text = format!("a{letter}b");
+            let shown = visible(&text);
+            let number = format!("a\\u{{{:x}}}b", u32::from(letter));
+            let short = matches!(letter, '\0' | '\t' | '\n' | '\r');
+            assert!(*shown == number || short && shown.len() == 4, "{number} is shown as {shown}");
+            assert!(!shown.contains(letter));
+        }
+    }
+
+    #[test]
+    fn a_cell_is_no_formula_and_a_number_stays_one() {
+        for number in ["-10.00", "+1.5", "-1e-7", "0", "-0"] {
+            assert_eq!(visible_cell(number), number);
+        }
+        for (text, expected) in [
+            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
+            ("@SUM(1)", "'@SUM(1)"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2+3", "'-2+3"),
+            ("-inf", "'-inf"),
+            ("\t=1", "\\t=1"),
+            ("\r=1", "\\r=1"),
+            ("btc-rsi", "btc-rsi"),
+            ("'-2+3", "''-2+3"),
+            ("'-2", "'-2"),
+            ("'quoted'", "'quoted'"),
+        ] {
+            assert_eq!(visible_cell(text), expected, "{text:?}");
+            assert_eq!(text_of_cell(expected), visible(text), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_hidden_is_left_and_twice_is_once(letters in proptest::collection::vec(any::<char>(), 0..40)) {
+            let text: String = letters.into_iter().collect();
+            let once = visible(&text).into_owned();
+            prop_assert!(!once.chars().any(is_hidden), "{once:?}");
+            prop_assert_eq!(visible(&once), once.as_str());
+        }
+
+        #[test]
+        fn a_cell_gives_back_its_text(text in "['=+@a1-]{0,6}") {
+            let cell = visible_cell(&text).into_owned();
+            prop_assert_eq!(text_of_cell(&cell), text.as_str());
+        }
     }
 }

@@ -1,4 +1,6 @@
-//! Running mean and standard deviation, shared by Bollinger Bands and z-score.
+//! Standard deviations: Bollinger Bands and z-score.
+
+use super::{IndicatorError, checked_period, is_usable};
 
 /// Number of windows between recomputations, which limit rounding errors.
 const REFRESH_WINDOWS: usize = 32;
@@ -75,5 +77,200 @@ impl Deviation {
 
     pub(super) fn period(&self) -> usize {
         self.window.len()
+    }
+}
+
+/// Moving average with bands at a number of standard deviations on both sides.
+///
+/// Matches TA-Lib `BBANDS` with a simple average. The deviation is that of the population, divided
+/// by `period`.
+#[derive(Clone, Debug)]
+pub struct Bollinger {
+    deviations: f64,
+    window: Deviation,
+}
+
+/// The three lines of a [`Bollinger`], in price units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BollingerBands {
+    /// Mean plus the deviations.
+    pub upper: f64,
+    /// Mean.
+    pub middle: f64,
+    /// Mean minus the deviations.
+    pub lower: f64,
+}
+
+impl Bollinger {
+    /// Creates bands over `period` values at `deviations` on both sides.
+    ///
+    /// Usually 20 and 2.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`] below 2; [`IndicatorError::ChangeDeviations`] outside (0,
+    /// 1000].
+    pub fn new(period: usize, deviations: f64) -> Result<Self, IndicatorError> {
+        let period = checked_period("bollinger", period, 2)?;
+        if !(deviations > 0.0 && deviations <= 1_000.0) {
+            return Err(IndicatorError::ChangeDeviations { deviations });
+        }
+        Ok(Self { deviations, window: Deviation::new(period) })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<BollingerBands> {
+        if !is_usable(value) {
+            return None;
+        }
+        let Moments { mean: middle, deviation } = self.window.update(value)?;
+        let distance = self.deviations * deviation;
+        Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
+    pub fn warmup(&self) -> usize {
+        self.window.period()
+    }
+}
+
+/// Distance of the value from the mean of the last values, in standard deviations.
+///
+/// The mean covers the last `period` values including the current one. The deviation is that of the
+/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of
+/// `period - 1`, and 0 if there is no deviation.
+///
+/// A value is outside a Bollinger band at `n` deviations if its z-score is beyond `n`.
+#[derive(Clone, Debug)]
+pub struct ZScore {
+    window: Deviation,
+}
+
+impl ZScore {
+    /// Creates a score over `period` values, at least 2; usually 20.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        Ok(Self { window: Deviation::new(checked_period("z-score", period, 2)?) })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<f64> {
+        if !is_usable(value) {
+            return None;
+        }
+        let Moments { mean, deviation } = self.window.update(value)?;
+        // Rounding alone is no distance, and could be many times as large as a deviation that is rounding, too.
+        let bound = ((self.window.period() - 1) as f64).sqrt();
+        Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
+    pub fn warmup(&self) -> usize {
+        self.window.period()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Candle;
+    use crate::indicator::tests::{COUNT, END, check, series};
+    use crate::testkit::random_walk;
+    use proptest::prelude::*;
+    use ta_lib::Core;
+
+    #[test]
+    fn the_deviation_is_the_populations() {
+        // Mean of 2, 4, 4, 4, 5, 5, 7, 9 is 5, the population's deviation 2 (the sample's would be 2.14).
+        let mut bollinger = Bollinger::new(8, 1.5).unwrap();
+        let last = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|value| bollinger.update(value))[7].unwrap();
+        for (line, expected) in [(last.upper, 8.0), (last.middle, 5.0), (last.lower, 2.0)] {
+            assert!((line - expected).abs() < 1e-12, "{last:?}");
+        }
+    }
+
+    #[test]
+    fn the_bands_meet_where_nothing_has_moved_for_a_window() {
+        let mut bollinger = Bollinger::new(46, 2.5).unwrap();
+        for candle in random_walk(7, 300) {
+            bollinger.update(candle.close());
+        }
+        let last = (0..50).filter_map(|_| bollinger.update(1.1)).last();
+        assert_eq!(last, Some(BollingerBands { upper: 1.1, middle: 1.1, lower: 1.1 }));
+    }
+
+    #[test]
+    fn rounding_errors_of_a_jump_and_of_many_candles_are_lost_again() {
+        let mut bollinger = Bollinger::new(20, 1.0).unwrap();
+        let mut closes: Vec<f64> = random_walk(9, 300_000).iter().map(Candle::close).collect();
+        // A price 1,000 times as high, for one candle and again for one half-way.
+        closes.iter_mut().step_by(150_000).for_each(|close| *close *= 1_000.0);
+        for (index, close) in closes.iter().enumerate() {
+            let Some(bands) = bollinger.update(*close) else { continue };
+            let window = &closes[index - 19..=index];
+            let mean = window.iter().sum::<f64>() / 20.0;
+            let variance = window.iter().map(|close| (close - mean) * (close - mean)).sum::<f64>() / 20.0;
+            let (deviation, expected) = (bands.upper - bands.middle, variance.sqrt());
+            assert!((deviation - expected).abs() <= 1e-8 * expected, "{index}: {deviation} {expected}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_those_of_the_ports_mean_and_deviation(
+            seed: u64, exponent in -6..6_i32, period in 5..60_usize,
+        ) {
+            // Where prices stand still the port's deviation is its rounding errors: the walk stands still at its end only.
+            let candles = series(seed, 10_f64.powi(exponent), 340);
+            let candles = &candles[..340];
+            let closes: Vec<f64> = candles.iter().map(Candle::close).collect();
+            let mut expected = [0.0; COUNT];
+            for (index, window) in closes.windows(period).enumerate() {
+                let mean = window.iter().sum::<f64>() / period as f64;
+                let squares = window.iter().map(|close| (close - mean) * (close - mean)).sum::<f64>();
+                expected[index] = (window[period - 1] - mean) / (squares / period as f64).sqrt();
+            }
+            let mut z_score = ZScore::new(period).unwrap();
+            // 1e-9 of the price is more of a deviation: the scale says how much.
+            check(candles, (z_score.warmup(), 1_000.0), [&expected], |candle| Some([z_score.update(candle.close())?]));
+
+            let (mut mean, mut deviation, core) = ([0.0; COUNT], [0.0; COUNT], Core::new());
+            let end = END - 60;
+            core.sma(0, end, &closes, period as i32, &mut mean).unwrap();
+            core.stddev(0, end, &closes, period as i32, 1.0, &mut deviation).unwrap();
+            let mut z_score = ZScore::new(period).unwrap();
+            for (index, close) in closes.iter().enumerate() {
+                let Some(score) = z_score.update(*close) else { continue };
+                let (mean, deviation) = (mean[index + 1 - period], deviation[index + 1 - period]);
+                // The port subtracts squares: its deviation is right to some 1e-7 of the price.
+                prop_assert!((score * deviation - (close - mean)).abs() < 1e-6 * close, "{index}: {score}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_score_is_in_deviations_by_hand() {
+        // Mean 5 and deviation 2: 9 lies two of them above. Then a 2 goes and a 2 comes.
+        let mut z_score = ZScore::new(8).unwrap();
+        let answers = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0, 2.0].map(|value| z_score.update(value));
+        assert!(answers[..7].iter().all(Option::is_none));
+        assert!(
+            (answers[7].unwrap() - 2.0).abs() < 1e-12 && (answers[8].unwrap() + 1.5).abs() < 1e-12,
+            "{answers:?}"
+        );
+    }
+
+    #[test]
+    fn prices_that_stand_still_have_no_distance() {
+        let mut z_score = ZScore::new(5).unwrap();
+        let last = [1.3, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1].iter().map(|value| z_score.update(*value)).last();
+        assert_eq!(last, Some(Some(0.0)));
     }
 }

@@ -1,6 +1,6 @@
-//! Extremes of the last candles, shared by Donchian channel and Williams %R.
+//! Sliding-window folds, and the extremes of the last candles.
 
-use super::window::{Fold, Window};
+use super::{IndicatorError, checked_period, is_usable};
 use crate::Candle;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,5 +26,175 @@ impl Fold for Extremes {
     #[inline]
     fn then(self, later: Self) -> Self {
         Self { highest: self.highest.max(later.highest), lowest: self.lowest.min(later.lowest) }
+    }
+}
+
+pub(super) trait Fold: Copy + Default {
+    fn then(self, later: Self) -> Self;
+}
+
+/// Fold of the last `period` values.
+///
+/// Values come in blocks of `period`. A slot of the previous block contains its value folded with
+/// all later ones. The current block overwrites the slots that no window needs any more (van Herk
+/// 1992, Gil and Werman 1993: three folds per value for any period). Nothing is subtracted, so no
+/// rounding error accumulates.
+#[derive(Clone, Debug)]
+pub(super) struct Window<F> {
+    slots: Box<[F]>,
+    next: usize,
+    begun: F,
+    is_full: bool,
+}
+
+impl<F: Fold> Window<F> {
+    pub(super) fn new(period: usize) -> Self {
+        let slots = vec![F::default(); period].into_boxed_slice();
+        Self { slots, next: 0, begun: F::default(), is_full: false }
+    }
+
+    #[inline]
+    pub(super) fn update(&mut self, value: F) -> Option<F> {
+        self.slots[self.next] = value;
+        self.begun = if self.next == 0 { value } else { self.begun.then(value) };
+        self.next += 1;
+        if self.next == self.slots.len() {
+            self.end_block();
+            return Some(self.begun);
+        }
+        self.is_full.then(|| self.slots[self.next].then(self.begun))
+    }
+
+    fn end_block(&mut self) {
+        for earlier in (0..self.slots.len() - 1).rev() {
+            self.slots[earlier] = self.slots[earlier].then(self.slots[earlier + 1]);
+        }
+        (self.next, self.is_full) = (0, true);
+    }
+
+    pub(super) fn period(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+/// Highest high and lowest low of the last candles, including the current one.
+///
+/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and
+/// `MIN` of lows. A breakout is a close beyond the channel of the previous candle: the current one
+/// contains its own close.
+#[derive(Clone, Debug)]
+pub struct Donchian {
+    window: RecentExtremes,
+}
+
+/// The three lines of a [`Donchian`], in price units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DonchianChannel {
+    /// Highest high.
+    pub upper: f64,
+    /// Midpoint of the other two lines.
+    pub middle: f64,
+    /// Lowest low.
+    pub lower: f64,
+}
+
+impl Donchian {
+    /// Creates a channel over `period` candles, at least 1; usually 20.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        Ok(Self { window: RecentExtremes::new(checked_period("donchian", period, 1)?) })
+    }
+
+    /// Processes the next candle and returns the channel, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<DonchianChannel> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let Extremes { highest: upper, lowest: lower } = self.window.update(Extremes::of(candle))?;
+        Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older candles have no influence.
+    pub fn warmup(&self) -> usize {
+        self.window.period()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::from_closes;
+
+    /// The first and the last value of a stretch, and how many there are: an order that is lost would show.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Stretch(usize, usize, usize);
+
+    impl Fold for Stretch {
+        fn then(self, later: Self) -> Self {
+            assert_eq!(self.1 + 1, later.0, "stretches are folded in their order");
+            Self(self.0, later.1, self.2 + later.2)
+        }
+    }
+
+    #[test]
+    fn each_answer_is_of_the_last_values_and_no_others() {
+        for period in 1..9 {
+            let mut window = Window::new(period);
+            for value in 0..50 {
+                let expected = (value + 1 >= period).then(|| Stretch(value + 1 - period, value, period));
+                assert_eq!(
+                    window.update(Stretch(value, value, 1)),
+                    expected,
+                    "period {period}, value {value}"
+                );
+            }
+        }
+    }
+
+    /// A value whose folds are counted.
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Counted;
+
+    thread_local! {
+        static FOLDS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    impl Fold for Counted {
+        fn then(self, _: Self) -> Self {
+            FOLDS.set(FOLDS.get() + 1);
+            self
+        }
+    }
+
+    #[test]
+    fn a_value_costs_three_folds_at_most_whatever_the_period() {
+        for period in [1, 2, 20, 1_000] {
+            let mut window = Window::new(period);
+            FOLDS.set(0);
+            (0..10_000).for_each(|_| _ = window.update(Counted));
+            assert!(FOLDS.get() <= 30_000, "period {period}: {}", FOLDS.get());
+        }
+    }
+
+    #[test]
+    fn an_extreme_leaves_with_its_candle() {
+        let mut donchian = Donchian::new(2).unwrap();
+        // Each candle opens at the close before it, so the last two span three closes.
+        let answers: Vec<_> =
+            from_closes(&[5.0, 9.0, 7.0, 6.0, 2.0]).iter().map(|candle| donchian.update(candle)).collect();
+        let channel = |upper, middle, lower| Some(DonchianChannel { upper, middle, lower });
+        let expected = [
+            None,
+            channel(9.0, 7.0, 5.0),
+            channel(9.0, 7.0, 5.0),
+            channel(9.0, 7.5, 6.0),
+            channel(7.0, 4.5, 2.0),
+        ];
+        assert_eq!(answers, expected);
     }
 }

@@ -54,57 +54,25 @@
 //! Nothing is allocated after `new`. An update takes constant time (on average, where there is a window), but for [`Stochastic`] and
 //! [`Cci`], which look through their window.
 
-mod adx;
-mod atr;
-mod bollinger;
-mod cci;
+mod averages;
 mod deviation;
-mod donchian;
-mod ema;
-mod error;
 mod extremes;
-mod heikin_ashi;
-mod hull;
-mod keltner;
-mod macd;
+mod oscillators;
+mod sessions;
 #[cfg(test)]
-mod oracle;
-mod parabolic_sar;
-mod pivots;
-#[cfg(test)]
-mod reference;
-mod rsi;
-mod session_range;
-mod sma;
-mod smoothing;
-mod stochastic;
-mod supertrend;
-mod williams_r;
-mod window;
-mod wma;
-mod z_score;
+mod tests;
+mod trend;
 
-pub use adx::{Adx, AdxLines};
-pub use atr::Atr;
-pub use bollinger::{Bollinger, BollingerBands};
-pub use cci::Cci;
-pub use donchian::{Donchian, DonchianChannel};
-pub use ema::Ema;
-pub use error::IndicatorError;
-pub use heikin_ashi::HeikinAshi;
-pub use hull::Hull;
-pub use keltner::{Keltner, KeltnerChannel};
-pub use macd::{Macd, MacdLines};
-pub use parabolic_sar::{ParabolicSar, SarLine};
-pub use pivots::{PivotLevels, Pivots};
-pub use rsi::Rsi;
-pub use session_range::{Session, SessionRange};
-pub use sma::Sma;
-pub use stochastic::{Stochastic, StochasticLines};
-pub use supertrend::{Supertrend, SupertrendLine};
-pub use williams_r::WilliamsR;
-pub use wma::Wma;
-pub use z_score::ZScore;
+use crate::Millis;
+pub use averages::{Ema, Hull, Macd, MacdLines, Sma, Wma};
+pub use deviation::{Bollinger, BollingerBands, ZScore};
+pub use extremes::{Donchian, DonchianChannel};
+pub use oscillators::{Cci, Rsi, Stochastic, StochasticLines, WilliamsR};
+pub use sessions::{PivotLevels, Pivots, Session, SessionRange};
+pub use trend::{
+    Adx, AdxLines, Atr, HeikinAshi, Keltner, KeltnerChannel, ParabolicSar, SarLine, Supertrend,
+    SupertrendLine,
+};
 
 /// Largest accepted value.
 ///
@@ -119,4 +87,80 @@ fn is_usable(value: f64) -> bool {
 #[inline]
 fn are_usable(values: &[f64]) -> bool {
     values.iter().fold(true, |are, value| are & is_usable(*value))
+}
+
+/// Maximum period, as in TA-Lib.
+const LONGEST_PERIOD: usize = 100_000;
+
+/// Invalid settings of an indicator.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum IndicatorError {
+    /// A period is too short or too long.
+    #[error("{indicator}: period {period} is outside {least} to {LONGEST_PERIOD}")]
+    ChangePeriod {
+        /// Name of the indicator.
+        indicator: &'static str,
+        /// Requested period.
+        period: usize,
+        /// Minimum period.
+        least: usize,
+    },
+    /// The fast period is not shorter than the slow one.
+    #[error("{indicator}: fast period {fast} is not below slow period {slow}")]
+    OrderPeriods {
+        /// Name of the indicator.
+        indicator: &'static str,
+        /// Fast period.
+        fast: usize,
+        /// Slow period.
+        slow: usize,
+    },
+    /// The distance of the bands is out of range.
+    #[error("bollinger: {deviations} deviations is not a number above 0 and up to 1000")]
+    ChangeDeviations {
+        /// Requested distance in standard deviations.
+        deviations: f64,
+    },
+    /// The distance of the channel lines is out of range.
+    #[error("{indicator}: multiple {multiple} is not a number above 0 and up to 1000")]
+    ChangeMultiple {
+        /// Name of the indicator.
+        indicator: &'static str,
+        /// Requested multiple of the average range.
+        multiple: f64,
+    },
+    /// The acceleration of a stop is out of range.
+    #[error("parabolic sar: step {step} and limit {limit} are not above 0, in this order and up to 1")]
+    ChangeAcceleration {
+        /// Requested step.
+        step: f64,
+        /// Requested limit.
+        limit: f64,
+    },
+    /// A session starts outside a day, or lasts longer than one.
+    #[error(
+        "session range: start {start} ms is not from 0 to a day, or length {length} ms not above 0 and up to a day"
+    )]
+    ChangeSession {
+        /// Start of the session, from midnight UTC.
+        start: Millis,
+        /// Length of the session.
+        length: Millis,
+    },
+}
+
+fn checked_period(indicator: &'static str, period: usize, least: usize) -> Result<usize, IndicatorError> {
+    if (least..=LONGEST_PERIOD).contains(&period) {
+        Ok(period)
+    } else {
+        Err(IndicatorError::ChangePeriod { indicator, period, least })
+    }
+}
+
+fn checked_multiple(indicator: &'static str, multiple: f64) -> Result<f64, IndicatorError> {
+    if multiple > 0.0 && multiple <= 1_000.0 {
+        Ok(multiple)
+    } else {
+        Err(IndicatorError::ChangeMultiple { indicator, multiple })
+    }
 }

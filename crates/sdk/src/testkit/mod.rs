@@ -36,22 +36,17 @@
 
 mod allocator;
 mod candles;
-mod chance;
 mod checks;
-mod conformance;
 mod golden;
 #[cfg(test)]
 mod sample;
-mod signals;
 mod table;
 mod validation;
 
 pub use allocator::{Allocations, CountingAllocator};
 pub use candles::{at_interval, bot, flat, from_closes, gappy, random_walk, reverting, trending, wild};
-pub use checks::{assert_built_in, assert_passes_checks};
-pub use conformance::{Nonconformity, conformance};
-pub use golden::assert_golden;
-pub use signals::signals;
+pub use checks::{Nonconformity, assert_built_in, assert_passes_checks, conformance};
+pub use golden::{assert_golden, signals};
 pub use table::assert_signals;
 pub use validation::{
     Check, Checked, Decision, Finding, FirstRun, KnownUntil, Market, Position, Subject, Unseen, Validation,

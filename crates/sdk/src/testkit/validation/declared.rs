@@ -1,8 +1,7 @@
 //! Check that a strategy's declaration matches its signals.
 
-use super::bench::{Bench, Found, failed, passed};
 use super::subject::{Manner, Stop, Subject, guarded};
-use super::{Check, Checked, Finding};
+use super::{Bench, Check, Checked, Finding, Found, failed, passed};
 use crate::{Candle, Direction, ExpirationType, Expiry};
 use std::cell::Cell;
 
@@ -43,7 +42,7 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 ///
 /// A search that uses the declaration relies on this.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> Checked {
-    super::bench::once(Check::Declaration, compare(subject, candles))
+    super::once(Check::Declaration, compare(subject, candles))
 }
 
 fn compare(subject: &Subject, candles: &[Candle]) -> Found {

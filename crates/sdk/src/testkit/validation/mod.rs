@@ -4,47 +4,28 @@
 //! start, or in parallel with another instance. Its answers must not change with anything that it
 //! cannot know.
 
-mod bench;
-mod decision;
 mod declared;
-mod decoys;
 mod extremes;
 mod finding;
-mod first;
-mod float_mode;
 mod foresight;
-mod future;
-mod hits;
-mod inspection;
 mod look_ahead;
-mod memory;
-mod outside;
-mod position;
 mod repeat;
-mod restart;
 mod subject;
 mod surrogate;
-mod synthetic;
-mod trade;
 mod warm_up;
 
-pub use decision::Decision;
+use crate::testkit::candles::{at_interval, random_walk, reverting, trending};
+use crate::{BuildError, Candle, LongerCandles};
 pub use declared::check_declaration;
 pub(super) use extremes::too_many_numbers;
 pub use finding::{Check, Checked, Finding};
-pub use first::FirstRun;
 pub use foresight::{Unseen, check_foresight};
-pub use outside::{KnownUntil, check_clock, check_files};
-pub use position::Position;
-pub(super) use subject::Manner;
-pub use subject::Subject;
-pub use synthetic::synthetic_markets;
-
-use crate::testkit::candles::{at_interval, random_walk};
-use crate::{BuildError, Candle};
-use bench::Bench;
+pub use look_ahead::{KnownUntil, check_clock, check_files};
+pub use repeat::{Decision, FirstRun};
 use serde::{Deserialize, Serialize};
-use subject::Stop;
+pub(super) use subject::Manner;
+use subject::{Answer, Stop};
+pub use subject::{Position, Subject};
 
 const SPARE_CANDLES: usize = 100;
 /// Maximum warm-up in candles.
@@ -148,7 +129,7 @@ pub fn validate(
     }
     // What is shared by all instances has not grown yet, and would hide how it grows later.
     progress(Check::Memory);
-    let memory = bench::once(Check::Memory, memory::memory(subject, declared));
+    let memory = once(Check::Memory, extremes::memory(subject, declared));
     // The unseen walk is long, to catch rare and late events.
     let count = unseen.candles.max(candles_needed(declared));
     let walk = at_interval(&random_walk(unseen.seed, count), subject.bot.interval);
@@ -166,9 +147,9 @@ pub fn validate(
         }
     };
     let given = &all[..markets.len()];
-    validation.signals = given.iter().map(Bench::signals).sum();
+    validation.signals = given.iter().map(|bench| bench.answers.len()).sum();
     let mut needed = 0;
-    let checks: [(Check, &[Bench<'_>], &mut bench::Make<'_>); 8] = [
+    let checks: [(Check, &[Bench<'_>], &mut Make<'_>); 8] = [
         (Check::Numbers, &all, &mut extremes::numbers),
         (Check::Determinism, given, &mut repeat::determinism),
         (Check::Isolation, given, &mut repeat::isolation),
@@ -176,14 +157,14 @@ pub fn validate(
         (Check::Foresight, given, &mut |bench| foresight::foresight(bench, unseen.seed)),
         (Check::Declaration, &all, &mut declared::declaration),
         (Check::Warmup, &all, &mut |bench| warm_up::warm_up(bench, &mut needed)),
-        (Check::Restart, given, &mut restart::restart),
+        (Check::Restart, given, &mut warm_up::restart),
     ];
     for (check, benches, make) in checks {
         // Numbers began with the first runs.
         if check != Check::Numbers {
             progress(check);
         }
-        let mut checked = bench::on_all(check, benches, make);
+        let mut checked = on_all(check, benches, make);
         if checked.finding != Finding::Failed {
             checked = complete_check(checked, subject, first, &all[markets.len()]);
         }
@@ -198,22 +179,109 @@ pub fn validate(
     }
     validation.needed_warmup = needed;
     progress(Check::Extremes);
-    validation.checked.push(bench::once(Check::Extremes, extremes::extremes(subject, declared)));
+    validation.checked.push(once(Check::Extremes, extremes::extremes(subject, declared)));
     validation.checked.push(memory);
     Ok(validation)
 }
 
 fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
     match checked.check {
-        Check::Determinism => match first.difference(subject) {
-            Ok(None) => checked,
-            Ok(Some(words)) => checked.check.found(Finding::Failed, words),
-            Err(stop) => checked.check.found(Finding::Failed, stop.to_string()),
-        },
+        Check::Determinism => {
+            let difference = first.difference(subject).unwrap_or_else(|stop| Some(stop.to_string()));
+            difference.map_or(checked, |words| Check::Determinism.found(Finding::Failed, words))
+        }
         Check::Foresight => {
-            let new = bench::once(checked.check, foresight::on_unseen(walk));
+            let new = once(checked.check, foresight::on_unseen(walk));
             Checked { words: format!("{}; {}", new.words, checked.words), ..new }
         }
         _ => checked,
     }
+}
+
+struct Bench<'a> {
+    subject: &'a Subject,
+    market: &'a Market,
+    candles: &'a [Candle],
+    warmup: usize,
+    longer: LongerCandles,
+    answers: Vec<Answer>,
+    alone: Vec<Answer>,
+}
+
+type Found = Result<(Finding, String), Stop>;
+
+impl<'a> Bench<'a> {
+    fn new(subject: &'a Subject, market: &'a Market, warmup: usize) -> Result<Self, Stop> {
+        let candles = &market.candles[..];
+        let strategy = subject.build().map_err(Stop::Build)?;
+        let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals()).unwrap_or_default();
+        let answers = subject.run(candles, Manner::LIVE)?;
+        let alone = subject.run(candles, Manner::ALONE)?;
+        Ok(Self { subject, market, candles, warmup, longer, answers, alone })
+    }
+
+    fn history(&self, candles: &[Candle]) -> usize {
+        self.longer.history(self.warmup, candles).unwrap_or(candles.len())
+    }
+}
+
+type Make<'m> = dyn FnMut(&Bench<'_>) -> Found + 'm;
+
+fn on_all(check: Check, benches: &[Bench<'_>], make: &mut Make<'_>) -> Checked {
+    let mut last = check.found(Finding::NotRun, "no candles");
+    for bench in benches {
+        let mut found = once(check, make(bench));
+        if found.finding == Finding::Failed {
+            found.words = format!("{}: {}", bench.market.name, found.words);
+            return found;
+        }
+        if last.finding != Finding::Noted || found.finding == Finding::Noted {
+            last = found;
+        }
+    }
+    last
+}
+
+fn once(check: Check, found: Found) -> Checked {
+    match found {
+        Ok((finding, words)) => check.found(finding, words),
+        Err(stop) => check.found(Finding::Failed, stop.to_string()),
+    }
+}
+
+fn passed(words: impl Into<String>) -> Found {
+    found(Finding::Passed, words)
+}
+
+fn noted(words: impl Into<String>) -> Found {
+    found(Finding::Noted, words)
+}
+
+fn failed(words: impl Into<String>) -> Found {
+    found(Finding::Failed, words)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "what a check ends with is what it returns")]
+fn found(finding: Finding, words: impl Into<String>) -> Found {
+    Ok((finding, words.into()))
+}
+
+const SPARE: usize = 1_500;
+/// Limit of the warm-up: every check feeds the candles dozens of times.
+const MAX_SYNTHETIC_WARMUP: usize = 50_000;
+
+/// Generates a random walk, trends and mean-reverting prices for a warm-up.
+///
+/// The candles have the bot's interval.
+pub fn synthetic_markets(subject: &Subject, warmup: usize) -> Vec<Market> {
+    let count = candles_needed(warmup.min(MAX_SYNTHETIC_WARMUP)) + SPARE;
+    let market = |name: &str, candles: Vec<Candle>| Market {
+        name: name.to_owned(),
+        candles: at_interval(&candles, subject.bot.interval),
+    };
+    vec![
+        market("random walk", random_walk(11, count)),
+        market("trends", trending(12, count)),
+        market("reversion", reverting(13, count)),
+    ]
 }

@@ -1,9 +1,13 @@
-//! Checks that the same candles give the same decisions, whatever else the program does.
+//! Checks that the same candles give the same decisions, in any instance and process.
 
 use super::super::candles::{at_interval, random_walk};
-use super::bench::{Bench, Found, failed, passed};
-use super::inspection::{Getter, Inspection};
-use super::subject::{Manner, Stop, first_difference};
+use super::subject::{Answer, Getter, Inspection, Manner, Showing, Stop, Subject, first_difference, guarded};
+use super::surrogate::Decoys;
+use super::{Bench, Found, Market, ValidationError, failed, passed};
+use crate::{Candle, Direction, Expiry};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::cell::Cell;
 
 const REPEATS: usize = 3;
 const OWN_STATE: &str =
@@ -68,4 +72,169 @@ pub(super) fn isolation(bench: &Bench<'_>) -> Found {
         ));
     }
     passed("other bots before it and beside it change nothing")
+}
+
+const STRIDE: usize = 64;
+
+/// Decisions of the first instance of a process.
+pub struct FirstRun {
+    warmup: usize,
+    candles: Vec<Candle>,
+    answers: Result<Vec<Answer>, Stop>,
+}
+
+impl FirstRun {
+    /// Builds an instance and feeds it the first market until `is_enough` returns true.
+    ///
+    /// `markets` returns the candles for a warm-up.
+    ///
+    /// # Errors
+    /// [`ValidationError`] if the strategy cannot be built.
+    pub fn new(
+        subject: &Subject,
+        markets: impl FnOnce(usize) -> Vec<Market>,
+        is_enough: &mut dyn FnMut() -> bool,
+    ) -> Result<(Self, Vec<Market>), ValidationError> {
+        let built = guarded(&Cell::new(0), || {
+            let strategy = subject.build().map_err(Stop::Build)?;
+            let warmup = strategy.warmup();
+            Ok((strategy, warmup))
+        });
+        let (strategy, warmup) = match built {
+            Ok(built) => built,
+            Err(Stop::Build(error)) => return Err(error.into()),
+            Err(stop) => return Err(ValidationError::Panic(stop.message())),
+        };
+        let markets = markets(warmup);
+        let candles = markets.first().map_or(&[][..], |market| &market.candles[..]);
+        let place = Cell::new(0);
+        let answers = guarded(&place, || {
+            let mut showing = Showing::with(strategy, subject, Manner::LIVE);
+            let mut decoys = Decoys::of(candles);
+            while place.get() < candles.len() && !(place.get().is_multiple_of(STRIDE) && is_enough()) {
+                let index = place.get();
+                decoys.with(index, &candles[index], |candle| showing.show(candle, candles, &place));
+            }
+            showing.finish()
+        });
+        // After a panic, `place` is still at the candle that caused it.
+        let shown = place.get() + usize::from(answers.is_err());
+        let candles = candles[..shown.min(candles.len())].to_vec();
+        Ok((Self { warmup, candles, answers }, markets))
+    }
+
+    /// Returns the declared warm-up.
+    pub const fn warmup(&self) -> usize {
+        self.warmup
+    }
+
+    pub(super) fn difference(&self, subject: &Subject) -> Result<Option<String>, Stop> {
+        let later = subject.run_apart(&self.candles, Manner::LIVE)?;
+        Ok(match &self.answers {
+            Ok(first) => first_difference(first, &later).map(|candle| {
+                format!(
+                    "the first instance of the process decides at candle {candle} otherwise than later ones: keep nothing in a static"
+                )
+            }),
+            Err(stop) => Some(format!("the first instance of the process breaks down, and later ones do not: {stop}")),
+        })
+    }
+}
+
+/// A request for a trade, with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Index of the closed or forming candle, 0-based.
+    pub candle: usize,
+    /// Index of the price inside the candle; one past the last for its close.
+    pub moment: u8,
+    /// Direction of the bet.
+    pub direction: Direction,
+    /// Override of the bot's expiry, if any.
+    pub expiry: Option<Expiry>,
+}
+
+impl From<&Answer> for Decision {
+    fn from(answer: &Answer) -> Self {
+        let Answer { candle, moment, signal } = answer;
+        Self { candle: *candle, moment: *moment, direction: signal.direction, expiry: signal.expiry }
+    }
+}
+
+impl Subject {
+    /// Returns the strategy's decisions.
+    ///
+    /// In memory, the current candle is followed by decoys instead of later candles. `rivals` run
+    /// in parallel: the first half is built before the strategy, the others after it.
+    ///
+    /// # Errors
+    /// A sentence if it cannot be built, or panics.
+    pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
+        self.decisions_watched(candles, rivals, &mut || {})
+    }
+
+    /// Like [`Self::decisions`], and calls `built` between build and first candle.
+    ///
+    /// # Errors
+    /// A sentence if it cannot be built, or panics.
+    pub fn decisions_watched(
+        &self,
+        candles: &[Candle],
+        rivals: &[Self],
+        built: &mut dyn FnMut(),
+    ) -> Result<Vec<Decision>, String> {
+        let place = Cell::new(0);
+        let run = || {
+            let (before, after) = rivals.split_at(rivals.len() / 2);
+            // Whoever refuses other parameters has no rival.
+            let new = |rival| Showing::new(rival, Manner::LIVE).ok().map(|rival| (rival, Cell::new(0)));
+            let mut others: Vec<_> = before.iter().filter_map(new).collect();
+            let mut own = Showing::new(self, Manner::LIVE)?;
+            built();
+            let mut decoys = Decoys::of(candles);
+            others.extend(after.iter().filter_map(new));
+            while place.get() < candles.len() {
+                for (rival, place) in &mut others {
+                    rival.show_next(candles, place);
+                }
+                decoys.with(place.get(), &candles[place.get()], |candle| own.show(candle, candles, &place));
+            }
+            Ok(own.finish()?.iter().map(Decision::from).collect())
+        };
+        guarded(&place, run).map_err(|stop| stop.to_string())
+    }
+
+    /// Returns the same strategy on another symbol, with other parameters if possible.
+    ///
+    /// Parameters change as far as their ranges are known.
+    #[must_use]
+    pub fn rival(&self, symbol: crate::Symbol) -> Self {
+        let mut rival = self.clone();
+        rival.bot.symbol = symbol;
+        for parameter in &self.entry.parameters {
+            let given = self.params.get(&parameter.name).unwrap_or(&parameter.default);
+            let (low, high) = (parameter.minimum, parameter.maximum);
+            let Some(other) = given.as_i64().and_then(|number| {
+                let fits = |number: &i64| {
+                    (low.unwrap_or(f64::MIN)..=high.unwrap_or(f64::MAX)).contains(&(*number as f64))
+                };
+                [number + 1, number - 1].into_iter().find(fits)
+            }) else {
+                continue;
+            };
+            if let Value::Object(params) = &mut rival.params {
+                params.insert(parameter.name.clone(), Value::from(other));
+            }
+        }
+        let is_sound = rival.build().is_ok();
+        if is_sound { rival } else { Self { params: self.params.clone(), ..rival } }
+    }
+
+    /// Returns the same strategy under another bot name.
+    #[must_use]
+    pub fn named(&self, bot: &str) -> Self {
+        let mut other = self.clone();
+        bot.clone_into(&mut other.bot.bot);
+        other
+    }
 }

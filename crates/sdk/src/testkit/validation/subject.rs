@@ -1,18 +1,19 @@
 //! The strategy under test and its runs: candles in, answers out.
 
 use super::Check;
-use super::decoys::Decoys;
-use super::float_mode;
-use super::inspection::Inspection;
-use super::position::Position;
-use super::trade::Trades;
+use super::surrogate::Decoys;
 use crate::{
-    BotContext, BuildError, Candle, LongerCandles, Millis, Price, Reason, Signal, Strategy, StrategyEntry,
-    StrategyFactory,
+    BotContext, BuildError, Candle, Direction, LongerCandles, Millis, Money, Outcome, Price, Reason,
+    Settlement, Signal, Strategy, StrategyEntry, StrategyFactory, compare_prices,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A strategy with all inputs needed to build it repeatedly.
 #[derive(Clone)]
@@ -215,7 +216,7 @@ impl<'a> Showing<'a> {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
         self.manner.inspection.call(&*self.strategy);
-        if !float_mode::is_standard() {
+        if !is_standard_mode() {
             self.changed_mode.get_or_insert(index);
         }
     }
@@ -288,4 +289,203 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
     all.extend(only(other, one));
     all.sort_by_key(key);
     all
+}
+
+const STAKE: Money = Money::from_minor(1_000);
+const PROFIT: Money = Money::from_minor(800);
+
+/// Open trades by the candle at whose close they end.
+///
+/// A trade enters at the next candle's open.
+pub(super) struct Trades {
+    length: Millis,
+    usual: Millis,
+    open: BTreeMap<usize, Vec<Trade>>,
+}
+
+struct Trade {
+    direction: Direction,
+    decision_time: Millis,
+    entry: usize,
+}
+
+impl Trades {
+    pub(super) fn new(bot: &BotContext) -> Self {
+        let (length, usual) = (bot.interval.length(), bot.expiry.close_type.duration());
+        Self { length, usual, open: BTreeMap::new() }
+    }
+
+    pub(super) fn open(&mut self, candle: usize, signal: &Signal, decision_time: Millis) {
+        let duration = signal.expiry.map_or(self.usual, |expiry| expiry.close_type.duration());
+        let candles = usize::try_from(duration.get() / self.length.get()).unwrap_or(1).max(1);
+        let trade = Trade { direction: signal.direction, decision_time, entry: candle + 1 };
+        self.open.entry(candle + candles).or_default().push(trade);
+    }
+
+    pub(super) fn settle(&mut self, candles: &[Candle], last: usize, strategy: &mut dyn Strategy) {
+        while let Some(due) = self.open.first_entry().filter(|due| *due.key() <= last) {
+            for trade in due.remove() {
+                let Some(entry) = candles.get(trade.entry) else { continue };
+                if strategy.wants_settlements() {
+                    strategy.on_settled(&trade.end(entry.open(), candles[last].close()));
+                }
+            }
+        }
+    }
+}
+
+impl Trade {
+    fn end(&self, entry: f64, exit: f64) -> Settlement {
+        let (outcome, profit) = match (compare_prices(exit, entry), self.direction) {
+            (Ordering::Equal, _) => (Outcome::Draw, Money::ZERO),
+            (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => (Outcome::Won, PROFIT),
+            (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => {
+                (Outcome::Lost, Money::ZERO - STAKE)
+            }
+        };
+        Settlement { direction: self.direction, decision_time: self.decision_time, outcome, profit }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inspection {
+    None,
+    All,
+    Only(Getter),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Getter {
+    Warmup,
+    LongerIntervals,
+    WantsSettlements,
+    Expiries,
+    IsGateClosed,
+    Gate,
+    Conditions,
+    Indicators,
+}
+
+impl Getter {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Warmup,
+        Self::LongerIntervals,
+        Self::WantsSettlements,
+        Self::Expiries,
+        Self::IsGateClosed,
+        Self::Gate,
+        Self::Conditions,
+        Self::Indicators,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Warmup => "warmup()",
+            Self::LongerIntervals => "longer_intervals()",
+            Self::WantsSettlements => "wants_settlements()",
+            Self::Expiries => "expiries()",
+            Self::IsGateClosed => "is_gate_closed()",
+            Self::Gate => "gate()",
+            Self::Conditions => "conditions()",
+            Self::Indicators => "indicators()",
+        }
+    }
+
+    fn call(self, strategy: &dyn Strategy) {
+        match self {
+            Self::Warmup => {
+                black_box(strategy.warmup());
+            }
+            Self::LongerIntervals => {
+                black_box(strategy.longer_intervals());
+            }
+            Self::WantsSettlements => {
+                black_box(strategy.wants_settlements());
+            }
+            Self::Expiries => drop(black_box(strategy.expiries())),
+            Self::IsGateClosed => {
+                black_box(strategy.is_gate_closed());
+            }
+            Self::Gate => drop(black_box(strategy.gate())),
+            Self::Conditions => drop(black_box(strategy.conditions())),
+            Self::Indicators => drop(black_box(strategy.indicators())),
+        }
+    }
+}
+
+impl Inspection {
+    pub(super) fn call(self, strategy: &dyn Strategy) {
+        match self {
+            Self::None => {}
+            Self::All => Getter::ALL.into_iter().for_each(|getter| getter.call(strategy)),
+            Self::Only(getter) => getter.call(strategy),
+        }
+    }
+}
+
+/// Far below half the distance between 1 and its neighbours.
+const TINY: f64 = 1e-30;
+const SUBNORMAL: f64 = 5e-324;
+
+pub(super) fn is_standard_mode() -> bool {
+    let (one, tiny) = (black_box(1.0), black_box(TINY));
+    let (least, subnormal) = (black_box(f64::MIN_POSITIVE), black_box(SUBNORMAL));
+    // The first fails where rounding is upwards, the second where it is downwards or towards zero.
+    let rounds_to_nearest = black_box(one + tiny) == 1.0 && black_box(one - tiny) == 1.0;
+    let keeps_subnormals =
+        black_box(least * 0.5).to_bits() != 0 && black_box(subnormal + subnormal).to_bits() == 2;
+    rounds_to_nearest && keeps_subnormals
+}
+
+static CANDLE: AtomicUsize = AtomicUsize::new(0);
+static SHOWN: AtomicU64 = AtomicU64::new(0);
+
+/// Position of the checks of this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// Index of the last candle fed, within its run.
+    pub candle: usize,
+    /// Total number of candles fed, over all runs.
+    pub shown: u64,
+}
+
+impl Position {
+    /// Returns the current position.
+    pub fn now() -> Self {
+        Self { candle: CANDLE.load(Ordering::Relaxed), shown: SHOWN.load(Ordering::Relaxed) }
+    }
+
+    /// Records that a candle is about to be fed.
+    pub fn record(candle: usize) {
+        CANDLE.store(candle, Ordering::Relaxed);
+        SHOWN.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recognises_the_default_mode() {
+        assert!(is_standard_mode());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    #[allow(unsafe_code, reason = "no safe function changes the mode")]
+    fn recognises_every_other_mode() {
+        use std::arch::asm;
+        // Bits of MXCSR: rounding down, up and towards zero, flush to zero, denormals are zero.
+        for changed in [0x2000_u32, 0x4000, 0x6000, 0x8000, 0x0040] {
+            let mode = 0x1F80 | changed;
+            let usual = 0x1F80_u32;
+            // SAFETY: the register is restored before anything else is computed.
+            unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack)) };
+            let found = is_standard_mode();
+            // SAFETY: this is the mode that every thread begins with.
+            unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const usual, options(nostack)) };
+            assert!(!found, "{changed:#x}");
+        }
+    }
 }

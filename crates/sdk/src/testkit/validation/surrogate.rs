@@ -1,12 +1,12 @@
-//! Surrogate candles, to distinguish a rule from a memory of particular candles.
+//! Variants of given candles: surrogates, other futures, and decoys.
 //!
 //! A rule trades a surrogate about as well as the original. A lookup table of the original, whether
 //! keyed by prices, shapes or signs of moves, does not recognize the surrogate, and its win rate
 //! collapses.
 
-use super::super::candles::moved;
-use super::super::chance::Chance;
-use super::hits::Hits;
+use super::super::candles::{Chance, moved};
+use super::foresight::Hits;
+use super::subject::with_room;
 use crate::{Candle, Interval, Ohlcv};
 
 /// Factor of the raised prices.
@@ -148,10 +148,99 @@ fn deviation(candles: &[Candle]) -> f64 {
     (squares / f64::max(count, 1.0)).sqrt()
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Future {
+    Truncated,
+    Scrambled,
+    Reversed,
+    Mirrored,
+}
+
+impl Future {
+    pub(super) const ALL: [Self; 4] = [Self::Truncated, Self::Scrambled, Self::Reversed, Self::Mirrored];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Truncated => "cut off",
+            Self::Scrambled => "scrambled",
+            Self::Reversed => "reversed",
+            Self::Mirrored => "mirrored",
+        }
+    }
+
+    pub(super) fn of(self, candles: &[Candle], cut: usize, length: usize) -> Vec<Candle> {
+        let (past, future) = candles.split_at(cut);
+        let future = &future[..future.len().min(length)];
+        let mut order: Vec<usize> = (0..future.len()).collect();
+        match self {
+            Self::Truncated => order.clear(),
+            Self::Scrambled => Chance::new(cut as u64).shuffle(&mut order),
+            Self::Reversed => order.reverse(),
+            Self::Mirrored => {}
+        }
+        let mut all = past.to_vec();
+        let mut close = past.last().map_or(1.0, Candle::close);
+        for (place, from) in order.into_iter().enumerate() {
+            let (source, time) = (&future[from], future[place].time());
+            let scaled = moved(source, time, close / source.open());
+            let next = if self == Self::Mirrored { mirrored(&scaled) } else { scaled };
+            close = next.close();
+            all.push(next);
+        }
+        all
+    }
+}
+
+pub(super) fn mirrored(candle: &Candle) -> Candle {
+    let open = candle.open();
+    let mirror = |price: f64| open * open / price;
+    let numbers = crate::Ohlcv {
+        open,
+        high: mirror(candle.low()).max(open),
+        low: mirror(candle.high()).min(open),
+        close: mirror(candle.close()),
+        volume: candle.volume(),
+    };
+    crate::Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
+}
+
+/// Mirrored candles with other volumes, at the times of the real ones.
+///
+/// One real candle at a time is placed among them. A strategy that reads past it in memory finds
+/// decoys.
+pub(super) struct Decoys(Vec<Candle>);
+
+impl Decoys {
+    pub(super) fn of(candles: &[Candle]) -> Self {
+        let mut close = candles.first().map_or(1.0, Candle::open);
+        let decoy = |(candle, other): (&Candle, &Candle)| {
+            let scaled = moved(candle, candle.time(), close / candle.open());
+            let turned = with_volume(&mirrored(&scaled), other.volume());
+            close = turned.close();
+            turned
+        };
+        let decoys: Vec<Candle> = candles.iter().zip(candles.iter().rev()).map(decoy).collect();
+        Self(with_room(&decoys))
+    }
+
+    pub(super) fn with<T>(&mut self, place: usize, candle: &Candle, show: impl FnOnce(&Candle) -> T) -> T {
+        let decoy = std::mem::replace(&mut self.0[place], *candle);
+        let shown = show(&self.0[place]);
+        self.0[place] = decoy;
+        shown
+    }
+}
+
+pub(super) fn with_volume(candle: &Candle, volume: f64) -> Candle {
+    let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
+    let numbers = Ohlcv { open, high, low, close, volume };
+    Candle::new(candle.time(), Interval::SECOND, numbers).unwrap_or(*candle)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::super::candles::random_walk;
     use super::*;
+    use crate::testkit::random_walk;
 
     fn body(candle: &Candle) -> f64 {
         (candle.close() / candle.open()).ln()

@@ -1,0 +1,570 @@
+//! Moving averages, and their convergence and divergence.
+
+use super::extremes::{Fold, Window};
+use super::{IndicatorError, are_usable, checked_period, is_usable};
+use std::array;
+use ta::Next;
+use ta::indicators::SimpleMovingAverage;
+
+const FORGOTTEN: f64 = 1e-9;
+
+/// Exponential smoothing of several lines that start together.
+///
+/// The first result is the simple mean of the first `period` values. The arithmetic is that of the
+/// wrapped crate's exponential average, which is not used because of its field layout
+/// (docs/performance.md).
+#[derive(Clone, Debug)]
+pub(super) struct Smoothing<const LINES: usize = 1> {
+    /// Sums instead of means until the seed is complete.
+    means: [f64; LINES],
+    /// Number of values until the first result.
+    ///
+    /// If greater than the period, the next value is skipped.
+    missing: usize,
+    /// Weight of a new value, repeated per line to multiply lines as vectors.
+    weights: [f64; LINES],
+    kept: [f64; LINES],
+    period: usize,
+}
+
+impl<const LINES: usize> Smoothing<LINES> {
+    pub(super) fn exponential(period: usize) -> Self {
+        Self::new(period, period)
+    }
+
+    /// Uses Wilder's weight, 1 / period.
+    ///
+    /// It equals that of an exponential average over 2 x period - 1 values.
+    pub(super) fn wilder(period: usize) -> Self {
+        Self::new(period, 2 * period - 1)
+    }
+
+    fn new(period: usize, length: usize) -> Self {
+        let weight = 2.0 / (length + 1) as f64;
+        let (weights, kept) = ([weight; LINES], [1.0 - weight; LINES]);
+        Self { means: [0.0; LINES], missing: period, weights, kept, period }
+    }
+
+    pub(super) fn leaving_out_first(mut self) -> Self {
+        self.missing = self.period + 1;
+        self
+    }
+
+    /// Processes a finite value per line, `None` before the `period`th.
+    ///
+    /// The seed is not a separate function, so that the means stay in registers between candles
+    /// (docs/performance.md).
+    #[inline]
+    pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
+        if self.missing > 0 {
+            self.missing -= 1;
+            if self.missing >= self.period {
+                return None;
+            }
+            self.means.iter_mut().zip(values).for_each(|(mean, value)| *mean += value);
+            if self.missing > 0 {
+                return None;
+            }
+            self.means = self.means.map(|sum| sum / self.period as f64);
+            return Some(self.means);
+        }
+        Some(self.smooth(values))
+    }
+
+    #[inline]
+    pub(super) fn smooth(&mut self, values: [f64; LINES]) -> [f64; LINES] {
+        let Self { weights, kept, means, .. } = *self;
+        // All lines are computed before any is written, so that they are computed together.
+        self.means = array::from_fn(|line| weights[line] * values[line] + kept[line] * means[line]);
+        self.means
+    }
+
+    pub(super) const fn has_answered(&self) -> bool {
+        self.missing == 0
+    }
+
+    pub(super) fn warmup(&self) -> usize {
+        self.period
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let weight = self.weights.first().copied().unwrap_or(1.0);
+        (FORGOTTEN.ln() / (1.0 - weight).ln()).ceil() as usize
+    }
+}
+
+impl Smoothing {
+    #[inline]
+    pub(super) fn update(&mut self, value: f64) -> Option<f64> {
+        let [mean] = self.update_all([value])?;
+        Some(mean)
+    }
+
+    #[inline]
+    pub(super) const fn share(&self, value: f64) -> f64 {
+        self.weights[0] * value
+    }
+
+    /// Returns the mean after adding this share.
+    ///
+    /// A loop keeps the mean in a register and stores it with [`Self::set_mean`].
+    #[inline]
+    pub(super) const fn next_mean(&self, share: f64, mean: f64) -> f64 {
+        share + self.kept[0] * mean
+    }
+
+    #[inline]
+    pub(super) const fn mean(&self) -> f64 {
+        self.means[0]
+    }
+
+    #[inline]
+    pub(super) const fn set_mean(&mut self, mean: f64) {
+        self.means = [mean];
+    }
+}
+
+/// Mean of the last `period` values (TA-Lib `SMA`).
+#[derive(Clone, Debug)]
+pub struct Sma {
+    period: usize,
+    missing: usize,
+    mean: SimpleMovingAverage,
+}
+
+impl Sma {
+    /// Creates an average over `period` values, at least 1.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let period = checked_period("sma", period, 1)?;
+        let mean = SimpleMovingAverage::new(period).expect("the period is not 0");
+        Ok(Self { period, missing: period, mean })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<f64> {
+        if !is_usable(value) {
+            return None;
+        }
+        let mean = self.mean.next(value);
+        // The wrapped average answers from its first value on, with the mean of what it has.
+        self.missing = self.missing.saturating_sub(1);
+        (self.missing == 0).then_some(mean)
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
+    pub fn warmup(&self) -> usize {
+        self.period
+    }
+}
+
+/// Moving average with exponentially decaying weights.
+///
+/// Each new value has the weight 2 / (period + 1). The first result is the simple mean of the first
+/// `period` values (TA-Lib `EMA`).
+#[derive(Clone, Debug)]
+pub struct Ema {
+    smoothing: Smoothing,
+}
+
+impl Ema {
+    /// Creates an average over `period` values, at least 1.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        Ok(Self { smoothing: Smoothing::exponential(checked_period("ema", period, 1)?) })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<f64> {
+        if is_usable(value) { self.smoothing.update(value) } else { None }
+    }
+
+    /// Updates several averages with the same values at once.
+    ///
+    /// Returns the results of [`update`](Self::update), one per value, with NaN for `None`.
+    #[doc(hidden)]
+    #[inline]
+    pub fn update_together<const COUNT: usize>(
+        averages: [&mut Self; COUNT],
+        values: &[f64],
+        answers: [&mut [f64]; COUNT],
+    ) {
+        let is_plain = averages.iter().all(|average| average.smoothing.has_answered()) && are_usable(values);
+        if !is_plain {
+            for (average, answers) in averages.into_iter().zip(answers) {
+                let pairs = answers.iter_mut().zip(values);
+                pairs.for_each(|(answer, value)| *answer = average.update(*value).unwrap_or(f64::NAN));
+            }
+            return;
+        }
+        // Each mean waits for the one before it, and for nothing else.
+        let mut answers = answers.map(|answers| &mut answers[..values.len()]);
+        for (average, answers) in averages.iter().zip(&mut answers) {
+            let pairs = answers.iter_mut().zip(values);
+            pairs.for_each(|(answer, value)| *answer = average.smoothing.share(*value));
+        }
+        let mut means: [f64; COUNT] = array::from_fn(|which| averages[which].smoothing.mean());
+        (0..values.len()).for_each(|place| {
+            means = array::from_fn(|which| {
+                averages[which].smoothing.next_mean(answers[which][place], means[which])
+            });
+            (0..COUNT).for_each(|which| answers[which][place] = means[which]);
+        });
+        averages.into_iter().zip(means).for_each(|(average, mean)| average.smoothing.set_mean(mean));
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    pub fn warmup(&self) -> usize {
+        self.smoothing.warmup()
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// `period` + about 10.4 x (period + 1).
+    pub fn stable_after(&self) -> usize {
+        self.smoothing.warmup() + self.smoothing.memory()
+    }
+}
+
+/// Mean of the last `period` values with linear weights.
+///
+/// The newest value has the weight `period`, the one before it one less, and the oldest 1 (TA-Lib
+/// `WMA`). In the unit of the values.
+#[derive(Clone, Debug)]
+pub struct Wma {
+    window: Window<Sums>,
+    weights: f64,
+}
+
+/// Sums over a run of values. The oldest one has weight 1.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    count: f64,
+    sum: f64,
+    weighted: f64,
+}
+
+impl Fold for Sums {
+    #[inline]
+    fn then(self, later: Self) -> Self {
+        Self {
+            count: self.count + later.count,
+            sum: self.sum + later.sum,
+            // Each later value weighs more by as many as there are before it.
+            weighted: self.weighted + (later.weighted + self.count * later.sum),
+        }
+    }
+}
+
+impl Wma {
+    /// Creates an average over `period` values, at least 1.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let period = checked_period("wma", period, 1)?;
+        Ok(Self { window: Window::new(period), weights: (period * (period + 1) / 2) as f64 })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<f64> {
+        if !is_usable(value) {
+            return None;
+        }
+        let window = self.window.update(Sums { count: 1.0, sum: value, weighted: value })?;
+        Some(window.weighted / self.weights)
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older values have no influence.
+    pub fn warmup(&self) -> usize {
+        self.window.period()
+    }
+}
+
+/// Moving average with little lag, in the unit of the values (Hull 2005).
+///
+/// Twice the weighted average over half the period minus the one over the full period, smoothed by
+/// a weighted average over the square root of the period. Both are rounded down.
+#[derive(Clone, Debug)]
+pub struct Hull {
+    half: Wma,
+    full: Wma,
+    smooth: Wma,
+}
+
+impl Hull {
+    /// Creates an average over `period` values, at least 2; usually 16.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let period = checked_period("hull", period, 2)?;
+        Ok(Self { half: Wma::new(period / 2)?, full: Wma::new(period)?, smooth: Wma::new(period.isqrt())? })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<f64> {
+        // Both are updated before either may end the function.
+        let (half, full) = (self.half.update(value), self.full.update(value));
+        self.smooth.update(2.0 * half? - full?)
+    }
+
+    /// Returns the number of candles until the first value.
+    ///
+    /// `period` plus its square root minus 1 (19 for 16). Older values have no influence.
+    pub fn warmup(&self) -> usize {
+        self.full.warmup() + self.smooth.warmup() - 1
+    }
+}
+
+/// Difference of a fast and a slow exponential average, and its smoothed line.
+///
+/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, so the fast
+/// average starts `slow - fast` candles late.
+#[derive(Clone, Debug)]
+pub struct Macd {
+    skipped: usize,
+    fast: Smoothing,
+    slow: Smoothing,
+    signal: Smoothing,
+}
+
+/// The three lines of a [`Macd`], in price units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MacdLines {
+    /// Fast average minus slow average.
+    pub macd: f64,
+    /// Exponential average of `macd`.
+    pub signal: f64,
+    /// `macd` minus `signal`.
+    pub histogram: f64,
+}
+
+impl Macd {
+    /// Creates averages over `fast`, `slow` and `signal` values; usually 12, 26 and 9.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::OrderPeriods`] unless `fast` is below
+    /// `slow`.
+    pub fn new(fast: usize, slow: usize, signal: usize) -> Result<Self, IndicatorError> {
+        for period in [fast, slow, signal] {
+            checked_period("macd", period, 1)?;
+        }
+        if fast >= slow {
+            return Err(IndicatorError::OrderPeriods { indicator: "macd", fast, slow });
+        }
+        let [fast, slow, signal] = [fast, slow, signal].map(Smoothing::exponential);
+        Ok(Self { skipped: slow.warmup() - fast.warmup(), fast, slow, signal })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<MacdLines> {
+        if !is_usable(value) {
+            return None;
+        }
+        let slow = self.slow.update(value);
+        if self.skipped > 0 {
+            self.skipped -= 1;
+            return None;
+        }
+        let macd = self.fast.update(value)? - slow?;
+        let signal = self.signal.update(macd)?;
+        Some(MacdLines { macd, signal, histogram: macd - signal })
+    }
+
+    /// Updates with several values at once.
+    ///
+    /// Writes the lines of [`update`](Self::update) in their order, one result per value, with NaN
+    /// for `None`.
+    #[doc(hidden)]
+    #[inline]
+    pub fn update_together(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
+        let [macds, signals, histograms] = answers.map(|answers| &mut answers[..values.len()]);
+        let is_warm = [&self.fast, &self.slow, &self.signal].into_iter().all(Smoothing::has_answered);
+        if !(is_warm && are_usable(values)) {
+            for (place, value) in values.iter().enumerate() {
+                let lines = self.update(*value);
+                [macds[place], signals[place], histograms[place]] =
+                    lines.map_or([f64::NAN; 3], |lines| [lines.macd, lines.signal, lines.histogram]);
+            }
+            return;
+        }
+        let Self { fast, slow, signal, .. } = self;
+        let [mut by_fast, mut by_slow, mut by_signal] = [&*fast, slow, signal].map(Smoothing::mean);
+        for (place, value) in values.iter().enumerate() {
+            by_fast = fast.next_mean(fast.share(*value), by_fast);
+            by_slow = slow.next_mean(slow.share(*value), by_slow);
+            let macd = by_fast - by_slow;
+            by_signal = signal.next_mean(signal.share(macd), by_signal);
+            (macds[place], signals[place], histograms[place]) = (macd, by_signal, macd - by_signal);
+        }
+        fast.set_mean(by_fast);
+        slow.set_mean(by_slow);
+        signal.set_mean(by_signal);
+    }
+
+    /// Returns the number of candles until the first value: `slow` + `signal` - 1.
+    pub fn warmup(&self) -> usize {
+        self.slow.warmup() + self.signal.warmup() - 1
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// 397 for 12, 26 and 9.
+    pub fn stable_after(&self) -> usize {
+        self.warmup() + self.slow.memory() + self.signal.memory()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Candle;
+    use crate::indicator::tests::{COUNT, END, check, series};
+    use crate::testkit::random_walk;
+    use proptest::prelude::*;
+    use ta_lib::Core;
+
+    #[test]
+    fn the_seed_is_the_simple_mean_and_the_weight_is_applied_after_it() {
+        // Exponential over 3: weight 1/2. Wilder over 3: weight 1/3. Seed (1 + 2 + 6) / 3 = 3.
+        for (mut smoothing, expected) in
+            [(Smoothing::<1>::exponential(3), 6.0), (Smoothing::wilder(3), 3.0 + 6.0 / 3.0)]
+        {
+            let answers = [1.0, 2.0, 6.0, 9.0].map(|value| smoothing.update(value));
+            assert_eq!(answers, [None, None, Some(3.0), Some(expected)]);
+        }
+    }
+
+    #[test]
+    fn from_the_second_on_the_first_value_is_as_if_it_had_not_been() {
+        let mut smoothing = Smoothing::<1>::wilder(2).leaving_out_first();
+        let answers = [1e9, 1.0, 2.0, 4.0].map(|value| smoothing.update(value));
+        assert_eq!(answers, [None, None, Some(1.5), Some(2.75)]);
+    }
+
+    #[test]
+    fn memory_is_the_power_at_which_the_weight_of_the_past_is_forgotten() {
+        // 0.5^30 = 9.3e-10, 0.5^29 = 1.9e-9; (13/14)^280 = 9.8e-10, (13/14)^279 = 1.05e-9.
+        assert_eq!(Smoothing::<1>::exponential(3).memory(), 30);
+        assert_eq!(Smoothing::<1>::wilder(14).memory(), 280);
+        assert_eq!(Smoothing::<1>::exponential(1).memory(), 0);
+    }
+
+    #[test]
+    fn the_mean_is_answered_from_the_last_missing_value_on() {
+        let mut sma = Sma::new(3).unwrap();
+        let answers = [1.0, 2.0, f64::NAN, 6.0, 10.0].map(|value| sma.update(value));
+        assert_eq!(answers, [None, None, None, Some(3.0), Some(6.0)]);
+    }
+
+    #[test]
+    fn many_values_together_are_answered_as_one_by_one() {
+        let closes: Vec<f64> = random_walk(1, 300).iter().map(Candle::close).collect();
+        let mut values = closes.clone();
+        (values[150], values[151], values[240]) = (f64::NAN, f64::INFINITY, 1e300);
+        for (values, at_once) in [(&closes, 64), (&closes, 7), (&values, 64), (&values, 1)] {
+            let [mut one, mut other] = [9, 21].map(|period| Ema::new(period).unwrap());
+            let (mut first, mut second) = (one.clone(), other.clone());
+            for values in values.chunks(at_once) {
+                let (mut fast, mut slow) = (vec![0.0; values.len()], vec![0.0; values.len()]);
+                Ema::update_together([&mut one, &mut other], values, [&mut fast, &mut slow]);
+                for (place, value) in values.iter().enumerate() {
+                    let expected = [&mut first, &mut second].map(|ema| ema.update(*value));
+                    let found =
+                        [fast[place], slow[place]].map(|found| Some(found).filter(|found| !found.is_nan()));
+                    assert_eq!(
+                        found.map(|found| found.map(f64::to_bits)),
+                        expected.map(|own| own.map(f64::to_bits))
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn newer_values_weigh_more_by_hand() {
+        // (1 x 1 + 2 x 2 + 3 x 6) / 6, then (1 x 2 + 2 x 6 + 3 x 10) / 6.
+        let mut wma = Wma::new(3).unwrap();
+        let answers = [1.0, 2.0, f64::NAN, 6.0, 10.0].map(|value| wma.update(value));
+        assert_eq!(answers, [None, None, None, Some(23.0 / 6.0), Some(44.0 / 6.0)]);
+    }
+
+    #[test]
+    fn nothing_of_a_jump_stays_behind() {
+        let mut wma = Wma::new(5).unwrap();
+        let answers: Vec<_> =
+            [1e90, 1.0, 2.0, 3.0, 4.0, 5.0].iter().map(|value| wma.update(*value)).collect();
+        // (1 + 4 + 9 + 16 + 25) / 15.
+        assert_eq!(answers[5], Some(55.0 / 15.0));
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_those_of_the_ports_weighted_averages(
+            seed: u64, exponent in -6..6_i32, flat in 0..300_usize, period in 4..60_usize,
+        ) {
+            let candles = series(seed, 10_f64.powi(exponent), flat);
+            let closes: Vec<f64> = candles.iter().map(Candle::close).collect();
+            let (core, mut half, mut full) = (Core::new(), [0.0; COUNT], [0.0; COUNT]);
+            core.wma(0, END, &closes, period as i32 / 2, &mut half).unwrap();
+            core.wma(0, END, &closes, period as i32, &mut full).unwrap();
+            // The half begins as many values earlier as it is shorter.
+            let raw: Vec<f64> = (0..COUNT + 1 - period).map(|i| 2.0 * half[i + period - period / 2] - full[i]).collect();
+            let mut expected = [0.0; COUNT];
+            let root = f64::from(period as u32).sqrt().floor() as i32;
+            core.wma(0, raw.len() - 1, &raw, root, &mut expected).unwrap();
+            let mut hull = Hull::new(period).unwrap();
+            check(&candles, (hull.warmup(), closes[0]), [&expected], |candle| Some([hull.update(candle.close())?]));
+        }
+    }
+
+    #[test]
+    fn a_straight_line_is_followed_without_lag() {
+        // Over 4: the half's centre lags by 1/3, the whole's by 1, so that their combination leads by 1/3, which is what the root's lags.
+        let mut hull = Hull::new(4).unwrap();
+        let answers: Vec<_> = (0..8).map(|i| hull.update(f64::from(i))).collect();
+        assert_eq!(hull.warmup(), 5);
+        assert!(answers[..4].iter().all(Option::is_none));
+        for (index, answer) in answers.iter().enumerate().skip(4) {
+            assert!((answer.unwrap() - index as f64).abs() < 1e-12, "{answers:?}");
+        }
+    }
+
+    #[test]
+    fn many_values_together_have_the_macd_of_one_by_one() {
+        let closes: Vec<f64> = random_walk(1, 300).iter().map(Candle::close).collect();
+        let mut values = closes.clone();
+        (values[150], values[240]) = (f64::NAN, f64::INFINITY);
+        for (values, at_once) in [(&closes, 64), (&closes, 7), (&values, 64), (&values, 1)] {
+            let mut together = Macd::new(12, 26, 9).unwrap();
+            let mut alone = together.clone();
+            for values in values.chunks(at_once) {
+                let mut lines = [0; 3].map(|_| vec![0.0; values.len()]);
+                together.update_together(values, lines.each_mut().map(|line| &mut line[..]));
+                for (place, value) in values.iter().enumerate() {
+                    let expected = alone.update(*value);
+                    let expected =
+                        expected.map_or([f64::NAN; 3], |own| [own.macd, own.signal, own.histogram]);
+                    assert_eq!(
+                        lines.each_ref().map(|line| line[place].to_bits()),
+                        expected.map(f64::to_bits)
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Oscillators: RSI, stochastic, Williams %R and commodity channel index.
+
+use super::averages::Smoothing;
+use super::extremes::{Extremes, RecentExtremes};
+use super::{IndicatorError, LARGEST, Sma, checked_period, is_usable};
+use crate::Candle;
+use ta::Next;
+use ta::indicators::{Maximum, Minimum};
+
+/// Share of gains in all price changes, 0 to 100.
+///
+/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so
+/// far, as in TA-Lib after 0.8.1 (before, it was 0).
+///
+/// The wrapped crate's RSI is not used, although over 2 x period - 1 it converges to Wilder's: it
+/// starts with a gain and a loss of 0.1, which dominates the first hundred candles at prices near
+/// 1.
+#[derive(Clone, Debug)]
+pub struct Rsi {
+    /// Zero before the first value, whose change is skipped.
+    previous: f64,
+    /// Largest value that needs smoothing only, negative until warm.
+    ///
+    /// One comparison checks both.
+    largest: f64,
+    movements: Smoothing<2>,
+}
+
+impl Rsi {
+    /// Creates an index over `period` changes, at least 2; usually 14.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).leaving_out_first();
+        Ok(Self { previous: 0.0, largest: -1.0, movements })
+    }
+
+    /// Processes the next value, usually a close; `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, value: f64) -> Option<f64> {
+        let change = value - self.previous;
+        // Without a branch: whether a candle rose cannot be predicted.
+        let movements = [change, -change].map(|change| change.max(0.0));
+        let [gain, loss] = if value.abs() <= self.largest {
+            self.previous = value;
+            self.movements.smooth(movements)
+        } else {
+            if !is_usable(value) {
+                return None;
+            }
+            self.previous = value;
+            let first = self.movements.update_all(movements)?;
+            self.largest = LARGEST;
+            first
+        };
+        let movement = gain + loss;
+        Some(if movement > 0.0 { 100.0 * (gain / movement) } else { still() })
+    }
+
+    /// Returns the number of candles until the first value: `period` + 1.
+    ///
+    /// The first candle has no change.
+    pub fn warmup(&self) -> usize {
+        self.movements.warmup() + 1
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// About 21.7 x period (295 for 14).
+    pub fn stable_after(&self) -> usize {
+        self.warmup() + self.movements.memory()
+    }
+}
+
+/// Value without any movement.
+///
+/// A separate function, so that it compiles to a jump: a conditional select would delay every other
+/// value.
+#[cold]
+fn still() -> f64 {
+    50.0
+}
+
+/// Position of the close in the range of the last candles, 0 to 100.
+///
+/// Smoothed twice with simple averages (TA-Lib `STOCH`).
+///
+/// A range of zero width counts as 0, as in TA-Lib and pandas-ta. Other libraries use 50 or keep
+/// the previous value. A flat market therefore reads as oversold: a strategy that buys then should
+/// also require a range, for instance an [`Atr`](super::Atr) above 0.
+///
+/// An update scans the window if its highest or lowest candle has just left it, otherwise it takes
+/// constant time.
+#[derive(Clone, Debug)]
+pub struct Stochastic {
+    period: usize,
+    missing: usize,
+    highest: Maximum,
+    lowest: Minimum,
+    k: Sma,
+    d: Sma,
+}
+
+/// The two lines of a [`Stochastic`], 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StochasticLines {
+    /// Smoothed position of the close in the range.
+    pub k: f64,
+    /// Smoothed `k`.
+    pub d: f64,
+}
+
+impl Stochastic {
+    /// Creates an oscillator over `period` candles, smoothed over `k` and then `d`.
+    ///
+    /// Usually 14, 3 and 3.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize, k: usize, d: usize) -> Result<Self, IndicatorError> {
+        for period in [period, k, d] {
+            checked_period("stochastic", period, 1)?;
+        }
+        let highest = Maximum::new(period).expect("the period is not 0");
+        let lowest = Minimum::new(period).expect("the period is not 0");
+        Ok(Self { period, missing: period, highest, lowest, k: Sma::new(k)?, d: Sma::new(d)? })
+    }
+
+    /// Processes the next candle and returns the lines, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<StochasticLines> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let (highest, lowest) = (self.highest.next(candle.high()), self.lowest.next(candle.low()));
+        // The wrapped extremes answer from their first value on, over what they have.
+        self.missing = self.missing.saturating_sub(1);
+        if self.missing > 0 {
+            return None;
+        }
+        let range = highest - lowest;
+        let place = if range > 0.0 { (candle.close() - lowest) / range * 100.0 } else { 0.0 };
+        // A running mean may stray from the bounds by a rounding error.
+        let k = self.k.update(place)?.clamp(0.0, 100.0);
+        let d = self.d.update(k)?.clamp(0.0, 100.0);
+        Some(StochasticLines { k, d })
+    }
+
+    /// Returns the number of candles until the first value: `period` + `k` + `d` - 2.
+    ///
+    /// Older candles have no influence.
+    pub fn warmup(&self) -> usize {
+        self.period + self.k.warmup() + self.d.warmup() - 2
+    }
+}
+
+/// Distance of the close below the highest high, relative to the range, 0 to -100.
+///
+/// 0 is at the high of the last candles, -100 at their low (Williams 1973, TA-Lib `WILLR`). A range
+/// of zero width counts as 0, as in TA-Lib.
+#[derive(Clone, Debug)]
+pub struct WilliamsR {
+    window: RecentExtremes,
+}
+
+impl WilliamsR {
+    /// Creates an oscillator over `period` candles, at least 1; usually 14.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        Ok(Self { window: RecentExtremes::new(checked_period("williams %r", period, 1)?) })
+    }
+
+    /// Processes the next candle and returns the value, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<f64> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let Extremes { highest, lowest } = self.window.update(Extremes::of(candle))?;
+        let range = highest - lowest;
+        Some(if range > 0.0 { 100.0 * ((candle.close() - highest) / range) } else { 0.0 })
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older candles have no influence.
+    pub fn warmup(&self) -> usize {
+        self.window.period()
+    }
+}
+
+/// Lambert's constant, which puts most values between -100 and 100.
+const SCALE: f64 = 0.015;
+/// Share of the mean below which a distance is rounding error (as in TA-Lib).
+const ROUNDING: f64 = 1e-14;
+
+/// Distance of the typical price from its mean, in mean absolute deviations.
+///
+/// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no
+/// deviation.
+///
+/// The wrapped crate's CCI is not used: it takes the deviation of closes, and the rounding errors
+/// of its running sums grow to +-67 during a period without movement. An update scans the window,
+/// because the mean deviation has no incremental form.
+#[derive(Clone, Debug)]
+pub struct Cci {
+    window: Box<[f64]>,
+    next: usize,
+    missing: usize,
+}
+
+impl Cci {
+    /// Creates an index over `period` candles, at least 2; usually 20.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let period = checked_period("cci", period, 2)?;
+        Ok(Self { window: vec![0.0; period].into_boxed_slice(), next: 0, missing: period })
+    }
+
+    /// Processes the next candle and returns the value, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<f64> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let typical = (candle.high() + candle.low() + candle.close()) / 3.0;
+        self.window[self.next] = typical;
+        self.next = if self.next + 1 < self.window.len() { self.next + 1 } else { 0 };
+        self.missing = self.missing.saturating_sub(1);
+        (self.missing == 0).then(|| self.distance(typical))
+    }
+
+    fn distance(&self, typical: f64) -> f64 {
+        let period = self.window.len() as f64;
+        let mean = self.window.iter().sum::<f64>() / period;
+        let deviation = self.window.iter().map(|price| (price - mean).abs()).sum::<f64>() / period;
+        let (distance, unit, rounding) = (typical - mean, SCALE * deviation, ROUNDING * mean);
+        if distance.abs() <= rounding || deviation <= rounding || unit <= 0.0 { 0.0 } else { distance / unit }
+    }
+
+    /// Returns the number of candles until the first value: `period`.
+    ///
+    /// Older candles have no influence.
+    pub fn warmup(&self) -> usize {
+        self.window.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit::{from_closes, random_walk};
+    use crate::{Interval, Millis, Ohlcv};
+    use std::cmp::Ordering;
+
+    #[test]
+    fn gains_and_losses_are_shared_out_by_hand() {
+        // Changes +1, -1, +2, -4 over 2: gain 0.5, 1.25, 0.625; loss 0.5, 0.25, 2.125.
+        let mut rsi = Rsi::new(2).unwrap();
+        let answers = [10.0, 11.0, 10.0, 12.0, 8.0].map(|value| rsi.update(value));
+        let expected = 100.0 * (0.625 / 2.75);
+        assert_eq!(answers, [None, None, Some(50.0), Some(100.0 * (1.25 / 1.5)), Some(expected)]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_left_out_before_the_first_value_and_after_it() {
+        const PERIOD: usize = 3;
+        let closes: Vec<f64> = random_walk(7, 40).iter().map(crate::Candle::close).collect();
+        let mut rsi = Rsi::new(PERIOD).unwrap();
+        let weight = 1.0 / PERIOD as f64;
+        let mut means = [0.0; 2];
+        for (index, close) in closes.iter().enumerate() {
+            for junk in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e101, -1e101] {
+                assert_eq!(rsi.update(junk), None, "{junk} before {index}");
+            }
+            let answer = rsi.update(*close);
+            let Some(before) = index.checked_sub(1) else { continue };
+            let change = close - closes[before];
+            for (mean, movement) in means.iter_mut().zip([change.max(0.0), (-change).max(0.0)]) {
+                // The first value is the simple mean of as many as the period has.
+                *mean = match index.cmp(&PERIOD) {
+                    Ordering::Less => *mean + movement,
+                    Ordering::Equal => (*mean + movement) / PERIOD as f64,
+                    Ordering::Greater => weight * movement + (1.0 - weight) * *mean,
+                };
+            }
+            let [gain, loss] = means;
+            assert_eq!(answer, (index >= PERIOD).then(|| 100.0 * (gain / (gain + loss))), "{index}");
+        }
+    }
+
+    #[test]
+    fn without_movement_it_is_neutral_and_one_sided_it_is_at_an_end() {
+        for (step, expected) in [(0.0, 50.0), (0.1, 100.0), (-0.1, 0.0)] {
+            let mut rsi = Rsi::new(3).unwrap();
+            let last = (0..9).fold(None, |_, i| rsi.update(5.0 + f64::from(i) * step));
+            assert_eq!(last, Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_market_that_stands_still_counts_as_0_and_leaves_the_window_again() {
+        let candle = |minute: i64, close: f64| {
+            let (open, high, low) = (close, close.max(10.0), close.min(10.0));
+            let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let mut stochastic = Stochastic::new(2, 1, 2).unwrap();
+        let mut lines = |minute, close| stochastic.update(&candle(minute, close));
+        assert_eq!((lines(0, 10.0), lines(1, 10.0)), (None, None));
+        assert_eq!(lines(2, 10.0), Some(StochasticLines { k: 0.0, d: 0.0 }));
+        // At the top of a range of 2.
+        assert_eq!(lines(3, 12.0), Some(StochasticLines { k: 100.0, d: 50.0 }));
+    }
+
+    #[test]
+    fn the_high_is_0_and_the_low_is_minus_100() {
+        let mut williams = WilliamsR::new(3).unwrap();
+        // Three candles span 5 to 9, at last 5 to 8.
+        let answers: Vec<_> = from_closes(&[5.0, 9.0, 8.0, 6.0, 5.0, 5.75])
+            .iter()
+            .map(|candle| williams.update(candle))
+            .collect();
+        assert_eq!(answers, [None, None, Some(-25.0), Some(-75.0), Some(-100.0), Some(-75.0)]);
+        let still: Vec<_> =
+            from_closes(&[5.0; 9]).iter().filter_map(|candle| williams.update(candle)).collect();
+        assert_eq!(still.last(), Some(&0.0));
+    }
+}

@@ -1,0 +1,654 @@
+//! Average true range, and indicators of trends.
+
+use super::averages::Smoothing;
+use super::{Ema, IndicatorError, checked_multiple, checked_period, is_usable};
+use crate::{Candle, Direction, Interval, Ohlcv};
+
+/// Smoothed average of the true range, in price units.
+///
+/// The true range is the price movement during a candle, including the gap before it. Matches
+/// TA-Lib `ATR` with Wilder's smoothing.
+#[derive(Clone, Debug)]
+pub struct Atr {
+    previous_close: Option<f64>,
+    ranges: Smoothing,
+}
+
+#[inline]
+pub(super) fn true_range(candle: &Candle, previous_close: f64) -> f64 {
+    candle.high().max(previous_close) - candle.low().min(previous_close)
+}
+
+impl Atr {
+    /// Creates an average over `period` true ranges, at least 1; usually 14.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let ranges = Smoothing::wilder(checked_period("atr", period, 1)?);
+        Ok(Self { previous_close: None, ranges })
+    }
+
+    /// Processes the next candle and returns the average, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<f64> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let previous_close = self.previous_close.replace(candle.close())?;
+        self.ranges.update(true_range(candle, previous_close))
+    }
+
+    /// Returns the number of candles until the first value: `period` + 1.
+    ///
+    /// The first candle has no previous close.
+    pub fn warmup(&self) -> usize {
+        self.ranges.warmup() + 1
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// About 21.7 x period (295 for 14).
+    pub fn stable_after(&self) -> usize {
+        self.warmup() + self.ranges.memory()
+    }
+}
+
+/// Average of closes with lines at a multiple of the average true range.
+///
+/// Keltner's channel of 1960 in today's usual form: exponential average and Wilder's range (TA-Lib
+/// `EMA` and `ATR`).
+///
+/// The wrapped crate's channel differs: it has one period for both, uses typical prices, and starts
+/// at the first candle instead of a mean.
+#[derive(Clone, Debug)]
+pub struct Keltner {
+    multiple: f64,
+    middle: Ema,
+    range: Atr,
+}
+
+/// The three lines of a [`Keltner`], in price units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeltnerChannel {
+    /// Average plus the ranges.
+    pub upper: f64,
+    /// Average.
+    pub middle: f64,
+    /// Average minus the ranges.
+    pub lower: f64,
+}
+
+impl Keltner {
+    /// Creates a channel from the periods of average and range and a multiple.
+    ///
+    /// `period` closes and `range_period` candles are at least 1; usually 20, 10 and 2.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] outside (0, 1000].
+    pub fn new(period: usize, range_period: usize, multiple: f64) -> Result<Self, IndicatorError> {
+        for period in [period, range_period] {
+            checked_period("keltner", period, 1)?;
+        }
+        let multiple = checked_multiple("keltner", multiple)?;
+        Ok(Self { multiple, middle: Ema::new(period)?, range: Atr::new(range_period)? })
+    }
+
+    /// Processes the next candle and returns the channel, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<KeltnerChannel> {
+        if !super::is_usable(candle.high()) {
+            return None;
+        }
+        // Both are updated before either may end the function.
+        let (middle, range) = (self.middle.update(candle.close()), self.range.update(candle));
+        let (middle, distance) = (middle?, self.multiple * range?);
+        Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
+    }
+
+    /// Returns the number of candles until the first value.
+    ///
+    /// The larger of `period` and `range_period` + 1.
+    pub fn warmup(&self) -> usize {
+        self.middle.warmup().max(self.range.warmup())
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// 228 for 20 and 10.
+    pub fn stable_after(&self) -> usize {
+        self.middle.stable_after().max(self.range.stable_after())
+    }
+}
+
+/// Line that follows a trend at a multiple of the average true range.
+///
+/// It changes sides when a close crosses it (Seban 2008, in the usual form: (high + low) / 2,
+/// Wilder's range).
+///
+/// The lower line only rises while closes stay above it, and the upper line only falls while closes
+/// stay below it. The first trend falls until a close is above the upper line.
+#[derive(Clone, Debug)]
+pub struct Supertrend {
+    multiple: f64,
+    range: Atr,
+    last: Option<Lines>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    upper: f64,
+    lower: f64,
+    close: f64,
+    trend: Direction,
+}
+
+/// Result of a [`Supertrend`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SupertrendLine {
+    /// Line in price units: below a rising trend, above a falling one.
+    pub line: f64,
+    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
+    pub trend: Direction,
+}
+
+impl Supertrend {
+    /// Creates a line at `multiple` ranges over `period` candles, at least 1.
+    ///
+    /// Usually period 10 and multiple 3.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`]; [`IndicatorError::ChangeMultiple`] outside (0, 1000].
+    pub fn new(period: usize, multiple: f64) -> Result<Self, IndicatorError> {
+        let range = Atr::new(checked_period("supertrend", period, 1)?)?;
+        Ok(Self { multiple: checked_multiple("supertrend", multiple)?, range, last: None })
+    }
+
+    /// Processes the next candle and returns the line, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<SupertrendLine> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let distance = self.multiple * self.range.update(candle)?;
+        let (middle, close) = (f64::midpoint(candle.high(), candle.low()), candle.close());
+        let (mut upper, mut lower, mut trend) = (middle + distance, middle - distance, Direction::Sell);
+        if let Some(last) = self.last {
+            if last.close <= last.upper {
+                upper = upper.min(last.upper);
+            }
+            if last.close >= last.lower {
+                lower = lower.max(last.lower);
+            }
+            trend = match last.trend {
+                Direction::Sell if close > upper => Direction::Buy,
+                Direction::Buy if close < lower => Direction::Sell,
+                unchanged => unchanged,
+            };
+        }
+        self.last = Some(Lines { upper, lower, close, trend });
+        let line = match trend {
+            Direction::Buy => lower,
+            Direction::Sell => upper,
+        };
+        Some(SupertrendLine { line, trend })
+    }
+
+    /// Returns the number of candles until the first value: `period` + 1.
+    ///
+    /// The influence of the series' start has no bound: two series with different starts agree once
+    /// both have reversed. To decide the same live as in a backtest, a strategy should request
+    /// several times as many candles as a trend lasts.
+    pub fn warmup(&self) -> usize {
+        self.range.warmup()
+    }
+}
+
+/// Minimum sum of the directional indicators for a direction (as in TA-Lib).
+const NO_DIRECTION: f64 = 1e-14;
+
+/// Trend strength from 0 to 100 with its directional parts.
+///
+/// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. As in TA-Lib, a candle without a direction
+/// leaves the index unchanged.
+#[derive(Clone, Debug)]
+pub struct Adx {
+    previous: Option<Candle>,
+    plus: WilderSum,
+    minus: WilderSum,
+    ranges: WilderSum,
+    index: Smoothing,
+    last: Option<f64>,
+}
+
+/// The three lines of an [`Adx`], 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdxLines {
+    /// Trend strength, regardless of its direction.
+    pub adx: f64,
+    /// Upward movement as a share of the true range.
+    pub plus_di: f64,
+    /// Downward movement as a share of the true range.
+    pub minus_di: f64,
+}
+
+/// Wilder's running sum.
+///
+/// The first `period - 1` values are added up. Each later one replaces 1 / period of the sum.
+#[derive(Clone, Debug)]
+struct WilderSum {
+    period: usize,
+    missing: usize,
+    sum: f64,
+}
+
+impl WilderSum {
+    fn new(period: usize) -> Self {
+        Self { period, missing: period - 1, sum: 0.0 }
+    }
+
+    #[inline]
+    fn update(&mut self, value: f64) -> Option<f64> {
+        if self.missing > 0 {
+            self.missing -= 1;
+            self.sum += value;
+            return None;
+        }
+        self.sum += value - self.sum / self.period as f64;
+        Some(self.sum)
+    }
+}
+
+impl Adx {
+    /// Creates an index over `period` candles, at least 2; usually 14.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangePeriod`].
+    pub fn new(period: usize) -> Result<Self, IndicatorError> {
+        let index = Smoothing::wilder(checked_period("adx", period, 2)?);
+        let sum = WilderSum::new(period);
+        Ok(Self { previous: None, plus: sum.clone(), minus: sum.clone(), ranges: sum, index, last: None })
+    }
+
+    /// Processes the next candle and returns the lines, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<AdxLines> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let previous = self.previous.replace(*candle)?;
+        let (up, down) = (candle.high() - previous.high(), previous.low() - candle.low());
+        let plus = self.plus.update(if up > down && up > 0.0 { up } else { 0.0 });
+        let minus = self.minus.update(if down > up && down > 0.0 { down } else { 0.0 });
+        let range = self.ranges.update(true_range(candle, previous.close()));
+        let (plus, minus, range) = (plus?, minus?, range?);
+        let share = |sum: f64| if range > 0.0 { 100.0 * (sum / range) } else { 0.0 };
+        let (plus_di, minus_di) = (share(plus), share(minus));
+        let both = plus_di + minus_di;
+        if both >= NO_DIRECTION {
+            self.last = self.index.update(100.0 * ((plus_di - minus_di).abs() / both));
+        } else if self.last.is_none() {
+            // While the first mean is made, a candle without direction counts as an index of 0.
+            self.last = self.index.update(0.0);
+        }
+        self.last.map(|adx| AdxLines { adx, plus_di, minus_di })
+    }
+
+    /// Returns the number of candles until the first value: 2 x `period`.
+    pub fn warmup(&self) -> usize {
+        2 * self.index.warmup()
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// About 43.4 x period (588 for 14).
+    pub fn stable_after(&self) -> usize {
+        self.warmup() + 2 * self.index.memory()
+    }
+}
+
+/// Trailing stop that accelerates, and reverses when the price reaches it.
+///
+/// Wilder 1978, TA-Lib `SAR`. The stop moves by a share of its distance from the trend's extreme.
+/// The share grows by `step` with each new extreme, up to `limit`. The stop never enters the range
+/// of the last two candles.
+///
+/// The first trend falls if the second candle extends further below the first than above it,
+/// otherwise it rises.
+#[derive(Clone, Debug)]
+pub struct ParabolicSar {
+    step: f64,
+    limit: f64,
+    previous: Option<Candle>,
+    run: Option<Run>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    trend: Direction,
+    extreme: f64,
+    share: f64,
+    stop: f64,
+}
+
+/// Result of a [`ParabolicSar`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SarLine {
+    /// Stop at this candle, in price units: below a rising trend, above a falling one.
+    ///
+    /// At the candle that reached the stop, it is the stop of the new trend.
+    pub stop: f64,
+    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
+    pub trend: Direction,
+}
+
+impl ParabolicSar {
+    /// Creates a stop that moves by `step` at first, up to `limit`.
+    ///
+    /// Usually 0.02 and 0.2.
+    ///
+    /// # Errors
+    /// [`IndicatorError::ChangeAcceleration`] unless 0 < `step` <= `limit` <= 1.
+    pub fn new(step: f64, limit: f64) -> Result<Self, IndicatorError> {
+        if step > 0.0 && step <= limit && limit <= 1.0 {
+            Ok(Self { step, limit, previous: None, run: None })
+        } else {
+            Err(IndicatorError::ChangeAcceleration { step, limit })
+        }
+    }
+
+    /// Processes the next candle and returns the stop, `None` during warm-up.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<SarLine> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let previous = self.previous.replace(*candle)?;
+        let (highest, lowest) = (candle.high().max(previous.high()), candle.low().min(previous.low()));
+        let (mut run, highest, lowest) = match self.run {
+            Some(run) => (run, highest, lowest),
+            // The first stop may lie inside the second candle: only that candle's own range counts there.
+            None => (self.first(&previous, candle), candle.high(), candle.low()),
+        };
+        let outside = |trend: Direction, stop: f64| match trend {
+            Direction::Buy => stop.min(lowest),
+            Direction::Sell => stop.max(highest),
+        };
+        let (is_reached, is_further, extreme) = match run.trend {
+            Direction::Buy => (candle.low() <= run.stop, candle.high() > run.extreme, candle.high()),
+            Direction::Sell => (candle.high() >= run.stop, candle.low() < run.extreme, candle.low()),
+        };
+        if is_reached {
+            let (trend, extreme) = match run.trend {
+                Direction::Buy => (Direction::Sell, candle.low()),
+                Direction::Sell => (Direction::Buy, candle.high()),
+            };
+            run = Run { trend, extreme, share: self.step, stop: outside(trend, run.extreme) };
+        } else if is_further {
+            (run.extreme, run.share) = (extreme, (run.share + self.step).min(self.limit));
+        }
+        let answer = SarLine { stop: run.stop, trend: run.trend };
+        // One rounding, as in the port of TA-Lib: where prices stand still the last bit decides whether the stop is reached.
+        run.stop = outside(run.trend, run.share.mul_add(run.extreme - run.stop, run.stop));
+        self.run = Some(run);
+        Some(answer)
+    }
+
+    fn first(&self, first: &Candle, second: &Candle) -> Run {
+        let (up, down) = (second.high() - first.high(), first.low() - second.low());
+        if down > 0.0 && down > up {
+            Run { trend: Direction::Sell, extreme: second.low(), share: self.step, stop: first.high() }
+        } else {
+            Run { trend: Direction::Buy, extreme: second.high(), share: self.step, stop: first.low() }
+        }
+    }
+
+    /// Returns the number of candles until the first value: 2.
+    ///
+    /// The influence of the series' start has no bound: two series with different starts agree once
+    /// both have reversed at the same candle. To decide the same live as in a backtest, a strategy
+    /// should request several times as many candles as a trend lasts.
+    pub const fn warmup(&self) -> usize {
+        2
+    }
+}
+
+/// Smoothed candles that show the trend.
+///
+/// Source: Valcu, *Using the Heikin-Ashi Technique*, 2004.
+///
+/// - Close: mean of the candle's open, high, low and close.
+/// - Open: midpoint of open and close of the previous Heikin-Ashi candle, at first of the candle itself.
+/// - High and low: extremes of the candle's own and of the new open and close.
+/// - Time and volume: those of the candle.
+///
+/// Nothing was traded at these prices.
+#[derive(Clone, Debug, Default)]
+pub struct HeikinAshi {
+    previous: Option<Candle>,
+}
+
+impl HeikinAshi {
+    /// Creates the indicator, which has no settings.
+    pub const fn new() -> Self {
+        Self { previous: None }
+    }
+
+    /// Processes the next candle and returns its Heikin-Ashi candle.
+    #[inline]
+    pub fn update(&mut self, candle: &Candle) -> Option<Candle> {
+        if !is_usable(candle.high()) {
+            return None;
+        }
+        let before = self.previous.as_ref().unwrap_or(candle);
+        let open = f64::midpoint(before.open(), before.close());
+        let close = (candle.open() + candle.high() + candle.low() + candle.close()) / 4.0;
+        let (high, low) = (candle.high().max(open).max(close), candle.low().min(open).min(close));
+        let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
+        let smooth = Candle::new(candle.time(), Interval::SECOND, numbers).ok()?;
+        self.previous = Some(smooth);
+        Some(smooth)
+    }
+
+    /// Returns the number of candles until the first value: 1.
+    pub const fn warmup(&self) -> usize {
+        1
+    }
+
+    /// Returns the number of candles until the start of the series is forgotten.
+    ///
+    /// 31, as each open contains half of the previous one.
+    pub const fn stable_after(&self) -> usize {
+        31
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Millis;
+    use crate::indicator::tests::{COUNT, END, check, series};
+    use crate::testkit::{from_closes, random_walk};
+    use proptest::prelude::*;
+    use ta_lib::Core;
+
+    proptest! {
+        #[test]
+        fn figures_are_those_of_the_ports_average_and_range(
+            seed: u64, exponent in -6..6_i32, flat in 0..300_usize, period in 2..60_usize, more in 1..60_usize,
+        ) {
+            let candles = series(seed, 10_f64.powi(exponent), flat);
+            let lane = |price: fn(&Candle) -> f64| candles.iter().map(price).collect::<Vec<f64>>();
+            let (high, low, close) = (lane(Candle::high), lane(Candle::low), lane(Candle::close));
+            let (mut ema, mut atr, core) = ([0.0; COUNT], [0.0; COUNT], Core::new());
+            core.ema(0, END, &close, period as i32, &mut ema).unwrap();
+            core.atr(0, END, &high, &low, &close, more as i32, &mut atr).unwrap();
+            let mut keltner = Keltner::new(period, more, 2.5).unwrap();
+            let warmup = period.max(more + 1);
+            let line = |side: f64| -> Vec<f64> {
+                (warmup..=COUNT).map(|seen| ema[seen - period] + side * atr[seen - more - 1]).collect()
+            };
+            let (upper, middle, lower) = (line(2.5), line(0.0), line(-2.5));
+            check(&candles, (warmup, close[0]), [&upper, &middle, &lower], |candle| {
+                keltner.update(candle).map(|channel| [channel.upper, channel.middle, channel.lower])
+            });
+            prop_assert_eq!(keltner.warmup(), warmup);
+        }
+    }
+
+    /// The rules in words, all of them over again for each candle: the line of each side since it was last given up.
+    fn plain(candles: &[Candle], ranges: &[f64], multiple: f64) -> Vec<(f64, bool)> {
+        let middle = |i: usize| f64::midpoint(candles[i].high(), candles[i].low());
+        let close = |i: usize| candles[i].close();
+        let first = candles.len() - ranges.len();
+        let (mut uppers, mut lowers, mut rises) = (Vec::new(), Vec::new(), vec![false]);
+        for (index, range) in ranges.iter().enumerate() {
+            let i = first + index;
+            let (upper, lower) = (middle(i) + multiple * range, middle(i) - multiple * range);
+            if index == 0 {
+                (uppers, lowers) = (vec![upper], vec![lower]);
+                continue;
+            }
+            let (before_upper, before_lower) = (uppers[index - 1], lowers[index - 1]);
+            let keeps_upper = upper >= before_upper && close(i - 1) <= before_upper;
+            let keeps_lower = lower <= before_lower && close(i - 1) >= before_lower;
+            uppers.push(if keeps_upper { before_upper } else { upper });
+            lowers.push(if keeps_lower { before_lower } else { lower });
+            rises.push(if rises[index - 1] { close(i) >= lowers[index] } else { close(i) > uppers[index] });
+        }
+        (0..ranges.len()).map(|i| (if rises[i] { lowers[i] } else { uppers[i] }, rises[i])).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_those_of_the_plain_rules_over_the_ports_range(
+            seed: u64, exponent in -6..6_i32, period in 2..60_usize, multiple in 0.5..4.0_f64,
+        ) {
+            let candles = series(seed, 10_f64.powi(exponent), 339);
+            let lane = |price: fn(&Candle) -> f64| candles.iter().map(price).collect::<Vec<f64>>();
+            let mut ranges = [0.0; COUNT];
+            let (high, low, close) = (lane(Candle::high), lane(Candle::low), lane(Candle::close));
+            Core::new().atr(0, END, &high, &low, &close, period as i32, &mut ranges).unwrap();
+            let expected = plain(&candles, &ranges[..COUNT - period], multiple);
+            let mut supertrend = Supertrend::new(period, multiple).unwrap();
+            let answers: Vec<_> = candles.iter().map(|candle| supertrend.update(candle)).collect();
+            prop_assert!(answers[..supertrend.warmup() - 1].iter().all(Option::is_none));
+            let answers: Vec<_> = answers.into_iter().flatten().collect();
+            prop_assert_eq!(answers.len(), expected.len());
+            for (index, (answer, (line, rises))) in answers.iter().zip(expected).enumerate() {
+                prop_assert_eq!(answer.trend == Direction::Buy, rises, "candle {}", index);
+                prop_assert!((answer.line - line).abs() <= 1e-9 * line, "candle {index}: {answer:?} {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_line_changes_sides_when_a_close_passes_it_by_hand() {
+        // Ranges over 1 are the candle's own: 1, 1, 5, 1, 6, with middles 10.5, 10.5, 12.5, 15.5, 13. At one range the lines above are
+        // 11.5, 11.5, 11.5 (passed), 16.5, 16.5, the lines below 9.5, 9.5, 9.5, 14.5, 14.5 (passed).
+        let mut supertrend = Supertrend::new(1, 1.0).unwrap();
+        let candles = from_closes(&[10.0, 11.0, 10.0, 15.0, 16.0, 10.0]);
+        let answers: Vec<_> = candles.iter().map(|candle| supertrend.update(candle)).collect();
+        let line = |line, trend| Some(SupertrendLine { line, trend });
+        let (rises, falls) = (Direction::Buy, Direction::Sell);
+        assert_eq!(answers[..3], [None, line(11.5, falls), line(11.5, falls)]);
+        assert_eq!(answers[3..], [line(9.5, rises), line(14.5, rises), line(16.5, falls)]);
+    }
+
+    #[test]
+    fn a_later_start_agrees_once_both_have_turned() {
+        let candles = random_walk(5, 3_000);
+        let (mut early, mut late) = (Supertrend::new(10, 3.0).unwrap(), Supertrend::new(10, 3.0).unwrap());
+        let [mut early_stop, mut late_stop] = [0.02; 2].map(|step| ParabolicSar::new(step, 0.2).unwrap());
+        for (index, candle) in candles.iter().enumerate() {
+            let (early, early_stop) = (early.update(candle), early_stop.update(candle));
+            if index < 500 {
+                continue;
+            }
+            let (late, late_stop) = (late.update(candle), late_stop.update(candle));
+            assert!(index < 1_000 || early_stop == late_stop, "{index}: {early_stop:?} {late_stop:?}");
+            let (Some(early), Some(late)) = (early, late) else { continue };
+            if index >= 1_500 {
+                assert!(
+                    early.trend == late.trend && (early.line - late.line).abs() < 1e-7,
+                    "{index}: {early:?} {late:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn candles_without_direction_leave_the_index_as_it_was() {
+        // Upward movement alone, then candles that span the same range again and again: the directional
+        // indicators fade out, until neither shows.
+        let closes = (1..=10).chain((0..200).map(|i| 11 - i % 2)).map(f64::from).collect::<Vec<_>>();
+        let mut adx = Adx::new(2).unwrap();
+        let last = from_closes(&closes).iter().filter_map(|candle| adx.update(candle)).last().unwrap();
+        assert!((last.adx - 100.0).abs() < 1e-9 && last.plus_di < NO_DIRECTION, "{last:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn figures_are_those_of_the_port(
+            seed: u64, exponent in -6..6_i32, flat in 0..300_usize, step in 0.005..0.1_f64, more in 1.0..20.0_f64,
+        ) {
+            let candles = series(seed, 10_f64.powi(exponent), flat);
+            let lane = |price: fn(&Candle) -> f64| candles.iter().map(price).collect::<Vec<f64>>();
+            let (high, low, limit) = (lane(Candle::high), lane(Candle::low), (step * more).min(1.0));
+            let mut expected = [0.0; COUNT];
+            Core::new().sar(0, END, &high, &low, step, limit, &mut expected).unwrap();
+            let mut sar = ParabolicSar::new(step, limit).unwrap();
+            check(&candles, (sar.warmup(), high[0]), [&expected], |candle| Some([sar.update(candle)?.stop]));
+        }
+    }
+
+    #[test]
+    fn the_stop_speeds_up_and_turns_by_hand() {
+        // The stop begins at the first low, 9, moves by a tenth of 12 - 9 to 9.3, then by two tenths of 14 - 9.3, but not above the low of
+        // 9.5, then by three tenths of 15 - 9.5, but not above the low of 11. The last candle reaches it: the new stop is the extreme.
+        let ranges = [(9.0, 10.0), (9.5, 12.0), (11.0, 14.0), (13.0, 15.0), (10.5, 14.0)];
+        let mut sar = ParabolicSar::new(0.1, 0.5).unwrap();
+        let answers = ranges.map(|(low, high)| {
+            let numbers = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
+            sar.update(&Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap())
+        });
+        let line = |stop, trend| Some(SarLine { stop, trend });
+        let (rises, falls) = (Direction::Buy, Direction::Sell);
+        assert_eq!(answers[..2], [None, line(9.0, rises)]);
+        assert!((answers[2].unwrap().stop - 9.3).abs() < 1e-12);
+        assert_eq!(answers[3..], [line(9.5, rises), line(15.0, falls)]);
+    }
+
+    #[test]
+    fn candles_are_those_of_the_closed_form() {
+        let candles = random_walk(3, 60);
+        let means: Vec<f64> =
+            candles.iter().map(|c| (c.open() + c.high() + c.low() + c.close()) / 4.0).collect();
+        let mut heikin_ashi = HeikinAshi::new();
+        for (index, candle) in candles.iter().enumerate() {
+            let smooth = heikin_ashi.update(candle).unwrap();
+            // The open is all earlier closes, each with half the weight of the one after it, and the first open with what is left.
+            let weight = |steps: usize| 0.5_f64.powi(steps as i32);
+            let first = f64::midpoint(candles[0].open(), candles[0].close()) * weight(index);
+            let open =
+                first + (0..index).map(|earlier| means[earlier] * weight(index - earlier)).sum::<f64>();
+            assert!(
+                (smooth.open() - open).abs() < 1e-10 && smooth.close() == means[index],
+                "{index}: {smooth:?}"
+            );
+            assert_eq!(smooth.high(), candle.high().max(smooth.open()).max(smooth.close()));
+            assert_eq!(smooth.low(), candle.low().min(smooth.open()).min(smooth.close()));
+            assert_eq!((smooth.time(), smooth.volume()), (candle.time(), candle.volume()));
+        }
+    }
+
+    #[test]
+    fn opens_and_closes_by_hand() {
+        // 8 to 8, 8 to 12, 12 to 8: closes 8, 10, 10; opens 8, 8, 9.
+        let mut heikin_ashi = HeikinAshi::new();
+        let answers =
+            from_closes(&[8.0, 12.0, 8.0]).iter().map(|c| heikin_ashi.update(c).unwrap()).collect::<Vec<_>>();
+        let numbers: Vec<_> = answers.iter().map(|c| [c.open(), c.high(), c.low(), c.close()]).collect();
+        assert_eq!(numbers, [[8.0; 4], [8.0, 12.0, 8.0, 10.0], [9.0, 12.0, 8.0, 10.0]]);
+    }
+}
