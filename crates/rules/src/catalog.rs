@@ -1,5 +1,7 @@
 //! Names available to rules: candle fields, functions, indicators and patterns.
 
+use crate::graph::Field;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// A whole number, constant over all candles.
@@ -101,7 +103,15 @@ pub(crate) const FUNCTIONS: [Function; 17] = [
 pub(crate) const BETWEEN: Function =
     function("between", "between(\"from\", \"to\", \"time zone\")", &[Time, Time, Zone]).optional(1);
 
-pub(crate) const FIELDS: [&str; 7] = ["open", "high", "low", "close", "volume", "median", "typical"];
+pub(crate) const FIELDS: [(&str, Field); 7] = [
+    ("open", Field::Open),
+    ("high", Field::High),
+    ("low", Field::Low),
+    ("close", Field::Close),
+    ("volume", Field::Volume),
+    ("median", Field::Median),
+    ("typical", Field::Typical),
+];
 
 /// A candle pattern, defined in the rule language. Definitions follow the descriptions of Nison,
 /// *Japanese Candlestick Charting Techniques* (1991); the numeric bounds are our own.
@@ -157,6 +167,10 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
     all.find(|function| function.name == name)
 }
 
+pub(crate) fn find_field(name: &str) -> Option<Field> {
+    FIELDS.into_iter().find(|(known, _)| *known == name).map(|(_, field)| field)
+}
+
 pub(crate) fn find_pattern(name: &str) -> Option<&'static Pattern> {
     PATTERNS.iter().find(|pattern| pattern.name == name)
 }
@@ -166,7 +180,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);
     let patterns = PATTERNS.iter().map(|pattern| pattern.name);
-    FIELDS.into_iter().chain(functions).chain(patterns).chain(words)
+    FIELDS.into_iter().map(|(name, _)| name).chain(functions).chain(patterns).chain(words)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Compilation of function and indicator calls.
+//! Compilation of calls, of indicator lines and of values of longer candles.
 
-use crate::RuleError;
 use crate::catalog::{Function, Takes};
 use crate::compile::{At, Compiler, Kind, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
-use crate::syntax::{Form, PartId};
+use crate::syntax::{Form, PartId, Tree};
+use crate::{RuleError, catalog};
 use candlewick_engine::{EngineError, Hours, LocalClock, Window};
-use candlewick_sdk::{Interval, Millis};
+use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
 /// Default number of candles searched by `since`.
@@ -25,7 +25,6 @@ impl Compiler<'_> {
     ) -> Result<Value, RuleError> {
         check_count(function, arguments, place)?;
         let number = |id| Ok(Value { id, kind: Kind::Number });
-        let truth = |id| Ok(Value { id, kind: Kind::Truth });
         match function.name {
             "abs" => {
                 let of = self.number(at, arguments[0], "`abs`")?;
@@ -48,16 +47,16 @@ impl Compiler<'_> {
                 };
                 number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
             }
-            "body" => number(self.measure(at, Field::Body, "body()")),
-            "range" => number(self.measure(at, Field::Range, "range()")),
-            "upper_wick" => number(self.measure(at, Field::UpperWick, "upper_wick()")),
-            "lower_wick" => number(self.measure(at, Field::LowerWick, "lower_wick()")),
+            "body" => Ok(self.field(at, Field::Body, "body()")),
+            "range" => Ok(self.field(at, Field::Range, "range()")),
+            "upper_wick" => Ok(self.field(at, Field::UpperWick, "upper_wick()")),
+            "lower_wick" => Ok(self.field(at, Field::LowerWick, "lower_wick()")),
             "crosses_above" => self.crosses(at, true, arguments),
             "crosses_below" => self.crosses(at, false, arguments),
             "rising" | "falling" => self.moves(at, function.name, arguments),
             "since" => {
                 let of = self.truth(at, arguments[0], "`since`")?;
-                let within = self.counted_or(at, arguments.get(1), WITHIN)?;
+                let within = self.period_or(at, arguments.get(1), WITHIN)?;
                 let name = if arguments.len() == 1 {
                     format!("since({})", self.name(of))
                 } else {
@@ -68,41 +67,43 @@ impl Compiler<'_> {
             }
             "count" => {
                 let of = self.truth(at, arguments[0], "`count`")?;
-                let among = self.counted_or(at, arguments.get(1), 1)?;
+                let among = self.period_or(at, arguments.get(1), 1)?;
                 number(self.count(of, among, at.candles))
             }
             "hour" => number(self.clock(at, Clock::Hour, "hour", arguments)?),
             "minute" => number(self.clock(at, Clock::Minute, "minute", arguments)?),
             "weekday" => number(self.clock(at, Clock::Weekday, "weekday", arguments)?),
-            "between" => {
-                let (from, to) = (time(at, arguments[0])?, time(at, arguments[1])?);
-                if from == to {
-                    return Err(RuleError::new(
-                        place.clone(),
-                        "the two times are the same: nothing lies between them",
-                    ));
-                }
-                if self.is_explaining {
-                    let zone = arguments.get(2..).unwrap_or_default();
-                    let hour = self.clock(at, Clock::Hour, "hour", zone)?;
-                    let minute = self.clock(at, Clock::Minute, "minute", zone)?;
-                    self.looks_at(&[hour, minute]);
-                }
-                let times = format!("\"{}\", \"{}\"", clock_of(from), clock_of(to));
-                let (op, name) = match arguments.get(2) {
-                    None => (Op::Between(from, to), format!("between({times})")),
-                    Some(zone) => {
-                        let (window, zone) = hours(at, (from, to), *zone)?;
-                        (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
-                    }
-                };
-                truth(self.graph.add(op, name, 1, at.candles))
-            }
-            _ => {
-                let (id, _) = self.indicator(at, function, arguments, place)?;
-                number(id)
-            }
+            "between" => self.between(at, arguments, place),
+            _ => number(self.indicator(at, function, arguments, place)?.0),
         }
+    }
+
+    fn between(
+        &mut self,
+        at: At<'_>,
+        arguments: &[PartId],
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        let (from, to) = (time(at, arguments[0])?, time(at, arguments[1])?);
+        if from == to {
+            let message = "the two times are the same: nothing lies between them";
+            return Err(RuleError::new(place.clone(), message));
+        }
+        if self.is_explaining {
+            let zone = arguments.get(2..).unwrap_or_default();
+            let hour = self.clock(at, Clock::Hour, "hour", zone)?;
+            let minute = self.clock(at, Clock::Minute, "minute", zone)?;
+            self.looks_at(&[hour, minute]);
+        }
+        let times = format!("\"{}\", \"{}\"", clock_of(from), clock_of(to));
+        let (op, name) = match arguments.get(2) {
+            None => (Op::Between(from, to), format!("between({times})")),
+            Some(zone) => {
+                let (window, zone) = hours(at, (from, to), *zone)?;
+                (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
+            }
+        };
+        Ok(Value { id: self.graph.add(op, name, 1, at.candles), kind: Kind::Truth })
     }
 
     pub(crate) fn indicator(
@@ -224,7 +225,7 @@ impl Compiler<'_> {
 
     fn moves(&mut self, at: At<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
-        let among = self.counted_or(at, arguments.get(1), 1)?;
+        let among = self.period_or(at, arguments.get(1), 1)?;
         let before = self.ago(of, 1, at.candles);
         self.looks_at(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
@@ -255,10 +256,6 @@ impl Compiler<'_> {
         Ok(self.graph.add(op, name, 1, at.candles))
     }
 
-    fn measure(&mut self, at: At<'_>, field: Field, name: &str) -> Id {
-        self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles)
-    }
-
     fn period_or(
         &mut self,
         at: At<'_>,
@@ -268,15 +265,6 @@ impl Compiler<'_> {
         argument.map_or(Ok(otherwise), |argument| {
             self.whole(at, *argument, (1, MOST_COUNTED), "how many candles")
         })
-    }
-
-    fn counted_or(
-        &mut self,
-        at: At<'_>,
-        argument: Option<&PartId>,
-        otherwise: usize,
-    ) -> Result<usize, RuleError> {
-        self.period_or(at, argument, otherwise)
     }
 
     fn name(&self, id: Id) -> String {
@@ -351,4 +339,117 @@ fn problem_of(error: EngineError, place: &Range<usize>) -> RuleError {
 fn clock_of(time: i64) -> String {
     let minutes = time / Millis::MINUTE.get();
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
+const MAX_LONGER: usize = 8;
+
+impl Compiler<'_> {
+    pub(crate) fn named_line(
+        &mut self,
+        at: At<'_>,
+        of: PartId,
+        name: &str,
+        name_place: &Range<usize>,
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        let part = at.tree.part(of);
+        let Some(function) = called(at.tree, of).filter(|function| !function.lines.is_empty()) else {
+            if let Form::Call { name, name_place, .. } = &part.form
+                && catalog::find(name).is_none()
+                && catalog::find_pattern(name).is_none()
+            {
+                return Err(self.unknown(name, name_place));
+            }
+            let message = match &part.form {
+                Form::Back { .. } | Form::At { .. } => {
+                    format!("the line comes first, such as donchian(20).upper[1]: write .{name} before this")
+                }
+                _ => "only an indicator of several lines has a line behind a dot, such as macd(12, 26, 9).signal".to_owned(),
+            };
+            return Err(RuleError::new(name_place.clone(), message));
+        };
+        let Some(line) = function.lines.iter().position(|line| *line == name) else {
+            let near = suggest(name, function.lines.iter().copied());
+            let message = format!("`{}` has no line `{name}`; {near}", function.name);
+            return Err(RuleError::new(name_place.clone(), message));
+        };
+        self.line(at, of, Some(line), place)
+    }
+
+    pub(crate) fn line(
+        &mut self,
+        at: At<'_>,
+        call: PartId,
+        line: Option<usize>,
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        let Form::Call { arguments, .. } = &at.tree.part(call).form else {
+            return Err(self.unknown("", place));
+        };
+        let Some(function) = called(at.tree, call) else { return Err(self.unknown("", place)) };
+        let Some(line) = line else {
+            let all: Vec<String> = function.lines.iter().map(|line| format!(".{line}")).collect();
+            let message = format!("`{}` has several lines: say which, {}", function.name, all.join(", "));
+            return Err(RuleError::new(place.clone(), message));
+        };
+        let call_place = &at.tree.part(call).place;
+        let (of, name) = self.indicator(at, function, arguments, call_place)?;
+        let name =
+            if function.main == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };
+        let warm = self.graph.node(of).warm_after;
+        let id = self.graph.add(Op::Line(of, line), name, warm, at.candles);
+        Ok(Value { id, kind: Kind::Number })
+    }
+
+    pub(crate) fn longer(
+        &mut self,
+        at: At<'_>,
+        of: PartId,
+        text: &str,
+        place: &Range<usize>,
+    ) -> Result<Value, RuleError> {
+        let wrong = |message: String| Err(RuleError::new(place.clone(), message));
+        if at.candles != 0 {
+            return wrong("an interval stands within another: name one of them".to_owned());
+        }
+        let interval: Interval = match text.parse() {
+            Ok(interval) => interval,
+            Err(error) => {
+                let cure = error.meant().map_or_else(
+                    || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
+                    |meant| format!("did you mean @{}?", meant.replace(", or ", ", or @")),
+                );
+                return wrong(format!("`{text}` is no interval: {cure}"));
+            }
+        };
+        let own = self.graph.intervals()[0];
+        if interval == own {
+            return self.value(at, of);
+        }
+        if Resampler::new(own, interval).is_err() || interval < own {
+            return wrong(format!(
+                "{interval} candles cannot be made of the bot's {own} candles: name a longer multiple of {own}"
+            ));
+        }
+        let candles = self.graph.candles_of(interval);
+        if candles > MAX_LONGER {
+            return wrong(format!("a rule looks at no more than {MAX_LONGER} kinds of longer candles"));
+        }
+        let inner = self.value(At { candles, ..at }, of)?;
+        if self.graph.constant(inner.id).is_some() {
+            return Ok(inner);
+        }
+        // The first longer candle may be cut off, and the last is seen a candle after it has closed.
+        let each = (interval.length().get() / own.length().get()) as usize;
+        let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
+        let name = format!("{}@{interval}", self.bracketed(inner.id));
+        Ok(Value { id: self.graph.add(Op::Longer(inner.id), name, warm, 0), kind: inner.kind })
+    }
+}
+
+fn called(tree: &Tree, id: PartId) -> Option<&'static Function> {
+    match &tree.part(id).form {
+        Form::Call { name, .. } => catalog::find(name),
+        _ => None,
+    }
 }

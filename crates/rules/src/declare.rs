@@ -79,20 +79,14 @@ impl Declaring<'_> {
         if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
         {
             let is_strict = (binary == Binary::Less) == holds;
-            if let Some(level) = self.graph.constant(other) {
-                return match (holds, is_strict) {
-                    (true, true) => self.series(one).below(level),
-                    (true, false) => self.series(one).below(level.next_up()),
-                    (false, true) => self.series(one).above(level),
-                    (false, false) => self.series(one).above(level.next_down()),
-                };
-            }
-            if let Some(level) = self.graph.constant(one) {
-                return match (holds, is_strict) {
-                    (true, true) => self.series(other).above(level),
-                    (true, false) => self.series(other).above(level.next_down()),
-                    (false, true) => self.series(other).below(level),
-                    (false, false) => self.series(other).below(level.next_up()),
+            for (series, level, is_below) in [(one, other, holds), (other, one, !holds)] {
+                let Some(level) = self.graph.constant(level) else { continue };
+                let series = self.series(series);
+                return match (is_below, is_strict) {
+                    (true, true) => series.below(level),
+                    (true, false) => series.below(level.next_up()),
+                    (false, true) => series.above(level),
+                    (false, false) => series.above(level.next_down()),
                 };
             }
         }

@@ -6,7 +6,8 @@
 
 use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
-use crate::instruction::{self, Instruction, Instructions};
+use crate::instruction;
+use crate::instruction::{Instruction, Instructions};
 use crate::program::{Few, Place, Slots};
 use crate::step::{Action, Order, Step};
 use crate::strategy::Answers;
@@ -217,7 +218,7 @@ impl<H: Head> Strategy for Direct<H> {
     }
 
     fn expiries(&self) -> Vec<Option<Expiry>> {
-        vec![self.answers.expiry()]
+        vec![self.answers.expiry]
     }
 
     fn wants_settlements(&self) -> bool {

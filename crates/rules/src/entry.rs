@@ -1,11 +1,7 @@
 //! Registration of the strategy `rules`, defined by the rule in a bot's parameters.
 
 use crate::explained::ExplainedRule;
-use crate::file::{KEYS, Written, Wrong};
-use crate::file_error::cure_of_expiry;
-use crate::specified::made_anew_of_others;
-use crate::unknown_key::hint_for_key;
-use crate::wrong_value::with_key;
+use crate::file::{KEYS, Written, Wrong, cure_of_expiry, hint_for_key, with_key};
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{
     BotContext, BuildError, BuiltStrategy, Expiry, LongerRule, Parameter, Strategy, StrategyEntry,
@@ -212,4 +208,29 @@ fn is_given(value: Option<&Value>) -> bool {
         Value::Null => false,
         _ => true,
     })
+}
+
+/// Wraps an entry so that other texts, lists or tables rebuild it with `specify`.
+///
+/// Numbers and booleans only override parameters. Anything else, such as another rule file in a
+/// search, brings its own parameters and defaults.
+pub(crate) fn made_anew_of_others(
+    entry: StrategyEntry,
+    specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,
+) -> StrategyEntry {
+    let own = entry.clone();
+    entry.specified_by(
+        move |params| {
+            if says_what_it_is(params, &own) { Ok(own.clone()) } else { specify(params) }
+        },
+    )
+}
+
+fn says_what_it_is(params: &Value, entry: &StrategyEntry) -> bool {
+    let is_other = |(name, value): (&String, &Value)| {
+        let is_value = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));
+        let known = entry.parameters.iter().find(|parameter| parameter.name == *name);
+        !is_value && known.is_some_and(|known| known.default != *value)
+    };
+    !params.as_object().into_iter().flatten().any(is_other)
 }

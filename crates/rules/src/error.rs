@@ -1,6 +1,7 @@
-//! Errors in the text of a rule, with their position.
+//! Errors in the text of a rule, with their position, and suggestions for unknown names.
 
-use candlewick_sdk::{Counterpart, visible};
+use crate::catalog::{Takes, find, names};
+use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest, visible};
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +46,110 @@ pub(crate) fn render_counterpart(counterpart: &Counterpart) -> String {
         }
         Counterpart::Key { section, example } => {
             format!("it belongs in a configuration: {example} in [{section}]")
+        }
+    }
+}
+
+const MODULES: [&str; 3] = ["ta", "math", "talib"];
+
+pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
+    let dotted = format!("{module}.{name}");
+    let mut whole = counterparts(AliasContext::RuleName, &dotted)
+        .chain(counterparts(AliasContext::RuleModule, module))
+        .map(render_counterpart);
+    let mut own = counterparts(AliasContext::RuleName, name)
+        .map(render_counterpart)
+        .chain(find(name).map(|function| format!("write {}", function.call)))
+        .filter(|_| MODULES.contains(&module));
+    let unknown = || {
+        let is_known = MODULES.contains(&module);
+        is_known.then(|| format!("leave `{module}.` out; docs/rules.md lists the functions"))
+    };
+    let hint = whole.next().or_else(|| own.next()).or_else(unknown)?;
+    Some(format!("there is no `{dotted}`: {hint}"))
+}
+
+pub(crate) fn hint_for_word(word: &str) -> Option<String> {
+    counterparts(AliasContext::RuleWord, word).next().map(render_counterpart)
+}
+
+pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
+    if let Some(counterpart) = counterparts(AliasContext::RuleName, name).next() {
+        return render_counterpart(counterpart);
+    }
+    let near = call_with_period(name).or_else(|| {
+        let near = nearest(name, parameters.iter().copied()).or_else(|| nearest(name, names()));
+        near.map(str::to_owned)
+    });
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if parameters.is_empty() => {
+            "a name is a field of the candle, a function, or a parameter, and the rule has no parameter"
+                .to_owned()
+        }
+        None => {
+            format!("a name is a field of the candle, a function, or a parameter: {}", parameters.join(", "))
+        }
+    }
+}
+
+fn call_with_period(name: &str) -> Option<String> {
+    let plain = name.to_lowercase();
+    let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let period = &plain[function.len()..];
+    let function = find(function.trim_end_matches('_'))?;
+    let takes_period = !period.is_empty() && function.takes.first() == Some(&Takes::Period);
+    takes_period.then(|| format!("{}({period})", function.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rule;
+    use candlewick_sdk::Interval;
+    use std::collections::BTreeMap;
+
+    fn is_sound(condition: &str) -> bool {
+        Rule::parse(Some(condition), None)
+            .is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
+    }
+
+    /// Holds the table of docs/rules.md to the hints, and both to the language.
+    #[test]
+    fn counterparts_of_tradingview_are_sound_rules() {
+        let page = include_str!("../../../docs/rules.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| `ta.")?.strip_suffix("` |"));
+        let rows: Vec<(&str, &str)> = rows.filter_map(|row| row.split_once("` | `")).collect();
+        assert!(rows.len() >= 25, "{rows:?}");
+        for (there, here) in rows {
+            assert!(is_sound(here) || is_sound(&format!("{here} > 0")), "{here}");
+            let hint = hint_for_member("ta", there).unwrap();
+            let function = here.split('(').next().unwrap();
+            assert!(hint.contains(here) || hint.contains(&format!("write {function}(")), "{hint}");
+            let is_own = names().any(|own| own == there);
+            assert!(is_own || suggest_name(there, &[]).contains(here), "{there}");
+        }
+    }
+
+    #[test]
+    fn foreign_names_have_sound_counterparts_and_are_not_names_of_ours() {
+        for (there, expected) in [
+            ("ma", "sma(20)"),
+            ("iMA", "sma(20)"),
+            ("psar", "parabolic_sar(0.02, 0.2)"),
+            ("willr", "williams_r(14)"),
+            ("zscore", "z_score(20)"),
+            ("price", "close"),
+            ("hl2", "median"),
+            ("hlc3", "typical"),
+            ("dayofweek", "weekday()"),
+            ("green", "bullish()"),
+            ("red", "bearish()"),
+        ] {
+            assert!(names().all(|own| own != there), "{there}");
+            let found = counterparts(AliasContext::RuleName, there).next().unwrap();
+            assert!(matches!(found, Counterpart::Name { name } if name == expected), "{there}: {found:?}");
+            assert!(is_sound(expected) || is_sound(&format!("{expected} > 0")), "{expected}");
         }
     }
 }

@@ -1,10 +1,12 @@
-//! Rule files: conditions, parameters with ranges, and an expiry.
+//! Rule files: conditions, parameters with ranges, an expiry; and their errors with a hint.
 
-use crate::catalog;
-use crate::file_error::{wrong_at, wrong_form};
+use crate::error::render_counterpart;
 use crate::rule::Side;
-use crate::{Rule, RuleError};
-use candlewick_sdk::{CloseType, Interval, Parameter};
+use crate::{Rule, RuleError, catalog};
+use candlewick_sdk::{
+    AliasContext, CloseType, Counterpart, Interval, Parameter, counterparts, find_setting, nearest,
+    plain_words, value_of_message,
+};
 use serde::Deserialize;
 use serde_json::{Number, Value};
 use std::collections::BTreeMap;
@@ -169,4 +171,244 @@ fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Optio
 
 pub(crate) fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
+}
+
+const IS_CONFIGURATION: &str = "this is a configuration, not a rule: it is named with --config";
+const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
+
+pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
+    if is_configuration(text) {
+        return Wrong::plain(IS_CONFIGURATION);
+    }
+    let message = error.message().trim_end().replace('\n', ", ");
+    let Some(span) = error.span() else { return Wrong::plain(message) };
+    let number = line_of(text, span.start);
+    let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
+    let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
+    let words = line.and_then(|line| cure_of_line(line.trim(), &message));
+    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_words(&message));
+    wrong_at(text, &RuleError::new(span, words))
+}
+
+pub(crate) fn wrong_at(text: &str, error: &RuleError) -> Wrong {
+    let (line, column) = error.line_and_column(text);
+    let message = format!("column {column}: {}\n  {}", error.message, error.shown(text));
+    Wrong { line: Some(line as u64), message }
+}
+
+fn cure_of_line(line: &str, message: &str) -> Option<String> {
+    if message.starts_with("expected `.`, `=`") {
+        return Some(cure_of_bare(line));
+    }
+    if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
+        return Some(format!("a condition is one text: {} = \"rsi(14) < 30\"", side.key()));
+    }
+    let (key, value) = line.split_once('=')?;
+    let (key, value) = (key.trim(), value.trim());
+    if message.contains("struct WrittenParameter") {
+        if OF_THE_RULE.contains(&key) {
+            return Some(format!("{key} is no parameter: it stands above the line [parameters]"));
+        }
+        return Some(format!(
+            "a parameter has a default, and a range if it is searched: {key} = {{ default = {value}, min = 2, max = 50 }}"
+        ));
+    }
+    if key == "expiry" {
+        return Some(cure_of_expiry(value));
+    }
+    if ![Side::Buy.key(), Side::Sell.key()].contains(&key) {
+        return None;
+    }
+    let quotes = |quote| value.matches(quote).count();
+    match value.chars().next()? {
+        '"' if value.starts_with("\"\"\"") => None,
+        '"' if quotes('"') == 1 => Some("the condition has no closing \"".to_owned()),
+        '"' if second_key(value).is_some() => second_key(value)
+            .map(|key| format!("a key stands on a line of its own: begin a new one before `{key}`")),
+        '"' if quotes('"') > 2 => Some(
+            "within the double quotes of a condition a text has single ones, as in between('08:00', '17:00')"
+                .to_owned(),
+        ),
+        '\'' if value.starts_with("'''") => None,
+        '\'' if quotes('\'') == 1 => Some("the condition has no closing '".to_owned()),
+        '\'' if quotes('\'') > 2 => Some(
+            "a condition that has texts stands in double quotes: \"between('08:00', '17:00')\"".to_owned(),
+        ),
+        '"' | '\'' if message.starts_with("expected newline") => {
+            Some("the condition ends at its closing quote: the whole of it stands between the two".to_owned())
+        }
+        '"' | '\'' => None,
+        '[' | '{' => {
+            Some("a condition is one text in double quotes: join several with `and` or `or`".to_owned())
+        }
+        _ => Some(in_quotes(key, value)),
+    }
+}
+
+fn second_key(value: &str) -> Option<&str> {
+    let (_, behind) = value.strip_prefix('"')?.split_once('"')?;
+    let (key, _) = behind.split_once('=')?;
+    OF_THE_RULE.contains(&key.trim()).then(|| key.trim())
+}
+
+fn cure_of_bare(line: &str) -> String {
+    let name = line.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
+    let (key, rest) = match [Side::Buy, Side::Sell].into_iter().find(|side| side.key() == name) {
+        Some(side) => (side.key(), &line[name.len()..]),
+        None if line.contains(['<', '>', '(']) => (Side::Buy.key(), line),
+        None => return "a line is a key, `=` and a value".to_owned(),
+    };
+    let condition = rest.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
+    format!("a line is a key, `=` and a value; {}", in_quotes(key, condition))
+}
+
+fn in_quotes(key: &str, condition: &str) -> String {
+    let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
+    let condition = condition.trim().trim_start_matches(is_quote);
+    // A closing one belongs to a text within where that has an opening one.
+    let curly = condition.trim_end_matches(['\u{201c}', '\u{201d}']);
+    let bare = curly.strip_suffix(['"', '\'']).filter(|bare| bare.matches(['"', '\'']).count() % 2 == 0);
+    let condition = bare.unwrap_or(curly).replace(['"', '\u{201c}', '\u{201d}'], "'");
+    format!("a condition stands in double quotes: {key} = \"{condition}\"")
+}
+
+pub(crate) fn cure_of_expiry(value: &str) -> String {
+    const FORM: &str = "a duration has minutes and seconds, in quotes";
+    let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
+    let error = plain.parse::<CloseType>().err();
+    match error.as_ref().map_or(Some(plain), |error| error.meant()) {
+        Some(code) if code.parse::<CloseType>().is_ok() => {
+            format!("{FORM}: did you mean expiry = \"{code}\"?")
+        }
+        Some(both) => format!("{FORM}: did you mean {both}?"),
+        None => format!("{FORM}, such as expiry = \"05:00\""),
+    }
+}
+
+fn is_configuration(text: &str) -> bool {
+    const SECTIONS: [&str; 5] = ["account", "bots", "risk", "sandbox", "simulation"];
+    toml::from_str::<toml::Table>(text)
+        .is_ok_and(|table| SECTIONS.iter().any(|name| table.contains_key(*name)))
+}
+
+pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String> {
+    let mut names = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let unknown = names.next()?;
+    let known: Vec<&str> = names.collect();
+    let is_rule = known.contains(&Side::Buy.key());
+    let context = if is_rule { AliasContext::RuleKey } else { AliasContext::RuleParameter };
+    let is_global = |setting: &&Counterpart| !matches!(setting, Counterpart::Name { .. });
+    let setting = || {
+        let foreign = counterparts(AliasContext::Combination, unknown)
+            .chain(counterparts(AliasContext::Setting, unknown))
+            .find(is_global);
+        foreign.or_else(|| find_setting(unknown).filter(is_global)).filter(|_| is_rule)
+    };
+    let in_other_case = known.iter().find(|own| own.eq_ignore_ascii_case(unknown));
+    let in_other_case = in_other_case.map(|own| format!("did you mean `{own}`?"));
+    let near = || nearest(unknown, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let named_value = || value.filter(|_| is_rule).and_then(|value| hint_for_value(unknown, value));
+    let foreign = || counterparts(context, unknown).next().or_else(setting).map(render_counterpart);
+    let hint = in_other_case.or_else(foreign).or_else(near).or_else(named_value);
+    let hint = hint.unwrap_or_else(|| format!("known are: {}", known.join(", ")));
+    Some(format!("unknown key `{unknown}`: {hint}"))
+}
+
+fn hint_for_value(name: &str, value: &str) -> Option<String> {
+    let value = value.trim();
+    if value.parse::<f64>().is_ok() {
+        let is_taken = catalog::names().any(|known| known == name);
+        let prefix = if is_taken { "my_" } else { "" };
+        return Some(format!(
+            "parameters belong below the line [parameters]: {prefix}{name} = {{ default = {value} }}"
+        ));
+    }
+    let is_calculation = value.starts_with(['"', '\'']) && value.contains(['(', '<', '>']);
+    is_calculation.then(|| "values have no names: write it into buy and sell, where it is used".to_owned())
+}
+
+pub(crate) fn with_key(table: &Value, message: &str) -> String {
+    let mut found = Vec::new();
+    if let Some(given) = value_of_message(message).and_then(|shown| serde_json::from_str(shown).ok()) {
+        keys_of(table, "", &given, &mut found);
+    }
+    match found.as_slice() {
+        [key] => format!("{key}: {}", plain_words(message)),
+        _ => plain_words(message),
+    }
+}
+
+fn keys_of(table: &Value, path: &str, given: &Value, found: &mut Vec<String>) {
+    for (key, own) in table.as_object().into_iter().flatten() {
+        let path = format!("{path}{key}");
+        keys_of(own, &format!("{path}."), given, found);
+        if own == given {
+            found.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proposes_the_key_or_the_place_that_is_meant() {
+        for (line, expected) in [
+            (
+                "interval = \"1m\"",
+                "it belongs in a configuration: interval = \"1m\" in [[bots]]; a value of longer",
+            ),
+            ("timeframe = \"M5\"", "interval = \"1m\" in [[bots]]"),
+            ("symbol = \"EURUSD\"", "symbol = \"EURUSD\" in [[bots]]"),
+            (
+                "params = { period = 14 }",
+                "parameters belong below the line [parameters]: period = { default = 14",
+            ),
+            ("[inputs]\nperiod = 14", "parameters belong below the line [parameters]"),
+            ("period = 14", "parameters belong below the line [parameters]: period = { default = 14 }"),
+            ("fast = \"ema(9)\"", "values have no names"),
+            ("close_type = \"05:00\"", "the duration of a trade is expiry = \"05:00\""),
+            ("expiration = 5", "the duration of a trade is expiry = \"05:00\""),
+            ("stop_loss = 10", "a fixed-time trade ends when its time is up"),
+            ("exit = \"rsi(14) > 50\"", "a fixed-time trade ends when its time is up"),
+            ("amount = 10", "stake = { kind = \"fixed\", amount = 10.0 } in [[bots]]"),
+            ("gale = 2", "stake = { kind = \"martingale\", amount = 5.0"),
+            ("hours = [\"08:00\", \"17:00\"]", "write between('08:00', '17:00') into the condition"),
+            (
+                "gate = { after_virtual_losses = 2 }",
+                "strategy = \"combine\", params = { first_of = [{ strategy = \"rules\"",
+            ),
+            ("filter = []", "it belongs to a combination"),
+            ("quorum = 2", "params = { vote = [{ strategy = \"rules\""),
+            ("rsi = 14", "my_rsi = { default = 14 }"),
+            ("hour = 9", "my_hour = { default = 9 }"),
+            ("cooldown = 10", "pauses = [{ after = 1"),
+            ("max_trades = 3", "max_trades_per_day = 10 in [risk]"),
+            ("payout = 80", "payout_percent = 80.0 in [simulation]"),
+            ("version = 5", "leave it out, or write about"),
+            ("entry = \"rsi(14) < 30\"", "a rule has a condition to buy, one to sell, or both: buy ="),
+            ("enter_long = \"rsi(14) < 30\"", "did you mean `buy`?"),
+            ("put = \"rsi(14) > 70\"", "did you mean `sell`?"),
+            ("paramters = {}", "did you mean `parameters`?"),
+            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is one text: buy = \"rsi(14) < 30\""),
+            ("about = 5", "use a text in quotes, not 5"),
+            (
+                "[parameters]\nbuy = \"rsi(14) < 30\"",
+                "buy is no parameter: it stands above the line [parameters]",
+            ),
+            (
+                "[parameters]\np = { default = 14, type = \"int\" }",
+                "a default without a point is a whole number",
+            ),
+            ("[parameters]\np = { defval = 14 }", "write default = 14"),
+            ("[parameters]\np = { default = 14, range = [2, 50] }", "write min = 2, max = 50"),
+            ("[parameters]\np = { default = true }", "use a number, not true"),
+            ("[parameters]\np = { default = nan }", "use a number: nan and inf are none here"),
+        ] {
+            let message = Written::of_file(line).unwrap_err().message;
+            let said = message.lines().next().unwrap_or_default();
+            assert!(said.contains(expected), "{line}: {said}");
+        }
+    }
 }

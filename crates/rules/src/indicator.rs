@@ -35,56 +35,30 @@ pub(crate) enum Indicator {
     Pivots(Pivots),
 }
 
-macro_rules! of_number {
-    ($indicator:expr, $one:ident => $take:expr) => {
+/// Matches an indicator with one expression for those of numbers and one for those of candles.
+macro_rules! by_source {
+    ($indicator:expr, $number:ident => $by_number:expr, $candle:ident => $by_candle:expr) => {
         match $indicator {
-            Indicator::Sma($one) => $take,
-            Indicator::Ema($one) => $take,
-            Indicator::Wma($one) => $take,
-            Indicator::Hull($one) => $take,
-            Indicator::Rsi($one) => $take,
-            Indicator::ZScore($one) => $take,
-            Indicator::Macd($one) => $take,
-            Indicator::Bollinger($one) => $take,
-            Indicator::Atr(_)
-            | Indicator::Cci(_)
-            | Indicator::WilliamsR(_)
-            | Indicator::Adx(_)
-            | Indicator::Stochastic(_)
-            | Indicator::Donchian(_)
-            | Indicator::Keltner(_)
-            | Indicator::Supertrend(_)
-            | Indicator::ParabolicSar(_)
-            | Indicator::HeikinAshi(_)
-            | Indicator::SessionRange(_)
-            | Indicator::Pivots(_) => {}
-        }
-    };
-}
-
-macro_rules! of_candle {
-    ($indicator:expr, $one:ident => $take:expr) => {
-        match $indicator {
-            Indicator::Atr($one) => $take,
-            Indicator::Cci($one) => $take,
-            Indicator::WilliamsR($one) => $take,
-            Indicator::Adx($one) => $take,
-            Indicator::Stochastic($one) => $take,
-            Indicator::Donchian($one) => $take,
-            Indicator::Keltner($one) => $take,
-            Indicator::Supertrend($one) => $take,
-            Indicator::ParabolicSar($one) => $take,
-            Indicator::HeikinAshi($one) => $take,
-            Indicator::SessionRange($one) => $take,
-            Indicator::Pivots($one) => $take,
-            Indicator::Sma(_)
-            | Indicator::Ema(_)
-            | Indicator::Wma(_)
-            | Indicator::Hull(_)
-            | Indicator::Rsi(_)
-            | Indicator::ZScore(_)
-            | Indicator::Macd(_)
-            | Indicator::Bollinger(_) => {}
+            Indicator::Sma($number) => $by_number,
+            Indicator::Ema($number) => $by_number,
+            Indicator::Wma($number) => $by_number,
+            Indicator::Hull($number) => $by_number,
+            Indicator::Rsi($number) => $by_number,
+            Indicator::ZScore($number) => $by_number,
+            Indicator::Macd($number) => $by_number,
+            Indicator::Bollinger($number) => $by_number,
+            Indicator::Atr($candle) => $by_candle,
+            Indicator::Cci($candle) => $by_candle,
+            Indicator::WilliamsR($candle) => $by_candle,
+            Indicator::Adx($candle) => $by_candle,
+            Indicator::Stochastic($candle) => $by_candle,
+            Indicator::Donchian($candle) => $by_candle,
+            Indicator::Keltner($candle) => $by_candle,
+            Indicator::Supertrend($candle) => $by_candle,
+            Indicator::ParabolicSar($candle) => $by_candle,
+            Indicator::HeikinAshi($candle) => $by_candle,
+            Indicator::SessionRange($candle) => $by_candle,
+            Indicator::Pivots($candle) => $by_candle,
         }
     };
 }
@@ -162,7 +136,7 @@ impl Indicator {
 
     #[inline(never)]
     pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
-        of_number!(self, one => write(lines, one.lines(of)));
+        by_source!(self, one => write(lines, one.lines(of)), _other => {});
     }
 
     /// Updates an indicator of candles and writes its lines, NaN before warm-up.
@@ -171,7 +145,7 @@ impl Indicator {
     /// would be computed for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
-        of_candle!(self, one => write(lines, one.lines(candle)));
+        by_source!(self, _other => {}, one => write(lines, one.lines(candle)));
     }
 
     pub(crate) fn columns_by_number(
@@ -181,7 +155,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut Few,
     ) {
-        of_number!(self, one => columns.by_number(one, of, out, values));
+        by_source!(self, one => columns.by_number(one, of, out, values), _other => {});
     }
 
     pub(crate) fn columns_by_candle(
@@ -191,7 +165,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut Few,
     ) {
-        of_candle!(self, one => columns.by_candle(one, candles, out, values));
+        by_source!(self, _other => {}, one => columns.by_candle(one, candles, out, values));
     }
 }
 

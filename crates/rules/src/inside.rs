@@ -1,10 +1,14 @@
-//! Access to the conditions of a bot's rule, or of the rules inside its combination.
+//! Conditions of a bot's rule, or of the rules inside its combination, and their longest part.
 
-use crate::combine::{self, rules_inside};
+use crate::combine::rules_inside;
+use crate::compile::Compiler;
 use crate::entry::{NAME, Source};
+use crate::graph::{Graph, Id, Op};
+use crate::indicator::Indicator;
 use crate::rule::Condition;
 use crate::syntax::Form;
-use candlewick_sdk::{BuildError, Registry};
+use crate::{Rule, RuleError, Side, combine};
+use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +16,7 @@ use std::sync::Arc;
 fn rules_of(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
     Ok(match strategy {
         NAME => vec![params.clone()],
-        combine::NAME => {
-            let rules = rules_inside(params, &Arc::new(registry.clone()), 0)?;
-            rules.into_iter().map(|(_, params)| params).collect()
-        }
+        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
         _ => Vec::new(),
     })
 }
@@ -33,8 +34,8 @@ pub(crate) fn conditions_inside(
 
 pub fn looks_at_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
     let conditions = conditions_inside(registry, strategy)?;
-    let forms = conditions.iter().flat_map(|one| (0..one.tree.len()).map(|part| &one.tree.part(part).form));
-    Ok(forms.into_iter().any(|form| matches!(form, Form::Name(name) if name == "volume")))
+    let mut forms = conditions.iter().flat_map(|one| one.tree.forms());
+    Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
 /// Counts the numbers and texts of a bot's rules: everything that could be fitted to candles.
@@ -50,8 +51,7 @@ pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<us
         let source = Source::of(&params)?;
         let parameters = source.numbers(&Value::Null);
         for (_, condition) in source.rule()?.conditions() {
-            let forms = (0..condition.tree.len()).map(|part| &condition.tree.part(part).form);
-            count += forms.filter(|form| is_number(form, &parameters)).count();
+            count += condition.tree.forms().filter(|form| is_number(form, &parameters)).count();
         }
     }
     Ok(count)
@@ -60,13 +60,102 @@ pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<us
 pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec<String>, BuildError> {
     let mut texts = Vec::new();
     for condition in conditions_inside(registry, strategy)? {
-        let forms = (0..condition.tree.len()).map(|part| &condition.tree.part(part).form);
-        texts.extend(forms.filter_map(|form| match form {
+        texts.extend(condition.tree.forms().filter_map(|form| match form {
             Form::Text(text) => Some(text.clone()),
             _ => None,
         }));
     }
     Ok(texts)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongPart {
+    /// In the rule language with parameter values: `ema(100)@1h`.
+    pub text: String,
+    /// In candles of the bot.
+    pub candles: usize,
+    /// The moving average with the same period that only depends on that period, and its number of
+    /// candles: `sma(100)@1h`. `None` if the part is not an average with a longer memory than its
+    /// period.
+    pub windowed: Option<(String, usize)>,
+}
+
+pub fn longest_part(
+    registry: &Registry,
+    (strategy, params): (&str, &Value),
+    own: Interval,
+) -> Result<Option<LongPart>, BuildError> {
+    let mut longest: Option<LongPart> = None;
+    for params in rules_of(registry, (strategy, params))? {
+        let source = Source::of(&params)?;
+        let numbers = source.numbers(&params);
+        let part = longest_of(&source.rule()?, &numbers, own);
+        let part = part.map_err(|(side, error)| source.refuse_in(side, &error))?;
+        longest = longest
+            .into_iter()
+            .chain(part)
+            .reduce(|one, other| if other.candles > one.candles { other } else { one });
+    }
+    Ok(longest)
+}
+
+fn longest_of(
+    rule: &Rule,
+    numbers: &BTreeMap<String, f64>,
+    own: Interval,
+) -> Result<Option<LongPart>, (Side, RuleError)> {
+    let mut compiler = Compiler::new(numbers, own);
+    let mut conditions: Vec<Id> = Vec::new();
+    for (side, condition) in rule.conditions() {
+        conditions.push(compiler.condition(&condition.tree).map_err(|error| (side, error))?);
+    }
+    let graph = &compiler.graph;
+    let Some(whole) = heaviest(graph, conditions.into_iter()) else { return Ok(None) };
+    let part = descended(graph, whole);
+    let (inner, behind) = match graph.node(part).op {
+        Op::Longer(inner) => {
+            let inner_part = descended(graph, inner);
+            let interval = graph.intervals()[graph.node(inner).candles];
+            (inner_part, format!("@{interval}"))
+        }
+        _ => (part, String::new()),
+    };
+    let text = format!("{}{behind}", compiler.bracketed(inner));
+    let Some(candles) = candles_of(&text, own) else { return Ok(None) };
+    let is_average = matches!(&graph.node(inner).op,
+        Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
+    let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
+    let windowed = windowed.and_then(|text| candles_of(&text, own).map(|candles| (text, candles)));
+    Ok(Some(LongPart { text, candles, windowed }))
+}
+
+fn heaviest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
+    values.max_by_key(|id| graph.node(*id).warm_after)
+}
+
+fn descended(graph: &Graph, from: Id) -> Id {
+    let mut at = from;
+    // A line of an indicator is named with it, and a value of longer candles counts those.
+    while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
+        let Some(part) = heaviest(graph, graph.node(at).op.parts()) else { break };
+        if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
+            break;
+        }
+        at = part;
+    }
+    at
+}
+
+fn candles_of(text: &str, own: Interval) -> Option<usize> {
+    let none = BTreeMap::new();
+    let warm = |text: &str| {
+        let rule = Rule::parse(Some(text), None).ok()?;
+        let mut compiler = Compiler::new(&none, own);
+        let (_, condition) = rule.conditions().next()?;
+        let id = compiler.condition(&condition.tree).ok()?;
+        Some(compiler.graph.node(id).warm_after)
+    };
+    warm(text).or_else(|| warm(&format!("{text} > 0")))
 }
 
 #[cfg(test)]
@@ -92,5 +181,35 @@ mod tests {
             assert_eq!(found, expected, "{params}");
         }
         assert_eq!(count_numbers(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(), 0);
+    }
+
+    fn longest(buy: &str) -> (String, usize, Option<(String, usize)>) {
+        let params = json!({ "buy": buy, "parameters": { "trend": { "default": 100 } } });
+        let buy = buy.contains("trend");
+        let params = if buy { params } else { json!({ "buy": params["buy"] }) };
+        let found = longest_part(&Registry::default(), (NAME, &params), Interval::MINUTE).unwrap().unwrap();
+        (found.text, found.candles, found.windowed)
+    }
+
+    #[test]
+    fn the_longest_part_is_named_with_the_average_that_takes_fewer() {
+        // By hand: an hour is 60 candles of 1m, and a value of longer candles takes one more of them: (100 + 1) * 60.
+        let windowed = Some(("sma(100)@1h".to_owned(), 6_060));
+        let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");
+        assert_eq!((text.as_str(), found), ("ema(100)@1h", windowed.clone()));
+        assert!(candles > 60_000 && candles.is_multiple_of(60), "{candles}");
+        // However it is compared.
+        assert_eq!(longest("falling((close - ema(100))@1h, 3) or doji()").2, windowed);
+        for (buy, expected, candles) in [
+            ("close > sma(20) and close > sma(50)@15m", "sma(50)@15m", 51 * 15),
+            ("since(rsi(2) < 5, 400) < 9", "since(rsi(2) < 5, 400)", 0),
+            ("close > donchian(300).upper[1]", "donchian(300).upper", 300),
+            ("close > close[250]", "close[250]", 251),
+            ("doji()@1h", "range()@1h", 0),
+        ] {
+            let (text, found, windowed) = longest(buy);
+            assert_eq!((text.as_str(), windowed), (expected, None), "{buy}");
+            assert!(candles == 0 || found == candles, "{buy}: {found}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Operator-precedence parser for rules.
 
 use crate::RuleError;
+use crate::error::{hint_for_member, hint_for_word};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::token::{Token, Word, tokens};
-use crate::unknown_name::{hint_for_member, hint_for_word};
 use std::ops::Range;
 
 const MAX_BYTES: usize = 4_000;

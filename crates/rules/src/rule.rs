@@ -4,7 +4,7 @@ use crate::RuleError;
 use crate::compile::Compiler;
 use crate::graph::{Id, Op};
 use crate::parse::parse;
-use crate::strategy::{Parts, RuleStrategy};
+use crate::strategy::RuleStrategy;
 use crate::syntax::Tree;
 use candlewick_sdk::{Direction, Expiry, Interval};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +63,7 @@ impl Rule {
             let direction = if side == Side::Buy { Direction::Buy } else { Direction::Sell };
             sides.push((direction, one_line(&condition.text), id, std::mem::take(&mut compiler.compared)));
         }
-        Ok(RuleStrategy::new(Parts { graph: compiler.graph, sides, expiry }))
+        Ok(RuleStrategy::new(compiler.graph, sides, expiry))
     }
 
     pub fn unused<'p>(

@@ -2,10 +2,9 @@
 
 use crate::columns::Columns;
 use crate::condition::{Decision, Tests};
-use crate::declare;
-use crate::direct;
 use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
+use crate::{declare, direct};
 use candlewick_sdk::{
     Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, LongerRule, MOST_TOGETHER, Reason,
     ReasonTemplate, Signal, Strategy,
@@ -27,7 +26,7 @@ pub struct RuleStrategy {
 pub(crate) struct Answers {
     pub(crate) decision: Decision,
     rules: Vec<Rule>,
-    expiry: Option<Expiry>,
+    pub(crate) expiry: Option<Expiry>,
     pub(crate) warmup: usize,
     shown: Vec<(String, Place)>,
 }
@@ -42,17 +41,11 @@ struct Rule {
     count: usize,
 }
 
-pub(crate) struct Parts {
-    pub(crate) graph: Graph,
-    pub(crate) sides: Vec<Side>,
-    pub(crate) expiry: Option<Expiry>,
-}
-
+/// Direction, text, condition and compared numbers.
 type Side = (Direction, String, Id, Vec<Id>);
 
 impl RuleStrategy {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { graph, sides, expiry } = parts;
+    pub(crate) fn new(graph: Graph, sides: Vec<Side>, expiry: Option<Expiry>) -> Self {
         let conditions: Vec<Id> = sides.iter().map(|(_, _, condition, _)| *condition).collect();
         let tests = Tests::of(&graph, &conditions);
         let mut shown: Vec<Id> = Vec::new();
@@ -148,10 +141,6 @@ impl Answers {
         self.rules.get(self.decision.first(values))
     }
 
-    pub(crate) const fn expiry(&self) -> Option<Expiry> {
-        self.expiry
-    }
-
     pub(crate) fn shown(&self, values: &[f64]) -> Vec<(&str, f64)> {
         let shown = self.shown.iter().map(|(name, place)| (name.as_str(), values[*place]));
         shown.filter(|(_, value)| value.is_finite()).collect()
@@ -204,7 +193,7 @@ impl Strategy for RuleStrategy {
     }
 
     fn expiries(&self) -> Vec<Option<Expiry>> {
-        vec![self.answers.expiry()]
+        vec![self.answers.expiry]
     }
 
     fn wants_settlements(&self) -> bool {

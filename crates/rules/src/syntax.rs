@@ -116,6 +116,10 @@ impl Tree {
         &self.parts[id]
     }
 
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &Form> {
+        self.parts.iter().map(|part| &part.form)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }

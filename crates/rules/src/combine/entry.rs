@@ -1,12 +1,12 @@
 //! Registration of the strategy `combine`, defined by the parts in a bot's parameters.
 
+use super::explained::words;
 use super::gate::Gate;
-use super::member::{Form, Member, names_of};
 use super::strategy::{Choice, Combination, Need};
-use super::words::words;
-use super::written::{WrittenFilter, WrittenPart, list};
-use super::written_gate::{self, WrittenGate};
-use crate::specified::made_anew_of_others;
+use super::written::{Form, Member, WrittenFilter, WrittenPart, list, names_of};
+use super::written_gate;
+use super::written_gate::WrittenGate;
+use crate::entry::made_anew_of_others;
 use candlewick_sdk::{BotContext, BuildError, CloseType, Parameter, Registry, Strategy, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -80,17 +80,13 @@ pub(crate) fn rules_inside(
     params: &Value,
     registry: &Arc<Registry>,
     depth: usize,
-) -> Result<Vec<(String, Value)>, BuildError> {
+) -> Result<Vec<Value>, BuildError> {
     let Plan { parts, filters, .. } = Plan::of(params, registry, depth)?;
     let mut rules = Vec::new();
     for member in parts.into_iter().chain(filters) {
-        let (name, strategy, given) = member.into_given();
-        match strategy.as_str() {
-            crate::NAME => rules.push((name, given)),
-            NAME => {
-                let inside = rules_inside(&given, registry, depth + 1)?;
-                rules.extend(inside.into_iter().map(|(inner, given)| (format!("{name}.{inner}"), given)));
-            }
+        match member.entry.name.as_str() {
+            crate::NAME => rules.push(member.given),
+            NAME => rules.extend(rules_inside(&member.given, registry, depth + 1)?),
             _ => {}
         }
     }

@@ -1,9 +1,14 @@
 //! A gate in front of a strategy: while closed, signals become virtual trades.
 
-use super::virtual_trade::{Ending, VirtualTrade};
-use super::written_gate::GatePlan;
-use candlewick_sdk::{Candle, Direction, EndedSignal, Expiry, GateMove, GateView, Interval, Millis, Signal};
-use candlewick_statistics::{GateDecision, GateStanding, TradeGate, TradeOutcome};
+use super::NAME;
+use super::written_gate::{GatePlan, WrittenGate};
+use candlewick_sdk::{
+    BotContext, BuildError, Candle, Direction, EndedSignal, ExpirationType, Expiry, GateMove, GateView,
+    Interval, LongerCandles, Millis, Signal, StrategyEntry, compare_prices,
+};
+use candlewick_statistics::{GateDecision, GateRule, GateStanding, TradeGate, TradeOutcome};
+use serde_json::Value;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 pub(super) struct Gate {
@@ -116,4 +121,145 @@ impl Gate {
         }
         told
     }
+}
+
+/// Within this distance of a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next
+/// candle (`domain 3`).
+const CUTOFF: Millis = Millis::from_seconds(30);
+
+pub(super) struct VirtualTrade {
+    direction: Direction,
+    entry_at: Millis,
+    exit_at: Millis,
+    entry: Option<f64>,
+}
+
+pub(super) enum Ending {
+    NotYet,
+    NoPrice,
+    Ended(TradeOutcome),
+}
+
+impl VirtualTrade {
+    pub(super) fn new(direction: Direction, expiry: Expiry, at: Millis) -> Self {
+        let (entry_at, exit_at) = times(expiry, at);
+        Self { direction, entry_at, exit_at, entry: None }
+    }
+
+    pub(super) fn on_candle(&mut self, candle: &Candle, interval: Millis) -> Ending {
+        let (begin, end) = (candle.time(), candle.time() + interval);
+        if self.entry.is_none() {
+            if begin > self.entry_at {
+                return Ending::NoPrice;
+            }
+            if end <= self.entry_at {
+                return Ending::NotYet;
+            }
+            self.entry = Some(price(candle, self.entry_at, interval));
+        }
+        let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return Ending::NotYet };
+        if begin >= self.exit_at {
+            return Ending::NoPrice;
+        }
+        let exit = price(candle, self.exit_at, interval);
+        Ending::Ended(match (compare_prices(exit, entry), self.direction) {
+            (Ordering::Equal, _) => TradeOutcome::Draw,
+            (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => TradeOutcome::Won,
+            (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => TradeOutcome::Lost,
+        })
+    }
+}
+
+/// Returns the price at a moment of a candle, inclusive of both ends (`domain 3`, the path
+/// `linear`).
+fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
+    let inside = at - candle.time();
+    if inside == Millis::ZERO {
+        candle.open()
+    } else if inside == interval {
+        candle.close()
+    } else {
+        candle.open() + (candle.close() - candle.open()) * inside.get() as f64 / interval.get() as f64
+    }
+}
+
+/// Returns open and close time of a trade decided at `at`, without latency (`domain 3`).
+fn times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
+    let duration = expiry.close_type.duration();
+    let next = at.floor_to(duration) + duration;
+    match expiry.expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => (at, at + duration),
+        ExpirationType::CandleClose => {
+            let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
+            (at, if next - at <= cutoff { next + duration } else { next })
+        }
+        ExpirationType::NextCandle => (next, next + duration),
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct FollowedGate {
+    pub rule: GateRule,
+    pub signals: Vec<FollowedSignal>,
+}
+
+/// A signal, settled by the bot's candles as its gate does: without latency, money or risk limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FollowedSignal {
+    pub decided: Millis,
+    pub known: Millis,
+    /// Start of the signal's day, for a gate that resets daily.
+    pub day: i64,
+    /// Cancelled if candles are missing.
+    pub outcome: TradeOutcome,
+    pub is_real: bool,
+}
+
+/// Replays candles to a bot's strategy from the first one on.
+///
+/// `None` if the strategy is not a combination with a gate, or if parts require settlements, which
+/// candles do not contain.
+pub fn follow_gate(
+    entry: &StrategyEntry,
+    params: &Value,
+    bot: &BotContext,
+    candles: &[Candle],
+) -> Result<Option<FollowedGate>, BuildError> {
+    if entry.name != NAME {
+        return Ok(None);
+    }
+    let Some(gate) = WrittenGate::of(params)? else { return Ok(None) };
+    let plan = gate.plan()?;
+    let mut strategy = entry.build(params, bot)?;
+    if strategy.wants_settlements() {
+        return Ok(None);
+    }
+    let longer = LongerCandles::of_bot(bot, strategy.longer_intervals());
+    let mut longer = longer.map_err(|error| super::entry::refuse(error.to_string()))?;
+    let interval = bot.interval.length();
+    let (mut signals, mut under_way) = (Vec::new(), Vec::new());
+    for candle in candles {
+        let close = candle.time() + interval;
+        under_way.retain_mut(|(place, trade): &mut (usize, VirtualTrade)| {
+            let outcome = match trade.on_candle(candle, interval) {
+                Ending::NotYet => return true,
+                Ending::NoPrice => TradeOutcome::Cancelled,
+                Ending::Ended(outcome) => outcome,
+            };
+            let signal: &mut (Millis, bool, Option<(Millis, TradeOutcome)>) = &mut signals[*place];
+            signal.2 = Some((close, outcome));
+            false
+        });
+        if let Some(signal) = longer.show_candle(candle, &mut *strategy) {
+            let expiry = signal.expiry.unwrap_or(bot.expiry);
+            under_way.push((signals.len(), VirtualTrade::new(signal.direction, expiry, close)));
+            signals.push((close, !signal.is_virtual, None));
+        }
+    }
+    let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
+        let (known, outcome) = end?;
+        let day = plan.day.map_or(0, |day| day.day_of(decided).0.get());
+        Some(FollowedSignal { decided, known, day, outcome, is_real })
+    });
+    Ok(Some(FollowedGate { rule: plan.rule, signals: ended.collect() }))
 }

@@ -31,18 +31,12 @@
 
 mod entry;
 mod explained;
-mod followed;
 mod gate;
-mod member;
-mod names;
 mod reworded;
 mod strategy;
-mod view;
-mod virtual_trade;
-mod words;
 mod written;
 mod written_gate;
 
 pub(crate) use entry::rules_inside;
 pub use entry::{NAME, VERSION, entry};
-pub use followed::{FollowedGate, FollowedSignal, follow_gate};
+pub use gate::{FollowedGate, FollowedSignal, follow_gate};

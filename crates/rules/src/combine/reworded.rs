@@ -45,7 +45,7 @@ impl Reworded {
         if let Some((_, _, template)) = same {
             return template.with_numbers(own.values());
         }
-        let template = ReasonTemplate::new(words(own.text(), made), own.numbers().map(|(name, _)| name));
+        let template = ReasonTemplate::new(reword(own.text(), made), own.numbers().map(|(name, _)| name));
         let reason = template.with_numbers(own.values());
         if self.known.len() < MOST_KEPT {
             self.known.push((own, made, template));
@@ -54,7 +54,7 @@ impl Reworded {
     }
 }
 
-fn words(own: &str, made: Made) -> String {
+fn reword(own: &str, made: Made) -> String {
     let part = if made.is_part_turned { turned(own) } else { own.to_owned() };
     let voted = match made.votes {
         Some(Votes { of_direction, of_all }) => {

@@ -53,6 +53,21 @@ pub(super) struct WrittenGate {
     history: Option<u32>,
 }
 
+/// Name, range and description.
+type GateParameter = (&'static str, (f64, u32), &'static str);
+
+const PARAMETERS: [GateParameter; 9] = [
+    ("after_virtual_losses", (1.0, MAX_COUNT), "Virtual losses in a row that open the gate."),
+    ("virtual_win_rate", (0.0, 1), "Share of virtual trades won that opens the gate."),
+    ("over", (1.0, MAX_COUNT), "Virtual trades that the share is of."),
+    ("payout", (0.0, 1_000), "Payout in percent at which virtual trades are judged."),
+    ("close_after_trades", (1.0, MAX_COUNT), "Trades after which the gate closes."),
+    ("close_after_losses", (1.0, MAX_COUNT), "Losses in a row after which the gate closes."),
+    ("close_after_wins", (1.0, MAX_COUNT), "Wins after which the gate closes."),
+    ("openings", (1.0, MAX_COUNT), "How often the gate opens a day."),
+    ("history", (0.0, MAX_HISTORY), "Candles from which a start learns the gate."),
+];
+
 impl WrittenGate {
     /// Parses the gate, `None` without one. A value of `gate.NAME` overrides that of the table.
     pub(super) fn of(params: &Value) -> Result<Option<Self>, BuildError> {
@@ -76,59 +91,24 @@ impl WrittenGate {
     }
 
     pub(super) fn parameters(&self) -> Vec<Parameter> {
-        let count = |name: &str, value: Option<u32>, least: f64, most: u32, about: &str| {
-            value.map(|value| {
-                Parameter::new(format!("{KEY}.{name}"), value).within(least, f64::from(most)).described(about)
-            })
+        let count = |value: Option<u32>| value.map(Value::from);
+        let values = [
+            count(self.after_virtual_losses),
+            self.virtual_win_rate.map(Value::from),
+            count(self.over),
+            self.payout.map(Value::from),
+            count(self.close_after_trades),
+            count(self.close_after_losses),
+            count(self.close_after_wins),
+            count(self.openings),
+            count(self.history),
+        ];
+        let given = PARAMETERS.iter().zip(values).filter_map(|(row, value)| Some((row, value?)));
+        let parameter = |((name, (least, most), about), value): (&GateParameter, Value)| {
+            let parameter = Parameter::new(format!("{KEY}.{name}"), value);
+            parameter.within(*least, f64::from(*most)).described(*about)
         };
-        let share = |name: &str, value: Option<f64>, most: f64, about: &str| {
-            value.map(|value| {
-                Parameter::new(format!("{KEY}.{name}"), value).within(0.0, most).described(about)
-            })
-        };
-        [
-            count(
-                "after_virtual_losses",
-                self.after_virtual_losses,
-                1.0,
-                MAX_COUNT,
-                "Virtual losses in a row that open the gate.",
-            ),
-            share(
-                "virtual_win_rate",
-                self.virtual_win_rate,
-                1.0,
-                "Share of virtual trades won that opens the gate.",
-            ),
-            count("over", self.over, 1.0, MAX_COUNT, "Virtual trades that the share is of."),
-            share("payout", self.payout, 1_000.0, "Payout in percent at which virtual trades are judged."),
-            count(
-                "close_after_trades",
-                self.close_after_trades,
-                1.0,
-                MAX_COUNT,
-                "Trades after which the gate closes.",
-            ),
-            count(
-                "close_after_losses",
-                self.close_after_losses,
-                1.0,
-                MAX_COUNT,
-                "Losses in a row after which the gate closes.",
-            ),
-            count(
-                "close_after_wins",
-                self.close_after_wins,
-                1.0,
-                MAX_COUNT,
-                "Wins after which the gate closes.",
-            ),
-            count("openings", self.openings, 1.0, MAX_COUNT, "How often the gate opens a day."),
-            count("history", self.history, 0.0, MAX_HISTORY, "Candles from which a start learns the gate."),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        given.map(parameter).collect()
     }
 
     pub(super) fn kind(&self) -> Value {
