@@ -1,7 +1,7 @@
 //! A class in Python as a strategy that a program knows.
 
 use crate::host::PyHost;
-use crate::signal_source::SignalSource;
+use crate::signal_column::SignalSource;
 use crate::strategy::PyStrategy;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Strategy, StrategyEntry};
 use pyo3::exceptions::PyValueError;

@@ -10,33 +10,26 @@ mod command;
 mod host;
 // Tables.
 mod candles;
-mod csv_table;
 mod table;
 mod trades;
 // Strategies.
 mod candle;
 mod definition;
-mod signal;
 mod signal_column;
-mod signal_source;
 mod strategy;
 
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
-    use super::candle::{PyCandle, PyPrice, PySettlement};
+    use super::candle::{PyCandle, PyPrice, PySettlement, PySignal};
     #[pymodule_export]
     use super::candles::{candles_of, read_candles, write_candles};
     #[pymodule_export]
     use super::command::{Answer, answer, find_keyword, flags};
     #[pymodule_export]
-    use super::csv_table::read_csv;
-    #[pymodule_export]
     use super::definition::Definition;
-    #[pymodule_export]
-    use super::signal::PySignal;
     #[pymodule_export]
     use super::signal_column::check_lookahead;
     #[pymodule_export]
-    use super::table::{Column, Table};
+    use super::table::{Column, Table, read_csv};
 }

@@ -1,9 +1,8 @@
 //! A strategy that is a Python object: shown each candle, it answers with a signal or with nothing.
 
-use crate::candle::{PyCandle, PyPrice, PySettlement};
+use crate::candle::{PyCandle, PyPrice, PySettlement, PySignal};
 use crate::definition::{repr, warmup_of};
 use crate::host::PyHost;
-use crate::signal::PySignal;
 use candlewick_records::utc;
 use candlewick_sdk::{
     BotContext, Candle, CloseType, Expiry, Interval, Millis, Price, ReasonTemplate, Settlement, Signal,

@@ -4,16 +4,18 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{Float64Type, Int64Type, TimestampMillisecondType};
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch, RecordBatchIterator, RecordBatchReader,
-    StructArray,
+    Array, ArrayRef, ArrowPrimitiveType, Float64Array, Int64Array, PrimitiveArray, RecordBatch,
+    RecordBatchIterator, RecordBatchReader, StringArray, StructArray,
 };
 use arrow_schema::{ArrowError, DataType};
-use pyo3::exceptions::{PyBufferError, PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyKeyError, PyOSError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use std::ffi::{CStr, c_int, c_void};
+use std::path::PathBuf;
 use std::ptr;
+use std::sync::Arc;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
@@ -243,4 +245,40 @@ pub(crate) fn millis_of(kind: &DataType, value: i64) -> Option<i64> {
         DataType::Timestamp(TimeUnit::Millisecond, _) | DataType::Int64 => Some(value),
         _ => None,
     }
+}
+
+/// Reads a file that a command wrote, with a header line. An empty cell is a missing value.
+#[pyfunction]
+pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    let read = py.detach(|| read(&path));
+    read.map(Table)
+}
+
+fn read(path: &PathBuf) -> PyResult<RecordBatch> {
+    let unreadable = |error: csv::Error| PyOSError::new_err(format!("{}: {error}", path.display()));
+    let mut reader = csv::Reader::from_path(path).map_err(unreadable)?;
+    let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
+    let mut columns = vec![Vec::new(); names.len()];
+    for record in reader.records() {
+        let record = record.map_err(unreadable)?;
+        columns.iter_mut().zip(&record).for_each(|(column, cell)| column.push(cell.to_owned()));
+    }
+    let columns = names.into_iter().zip(columns.iter().map(|cells| (array_of(cells), true)));
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, (array, nullable))| (name, array, nullable)))
+        .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn array_of(cells: &[String]) -> ArrayRef {
+    fn parsed<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
+        let one = |cell: &String| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
+        cells.iter().map(one).collect()
+    }
+    if let Some(whole) = parsed::<i64>(cells) {
+        return Arc::new(Int64Array::from(whole));
+    }
+    if let Some(numbers) = parsed::<f64>(cells) {
+        return Arc::new(Float64Array::from(numbers));
+    }
+    let texts = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
+    Arc::new(texts.collect::<StringArray>())
 }
