@@ -73,15 +73,14 @@ impl StrategyFactory for BollingerReversal {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { period, deviations } = params.clone();
-        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         let furthest = (period.saturating_sub(1) as f64).sqrt();
         if deviations >= furthest {
-            return Err(refuse(format!(
+            return Err(format!(
                 "deviations = {deviations} must be below {furthest:.2}: no close of period = {period} is further from their mean"
-            )));
+            )
+            .into());
         }
-        let z_score = ZScore::new(period).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { params, z_score, last: None })
+        Ok(Self { params, z_score: ZScore::new(period)?, last: None })
     }
 
     fn declaration(&self) -> Option<Declaration> {
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
     use candlewick_sdk::indicator::Bollinger;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
     fn built(period: usize, deviations: f64) -> BollingerReversal {
         BollingerReversal::build(Params { period, deviations }, &bot("BTCUSDT")).unwrap()
@@ -122,15 +121,10 @@ mod tests {
                 ],
             ),
         ] {
-            let mut strategy = built(4, deviations);
-            let mut signals = Vec::new();
-            for (index, candle) in closes.iter().enumerate() {
-                if let Some(signal) = strategy.on_candle(candle) {
-                    signals.push((index, format!("{} {}", signal.direction, signal.reason)));
-                }
-            }
-            let signals: Vec<_> = signals.iter().map(|(index, text)| (*index, text.as_str())).collect();
-            assert_eq!(signals, expected, "{deviations}");
+            let params = Params { period: 4, deviations };
+            let signals = signals::<BollingerReversal>(&params, &bot("BTCUSDT"), &closes);
+            let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
+            assert_eq!(signals.collect::<Vec<_>>(), expected, "{deviations}");
         }
     }
 
@@ -166,7 +160,7 @@ mod tests {
         let error =
             BollingerReversal::build(Params { period: 5, deviations: 2.0 }, &bot("BTCUSDT")).unwrap_err();
         let problem = "deviations = 2 must be below 2.00: no close of period = 5 is further from their mean";
-        assert_eq!(error.to_string(), format!("parameters of strategy \"bollinger-reversal\": {problem}"));
+        assert_eq!(error.to_string(), format!("the strategy's parameters: {problem}"));
     }
 
     #[test]

@@ -80,8 +80,7 @@ impl StrategyFactory for DonchianBreakout {
     type Params = Params;
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
-        let channel = Donchian::new(params.period)
-            .map_err(|error| BuildError::parameters(Self::NAME, error.to_string()))?;
+        let channel = Donchian::new(params.period)?;
         Ok(Self { params, channel, before: None, last: None })
     }
 
@@ -94,18 +93,13 @@ impl StrategyFactory for DonchianBreakout {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
     fn check(margin: f64, closes: &[f64], expected: &[(usize, &str)]) {
-        let mut strategy = DonchianBreakout::build(Params { period: 3, margin }, &bot("BTCUSDT")).unwrap();
-        let mut signals = Vec::new();
-        for (index, candle) in from_closes(closes).iter().enumerate() {
-            if let Some(signal) = strategy.on_candle(candle) {
-                signals.push((index, format!("{} {}", signal.direction, signal.reason)));
-            }
-        }
-        let expected: Vec<_> = expected.iter().map(|(index, text)| (*index, (*text).to_owned())).collect();
-        assert_eq!(signals, expected);
+        let signals =
+            signals::<DonchianBreakout>(&Params { period: 3, margin }, &bot("BTCUSDT"), &from_closes(closes));
+        let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
+        assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -91,12 +91,10 @@ impl StrategyFactory for EmaCross {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { fast, slow } = params.clone();
-        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if fast >= slow {
-            return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
+            return Err(format!("fast = {fast} must be below slow = {slow}").into());
         }
-        let ema = |period| Ema::new(period).map_err(|error| refuse(error.to_string()));
-        let (fast, slow) = (ema(fast)?, ema(slow)?);
+        let (fast, slow) = (Ema::new(fast)?, Ema::new(slow)?);
         Ok(Self { params, fast, slow, last: None, before: None })
     }
 
@@ -109,17 +107,13 @@ impl StrategyFactory for EmaCross {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
     fn check(closes: &[f64], expected: &[(usize, &str)]) {
-        let mut strategy = EmaCross::build(Params { fast: 1, slow: 3 }, &bot("BTCUSDT")).unwrap();
-        let candles = from_closes(closes);
-        let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
-        let signals_given: Vec<_> =
-            signals.filter_map(|(index, signal)| Some((index, signal?.reason.to_string()))).collect();
-        let expected: Vec<_> =
-            expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
-        assert_eq!(signals_given, expected);
+        let signals =
+            signals::<EmaCross>(&Params { fast: 1, slow: 3 }, &bot("BTCUSDT"), &from_closes(closes));
+        let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
+        assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -127,10 +121,10 @@ mod tests {
         // Over 1 the average is the close. Over 3 it is 12, then half-way to each close: 11, 13, 14.5, 11.25, 9.625.
         check(
             &[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0, 8.0],
-            &[(4, "crossed above fast=15 slow=13"), (6, "crossed below fast=8 slow=11.25")],
+            &[(4, "BUY crossed above fast=15 slow=13"), (6, "SELL crossed below fast=8 slow=11.25")],
         );
         // The average is 13, 13 and 13 at the equal closes, then 14 and 14.
-        check(&[14.0, 12.0, 13.0, 13.0, 13.0, 15.0, 14.0], &[(5, "crossed above fast=15 slow=14")]);
+        check(&[14.0, 12.0, 13.0, 13.0, 13.0, 15.0, 14.0], &[(5, "BUY crossed above fast=15 slow=14")]);
     }
 
     #[test]
@@ -156,10 +150,7 @@ mod tests {
     #[test]
     fn a_fast_average_that_is_not_faster_is_refused() {
         let error = EmaCross::build(Params { fast: 21, slow: 21 }, &bot("BTCUSDT")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "parameters of strategy \"ema-cross\": fast = 21 must be below slow = 21"
-        );
+        assert_eq!(error.to_string(), "the strategy's parameters: fast = 21 must be below slow = 21");
     }
 
     #[test]

@@ -87,11 +87,10 @@ impl StrategyFactory for MacdCross {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { fast, slow, signal } = params;
-        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if fast >= slow {
-            return Err(refuse(format!("fast = {fast} must be below slow = {slow}")));
+            return Err(format!("fast = {fast} must be below slow = {slow}").into());
         }
-        let macd = Macd::new(fast, slow, signal).map_err(|error| refuse(error.to_string()))?;
+        let macd = Macd::new(fast, slow, signal)?;
         Ok(Self { params, macd, last: None, before: None })
     }
 
@@ -104,7 +103,7 @@ impl StrategyFactory for MacdCross {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
     /// Averages over 1 and 3 candles, their distance smoothed over 2.
     const SHORT: Params = Params { fast: 1, slow: 3, signal: 2 };
@@ -113,33 +112,21 @@ mod tests {
     fn a_signal_comes_at_the_candle_of_the_crossing_and_not_after() {
         // The average over 3 is 12, then half-way to each close: 11, 13, 14.5, 11.25. The close less it: -2, -1, 2, 1.5, -3.25. That
         // smoothed over 2 begins at -1.5 and then moves two thirds of the way: 5/6, 23/18, -1.7407.
-        let mut strategy = MacdCross::build(SHORT, &bot("BTCUSDT")).unwrap();
-        let mut signals = Vec::new();
-        for (index, candle) in from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0]).iter().enumerate() {
-            if let Some(signal) = strategy.on_candle(candle) {
-                signals.push((index, format!("{} {}", signal.direction, signal.reason)));
-            }
-        }
+        let candles = from_closes(&[14.0, 12.0, 10.0, 10.0, 15.0, 16.0, 8.0]);
+        let signals = signals::<MacdCross>(&SHORT, &bot("BTCUSDT"), &candles);
         // It stands above from the first comparison on (-1 over -1.5), and stays there until the last candle.
-        assert_eq!(signals, [(6, "SELL crossed below macd=-3.25 signal=-1.740741".to_owned())]);
+        assert!(signals[..6].iter().all(String::is_empty));
+        assert_eq!(signals[6], "SELL crossed below macd=-3.25 signal=-1.740741");
     }
 
     #[test]
     fn both_lines_are_offered_once_there_are_both() {
         let mut strategy = MacdCross::build(SHORT, &bot("BTCUSDT")).unwrap();
-        let offered: Vec<_> = from_closes(&[14.0, 12.0, 10.0, 10.0])
-            .iter()
-            .map(|candle| {
-                strategy.on_candle(candle);
-                strategy
-                    .indicators()
-                    .iter()
-                    .map(|(name, value)| (name.to_string(), *value))
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        assert!(offered[..3].iter().all(Vec::is_empty));
-        assert_eq!(offered[3], [("macd".to_owned(), -1.0), ("signal".to_owned(), -1.5)]);
+        let expected: [&[(&str, f64)]; 4] = [&[], &[], &[], &[("macd", -1.0), ("signal", -1.5)]];
+        for (candle, expected) in from_closes(&[14.0, 12.0, 10.0, 10.0]).iter().zip(expected) {
+            strategy.on_candle(candle);
+            assert_eq!(strategy.indicators(), expected);
+        }
     }
 
     #[test]
@@ -153,8 +140,7 @@ mod tests {
     #[test]
     fn a_fast_average_that_is_not_faster_is_refused() {
         let error = MacdCross::build(Params { fast: 26, ..Params::default() }, &bot("BTCUSDT")).unwrap_err();
-        let problem = "fast = 26 must be below slow = 26";
-        assert_eq!(error.to_string(), format!("parameters of strategy \"macd-cross\": {problem}"));
+        assert_eq!(error.to_string(), "the strategy's parameters: fast = 26 must be below slow = 26");
     }
 
     #[test]

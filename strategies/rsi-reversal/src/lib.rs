@@ -79,12 +79,10 @@ impl StrategyFactory for RsiReversal {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { period, oversold, overbought } = params;
-        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
         if oversold >= overbought {
-            return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
+            return Err(format!("oversold = {oversold} must be below overbought = {overbought}").into());
         }
-        let rsi = Rsi::new(period).map_err(|error| refuse(error.to_string()))?;
-        Ok(Self { period, rsi, last: None, oversold, overbought })
+        Ok(Self { period, rsi: Rsi::new(period)?, last: None, oversold, overbought })
     }
 
     fn declaration(&self) -> Option<Declaration> {
@@ -95,8 +93,8 @@ impl StrategyFactory for RsiReversal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
-    use candlewick_sdk::{Signal, Strategy};
+    use candlewick_sdk::Strategy;
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
     fn params(period: usize, oversold: f64, overbought: f64) -> Params {
         Params { period, oversold, overbought }
@@ -104,13 +102,13 @@ mod tests {
 
     /// Signals over 2 candles of index, as the candle's index and what it says.
     fn check((oversold, overbought): (f64, f64), expected: &[(usize, &str)]) {
-        let mut strategy = RsiReversal::build(params(2, oversold, overbought), &bot("BTCUSDT")).unwrap();
-        let candles = from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]);
-        let signals = candles.iter().map(|candle| strategy.on_candle(candle)).enumerate();
-        let render = |signal: Signal| format!("{} {}", signal.direction, signal.reason);
-        let rendered: Vec<_> = signals.filter_map(|(index, signal)| Some((index, render(signal?)))).collect();
-        let expected: Vec<_> = expected.iter().map(|(index, text)| (*index, (*text).to_owned())).collect();
-        assert_eq!(rendered, expected);
+        let signals = signals::<RsiReversal>(
+            &params(2, oversold, overbought),
+            &bot("BTCUSDT"),
+            &from_closes(&[10.0, 11.0, 10.0, 12.0, 8.0, 6.0, 14.0]),
+        );
+        let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
+        assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -149,7 +147,7 @@ mod tests {
         for (oversold, overbought) in [(70.0, 30.0), (50.0, 50.0)] {
             let error = RsiReversal::build(params(14, oversold, overbought), &bot("BTCUSDT")).unwrap_err();
             let problem = format!("oversold = {oversold} must be below overbought = {overbought}");
-            assert_eq!(error.to_string(), format!("parameters of strategy \"rsi-reversal\": {problem}"));
+            assert_eq!(error.to_string(), format!("the strategy's parameters: {problem}"));
         }
     }
 

@@ -3,7 +3,7 @@
 //! A model for a strategy with a filter: two numbers, each with its own periods, and rules that ask for both. A number that is not there yet
 //! is NaN, which meets nothing.
 
-use candlewick_sdk::indicator::{Adx, IndicatorError, Stochastic};
+use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
     StrategyFactory, parameters,
@@ -93,15 +93,13 @@ impl StrategyFactory for StochasticAdx {
 
     fn build(params: Params, _bot: &BotContext) -> Result<Self, BuildError> {
         let Params { period, smoothing, oversold, overbought, adx_period, .. } = params;
-        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
-        let unfit = |error: IndicatorError| refuse(error.to_string());
         if oversold >= overbought {
-            return Err(refuse(format!("oversold = {oversold} must be below overbought = {overbought}")));
+            return Err(format!("oversold = {oversold} must be below overbought = {overbought}").into());
         }
         Ok(Self {
             // The second line, which is not looked at, is the first.
-            stochastic: Stochastic::new(period, smoothing, 1).map_err(unfit)?,
-            adx: Adx::new(adx_period).map_err(unfit)?,
+            stochastic: Stochastic::new(period, smoothing, 1)?,
+            adx: Adx::new(adx_period)?,
             last_k: None,
             last_adx: None,
             params,
@@ -117,22 +115,16 @@ impl StrategyFactory for StochasticAdx {
 mod tests {
     use super::*;
     use candlewick_sdk::Strategy;
-    use candlewick_sdk::testkit::{bot, conformance, flat, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, flat, from_closes, random_walk, signals};
 
     fn params(trend: f64) -> Params {
         Params { period: 2, smoothing: 1, oversold: 20.0, overbought: 80.0, adx_period: 2, trend }
     }
 
     fn check(trend: f64, closes: &[f64], expected: &[(usize, &str)]) {
-        let mut strategy = StochasticAdx::build(params(trend), &bot("BTCUSDT")).unwrap();
-        let mut signals = Vec::new();
-        for (index, candle) in from_closes(closes).iter().enumerate() {
-            if let Some(signal) = strategy.on_candle(candle) {
-                signals.push((index, format!("{} {}", signal.direction, signal.reason)));
-            }
-        }
-        let expected: Vec<_> = expected.iter().map(|(index, text)| (*index, (*text).to_owned())).collect();
-        assert_eq!(signals, expected);
+        let signals = signals::<StochasticAdx>(&params(trend), &bot("BTCUSDT"), &from_closes(closes));
+        let signals = signals.iter().map(String::as_str).enumerate().filter(|(_, text)| !text.is_empty());
+        assert_eq!(signals.collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -184,8 +176,10 @@ mod tests {
     fn levels_in_the_wrong_order_are_refused() {
         let params = Params { oversold: 80.0, ..Params::default() };
         let error = StochasticAdx::build(params, &bot("BTCUSDT")).unwrap_err();
-        let problem = "oversold = 80 must be below overbought = 80";
-        assert_eq!(error.to_string(), format!("parameters of strategy \"stochastic-adx\": {problem}"));
+        assert_eq!(
+            error.to_string(),
+            "the strategy's parameters: oversold = 80 must be below overbought = 80"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A model for a strategy of several intervals: longer candles show the market's direction, the bot's own when to enter.
 
-use candlewick_sdk::indicator::{Ema, IndicatorError, Rsi};
+use candlewick_sdk::indicator::{Ema, Rsi};
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Direction, Interval, Signal, Strategy, StrategyFactory, parameters,
 };
@@ -93,17 +93,15 @@ impl StrategyFactory for TrendFilter {
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
-        let refuse = |problem: String| BuildError::parameters(Self::NAME, problem);
-        let unfit = |error: IndicatorError| refuse(error.to_string());
         let longer = Interval::from_seconds(params.trend_seconds as i64);
-        let longer = longer.map_err(|error| refuse(format!("trend_seconds: {error}")))?;
+        let longer = longer.map_err(|error| format!("trend_seconds: {error}"))?;
         Ok(Self {
             longer: [longer],
             own_in_longer: (longer.length().get() / bot.interval.length().get()) as usize,
-            average: Ema::new(params.trend_period).map_err(unfit)?,
+            average: Ema::new(params.trend_period)?,
             last_average: None,
             trend: None,
-            rsi: Rsi::new(params.period).map_err(unfit)?,
+            rsi: Rsi::new(params.period)?,
             last_rsi: None,
             distance: params.distance,
         })
@@ -114,26 +112,20 @@ impl StrategyFactory for TrendFilter {
 mod tests {
     use super::*;
     use candlewick_sdk::LongerCandles;
-    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk};
+    use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
-    /// Trend from two-minute candles, RSI over 2; the candles with these indices are missing.
+    /// Trend from two-minute candles, RSI over 2.
+    const SHORT: Params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
+
+    /// The candles with the indices `missing` are left out.
     fn check(closes: &[f64], missing: &[usize], expected: &[(usize, &str)]) {
-        let params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
-        let mut strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
-        let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
-        let mut signals_given = Vec::new();
-        for (index, candle) in from_closes(closes).iter().enumerate() {
-            if missing.contains(&index) {
-                continue;
-            }
-            if let Some(signal) = strategy.on_candle(candle) {
-                signals_given.push((index, signal.reason.to_string()));
-            }
-            longer.show(candle, &mut strategy);
-        }
-        let expected: Vec<_> =
-            expected.iter().map(|(index, reason)| (*index, (*reason).to_owned())).collect();
-        assert_eq!(signals_given, expected);
+        let bot = BotContext { longer_share_percent: None, ..bot("BTCUSDT") };
+        let candles = from_closes(closes).into_iter().enumerate();
+        let (places, candles): (Vec<usize>, Vec<Candle>) =
+            candles.filter(|(place, _)| !missing.contains(place)).unzip();
+        let signals = signals::<TrendFilter>(&SHORT, &bot, &candles);
+        let signals = places.into_iter().zip(signals.iter().map(String::as_str));
+        assert_eq!(signals.filter(|(_, text)| !text.is_empty()).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -141,7 +133,8 @@ mod tests {
         // Two-minute closes 12, 16, 8: the average of two is 14, so the trend rises, then 10, so it falls. Mean gain and
         // loss at candle 3 are 2 and 0; then 1 and 4 (RSI 20), 0.5 and 2 (20), and after a rise by 7.5 they are 4 and 1.
         let closes = [10.0, 12.0, 14.0, 16.0, 8.0, 8.0, 15.5];
-        let [bought, sold] = ["pullback in a rising trend rsi=20", "rally in a falling trend rsi=80"];
+        let [bought, sold] =
+            ["BUY pullback in a rising trend rsi=20", "SELL rally in a falling trend rsi=80"];
         check(&closes, &[], &[(4, bought), (5, bought), (6, sold)]);
     }
 
@@ -154,8 +147,7 @@ mod tests {
 
     #[test]
     fn what_it_went_by_is_offered_and_what_it_does_not_know_yet_is_not() {
-        let params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
-        let mut strategy = TrendFilter::build(params, &bot("BTCUSDT")).unwrap();
+        let mut strategy = TrendFilter::build(SHORT, &bot("BTCUSDT")).unwrap();
         let mut longer = LongerCandles::new(Interval::MINUTE, strategy.longer_intervals()).unwrap();
         // Computed above; the two-minute candle that closes with the sixth is not seen by the sixth.
         let trend = [("trend average", 14.0), ("trend close", 16.0)];
