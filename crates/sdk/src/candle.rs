@@ -137,6 +137,11 @@ impl Candle {
         Ok(Self { time, open, high, low, close, volume })
     }
 
+    pub(crate) const fn numbers(&self) -> Ohlcv {
+        let Self { open, high, low, close, volume, .. } = *self;
+        Ohlcv { open, high, low, close, volume }
+    }
+
     /// Returns the open time.
     #[inline]
     pub const fn time(&self) -> Millis {

@@ -431,10 +431,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_the_same_in_whosever_place_it_is() {
-        let expiry = Expiry {
-            close_type: "05:00".parse().unwrap(),
-            expiration_type: crate::ExpirationType::TimeFixed,
-        };
+        let expiry = Expiry::minutes(5).unwrap();
         let templates = ReasonTemplate::together([("low", vec!["rsi", "level"]), ("high", vec!["rsi"])]);
         let at = |time, signal| CandleAnswer { candle_time: Millis::new(time), signal };
         let full = (0..5).fold(Signal::sell("fixed"), |signal, n| signal.with("n", f64::from(n)));

@@ -451,6 +451,21 @@ mod tests {
     use super::*;
     use crate::testkit::from_closes;
 
+    /// What a declaration answers to each candle, which are shown in two parts.
+    fn declared(declaration: Declaration, candles: &[Candle]) -> Vec<Option<(Direction, Option<Expiry>)>> {
+        let (mut series, entries) = declaration.into_parts();
+        let mut values = vec![Vec::new(); series.len()];
+        for (series, values) in series.iter_mut().zip(&mut values) {
+            series.fill(&candles[..2], values);
+            series.fill(&candles[2..], values);
+        }
+        let met = |candle: usize| {
+            let row: Vec<f64> = values.iter().map(|series| series[candle]).collect();
+            entries.iter().find(|entry| entry.is_met_by(&row)).map(|entry| (entry.direction, entry.expiry))
+        };
+        (0..candles.len()).map(met).collect()
+    }
+
     #[test]
     fn an_entry_is_met_where_all_its_series_are_beyond_their_levels() {
         let mut declaration = Declaration::new();
@@ -464,18 +479,8 @@ mod tests {
             [close.above(11.0)],
         );
         let candles = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0]);
-        let (mut series, entries) = declaration.into_parts();
-        let mut values = vec![Vec::new(); series.len()];
-        for (series, values) in series.iter_mut().zip(&mut values) {
-            series.fill(&candles[..2], values);
-            series.fill(&candles[2..], values);
-        }
-        let met = (0..candles.len()).map(|candle| {
-            let row: Vec<f64> = values.iter().map(|series| series[candle]).collect();
-            entries.iter().find(|entry| entry.is_met_by(&row)).map(|entry| entry.direction)
-        });
-        let (buy, sell) = (Some(Direction::Buy), Some(Direction::Sell));
-        assert_eq!(met.collect::<Vec<_>>(), [None, buy, buy, sell, None]);
+        let (buy, sell) = (Some((Direction::Buy, None)), Some((Direction::Sell, None)));
+        assert_eq!(declared(declaration, &candles), [None, buy, buy, sell, None]);
     }
 
     #[test]
@@ -520,10 +525,7 @@ mod tests {
         }
 
         fn rules(&self) -> impl AsRef<[SignalRule]> {
-            let expiry = Expiry {
-                close_type: "05:00".parse().unwrap(),
-                expiration_type: crate::ExpirationType::TimeFixed,
-            };
+            let expiry = Expiry::minutes(5).unwrap();
             [
                 SignalRule::buy("low and rising", CLOSE.below(12.0))
                     .and(CHANGE.above(0.0))
@@ -568,18 +570,10 @@ mod tests {
     #[test]
     fn its_declaration_is_its_rules() {
         let mut strategy = Moves::default();
-        let (mut series, entries) = Declaration::of(&strategy).into_parts();
         let candles = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0, 13.0, 9.0, 9.5]);
-        let mut values = vec![Vec::new(); series.len()];
-        for (series, values) in series.iter_mut().zip(&mut values) {
-            series.fill(&candles, values);
-        }
-        for (index, candle) in candles.iter().enumerate() {
-            let row: Vec<f64> = values.iter().map(|series| series[index]).collect();
-            let declared =
-                entries.iter().find(|entry| entry.is_met_by(&row)).map(|e| (e.direction, e.expiry));
-            let answered = strategy.on_candle(candle).map(|signal| (signal.direction, signal.expiry));
-            assert_eq!(declared, answered, "candle {index}");
-        }
+        let declared = declared(Declaration::of(&strategy), &candles);
+        let answer =
+            |candle: &Candle| strategy.on_candle(candle).map(|signal| (signal.direction, signal.expiry));
+        assert_eq!(declared, candles.iter().map(answer).collect::<Vec<_>>());
     }
 }

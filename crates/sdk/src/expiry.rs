@@ -1,6 +1,6 @@
 //! Expiry of a trade: the `closeType` code and the expiration type.
 
-use crate::interval::meant_length;
+use crate::interval::{meant_length, suggested};
 use crate::{Interval, Millis};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -19,15 +19,11 @@ pub struct CloseType(u32);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a closeType code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
-    use_words(meant.as_deref())
+    suggested(meant.as_deref(), "Codes are")
 )]
 pub struct CloseTypeError {
     text: String,
     meant: Option<String>,
-}
-
-fn use_words(meant: Option<&str>) -> String {
-    meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Codes are"))
 }
 
 fn meant_by(text: &str) -> Option<String> {

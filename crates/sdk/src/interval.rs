@@ -16,15 +16,16 @@ pub struct Interval(Millis);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not an interval: {} a whole number from 1 and a unit s, m, h or d, such as 5s, 1m, 2h or 1d (at most 31d)",
-    use_words(meant.as_deref())
+    suggested(meant.as_deref(), "Write")
 )]
 pub struct IntervalError {
     text: String,
     meant: Option<String>,
 }
 
-fn use_words(meant: Option<&str>) -> String {
-    meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? Write"))
+/// Renders a suggestion for an error, `use` without one.
+pub(crate) fn suggested(meant: Option<&str>, rest: &str) -> String {
+    meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? {rest}"))
 }
 
 fn meant_by(text: &str) -> Option<String> {

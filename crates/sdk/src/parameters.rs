@@ -77,17 +77,17 @@ impl Parameter {
         self.about = about.into();
         self
     }
-
-    fn is_kind_of(&self, value: &Value) -> bool {
-        match self.kind.as_str() {
-            "boolean" => value.is_boolean(),
-            "integer" => value.is_i64() || value.is_u64(),
-            "number" => value.is_number(),
-            "string" => value.is_string(),
-            _ => true,
-        }
-    }
 }
+
+/// A JSON type with its description and test.
+type Kind = (&'static str, &'static str, fn(&Value) -> bool);
+
+const KINDS: [Kind; 4] = [
+    ("integer", "a whole number", |value| value.is_i64() || value.is_u64()),
+    ("number", "a number", Value::is_number),
+    ("string", "a text in quotes", Value::is_string),
+    ("boolean", "true or false", Value::is_boolean),
+];
 
 /// Returns the parameters of `P` in the order of the struct.
 pub fn describe<P: Parameters>() -> Vec<Parameter> {
@@ -124,10 +124,7 @@ pub(crate) fn read_described<P: Parameters>(values: &Value, described: &[Paramet
         return Err(no_table(values));
     }
     for parameter in described {
-        let value = values.get(&parameter.name);
-        if let Some(value) = value.filter(|value| !parameter.is_kind_of(value)) {
-            return Err(other_kind(parameter, value));
-        }
+        values.get(&parameter.name).map_or(Ok(()), |value| check_kind(parameter, value))?;
     }
     let params = P::deserialize(values).map_err(|error| error.to_string())?;
     for parameter in described {
@@ -150,9 +147,7 @@ pub(crate) fn completed(values: &Value, described: &[Parameter]) -> Result<Value
     }
     let value_of = |parameter: &Parameter| {
         let value = given.get(&parameter.name).unwrap_or(&parameter.default);
-        if !parameter.is_kind_of(value) {
-            return Err(other_kind(parameter, value));
-        }
+        check_kind(parameter, value)?;
         check_range(parameter, value).map(|()| (parameter.name.clone(), value.clone()))
     };
     described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
@@ -162,17 +157,13 @@ fn no_table(value: &Value) -> String {
     format!("{value} is no table of parameters: write {{ NAME = VALUE }}")
 }
 
-fn other_kind(parameter: &Parameter, value: &Value) -> String {
-    let kind = match parameter.kind.as_str() {
-        "integer" => "a whole number",
-        "number" => "a number",
-        "string" => "a text in quotes",
-        "boolean" => "true or false",
-        other => other,
-    };
+fn check_kind(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    let kind = KINDS.iter().find(|(name, ..)| *name == parameter.kind);
+    let Some((_, kind, _)) = kind.filter(|(.., is_met)| !is_met(value)) else { return Ok(()) };
     let bound = |word: &str, bound: Option<f64>| bound.map(|bound| format!(" {word} {bound}"));
     let bounds = [bound("from", parameter.minimum), bound("to", parameter.maximum)];
-    format!("{} = {value}: use {kind}{}", parameter.name, bounds.into_iter().flatten().collect::<String>())
+    let bounds: String = bounds.into_iter().flatten().collect();
+    Err(format!("{} = {value}: use {kind}{bounds}", parameter.name))
 }
 
 pub(crate) fn check_range(parameter: &Parameter, value: &Value) -> Result<(), String> {

@@ -361,7 +361,7 @@ fn differing(built_in: &str, run_in: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Candle, Interval, Signal};
+    use crate::{Candle, Signal};
     use serde_json::json;
 
     /// Its warm-up is the parameter `period`.
@@ -406,16 +406,7 @@ mod tests {
 
     #[test]
     fn a_closure_is_given_checked_values_for_all_parameters() {
-        let bot = BotContext {
-            bot: "bot".to_owned(),
-            symbol: "BTCUSDT".parse().unwrap(),
-            interval: Interval::MINUTE,
-            expiry: crate::Expiry {
-                close_type: "01:00".parse().unwrap(),
-                expiration_type: crate::ExpirationType::Unstated,
-            },
-            longer_share_percent: None,
-        };
+        let bot = crate::testkit::bot("BTCUSDT");
         let entry = idle("idle");
         assert_eq!(entry.build(&json!({}), &bot).unwrap().warmup(), 20);
         assert_eq!(entry.build(&json!({ "period": 7 }), &bot).unwrap().warmup(), 7);

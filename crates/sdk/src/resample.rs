@@ -247,9 +247,7 @@ impl Resampler {
         let open_time = short.time().floor_to(self.to.length());
         let before = open_time..short.time();
         let is_cut_off = self.last_end.is_none() && !self.rule.is_closed(&before);
-        let (open, high, low, close) = (short.open(), short.high(), short.low(), short.close());
-        let numbers = Ohlcv { open, high, low, close, volume: short.volume() };
-        self.slot = Some(Slot { open_time, numbers, short_candles: 1, is_cut_off });
+        self.slot = Some(Slot { open_time, numbers: short.numbers(), short_candles: 1, is_cut_off });
     }
 
     fn build(&mut self, slot: &Slot) -> Option<Candle> {
@@ -415,17 +413,12 @@ mod tests {
     use super::*;
 
     /// Minutes that are there; five-minute candles that are made, and how many are not.
-    fn check(minutes: &[i64], made: &[i64], incomplete: u64) {
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+    fn check(there: &[i64], made: &[i64], incomplete: u64) {
         let mut resampler = Resampler::new(Interval::MINUTE, "5m".parse().unwrap()).unwrap();
-        let candles = minutes
-            .iter()
-            .map(|minute| Candle::new(Millis::MINUTE * *minute, Interval::MINUTE, numbers).unwrap());
-        let found: Vec<i64> = candles
-            .filter_map(|candle| resampler.push(&candle))
-            .map(|long| long.time().get() / 60_000)
-            .collect();
-        assert_eq!((found.as_slice(), resampler.counts().not_built), (made, incomplete), "{minutes:?}");
+        let candles = minutes(there.iter().copied());
+        let long = candles.iter().filter_map(|candle| resampler.push(candle));
+        let found: Vec<i64> = long.map(|long| long.time().get() / 60_000).collect();
+        assert_eq!((found.as_slice(), resampler.counts().not_built), (made, incomplete), "{there:?}");
     }
 
     #[test]
@@ -478,9 +471,7 @@ mod tests {
     fn only_closed_candles_are_seen_and_at_one_instant_the_shorter_first() {
         let mut longer = LongerCandles::new(Interval::MINUTE, &intervals(&["4m", "2m", "4m"])).unwrap();
         let mut recording = Recording { seen: Vec::new() };
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        for minute in [0, 1, 2, 3, 4, 6, 7] {
-            let candle = Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
+        for candle in minutes([0, 1, 2, 3, 4, 6, 7]) {
             recording.on_candle(&candle);
             longer.show(&candle, &mut recording);
         }

@@ -250,10 +250,7 @@ mod tests {
     }
 
     fn minutes(of: &[i64]) -> Vec<Candle> {
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        of.iter()
-            .map(|minute| Candle::new(Millis::MINUTE * *minute, Interval::MINUTE, numbers).unwrap())
-            .collect()
+        of.iter().map(|minute| candle(minute * 60_000)).collect()
     }
 
     #[test]

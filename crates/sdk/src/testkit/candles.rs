@@ -89,13 +89,17 @@ pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
 }
 
 pub(super) fn moved(candle: &Candle, time: Millis, factor: f64) -> Candle {
-    let numbers = Ohlcv {
-        open: candle.open() * factor,
-        high: candle.high() * factor,
-        low: candle.low() * factor,
-        close: candle.close() * factor,
-        volume: candle.volume(),
-    };
+    let Ohlcv { open, high, low, close, volume } = candle.numbers();
+    let [open, high, low, close] = [open, high, low, close].map(|price| price * factor);
+    remade(candle, time, Ohlcv { open, high, low, close, volume })
+}
+
+pub(super) fn shifted(candles: &[Candle], by: Millis) -> Vec<Candle> {
+    candles.iter().map(|candle| moved(candle, candle.time() + by, 1.0)).collect()
+}
+
+/// Replaces the numbers of a candle, unless the new ones are invalid.
+pub(super) fn remade(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }
 

@@ -1,14 +1,14 @@
 //! Checks of signal contents, of signals on extreme candles, and of memory growth.
 
 use super::super::allocator::Allocations;
-use super::super::candles::{at_interval, flat, gappy, moved, random_walk, wild};
+use super::super::candles::{at_interval, flat, gappy, moved, random_walk, remade, shifted, wild};
 use super::look_ahead::behind;
 use super::subject::{
     Answer, Manner, Showing, Stop, Subject, differences, first_difference, guarded, with_room,
 };
 use super::surrogate::with_volume;
 use super::{Bench, Finding, Found, failed, noted, passed};
-use crate::{Candle, Millis, Reason};
+use crate::{Candle, Millis, Ohlcv, Reason};
 use std::cell::Cell;
 
 const TINY: f64 = 1e-10;
@@ -71,8 +71,9 @@ fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, 
     let moving = warmup + super::SPARE_CANDLES;
     let mut candles = at_interval(&random_walk(7, 3 * moving), subject.bot.interval);
     let price = candles[moving].open();
+    let still = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
     for candle in &mut candles[moving..2 * moving] {
-        *candle = still(candle, price);
+        *candle = remade(candle, candle.time(), still);
     }
     let factor = price / candles[2 * moving].open();
     for candle in &mut candles[2 * moving..] {
@@ -87,11 +88,6 @@ fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, 
     let differing = differences(&fresh, &all);
     // One more than the warm-up, whose length is not the matter here.
     Ok(differing.into_iter().find(|answer| answer.history(2 * moving) > warmup))
-}
-
-fn still(candle: &Candle, price: f64) -> Candle {
-    let numbers = crate::Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-    Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
 }
 
 pub(in crate::testkit) fn too_many_numbers(reason: &Reason) -> Option<String> {
@@ -167,8 +163,4 @@ fn growth(subject: &Subject, block: &[Candle], times: usize, manner: Manner) -> 
     })?;
     let (last, first) = (Allocations::of_this_thread(), first.unwrap_or_default());
     Ok(Allocations { bytes: last.bytes - first.bytes, calls: last.calls - first.calls })
-}
-
-fn shifted(candles: &[Candle], by: Millis) -> Vec<Candle> {
-    candles.iter().map(|candle| moved(candle, candle.time() + by, 1.0)).collect()
 }

@@ -6,11 +6,10 @@
 
 use super::super::candles::{Chance, moved, random_walk};
 use super::look_ahead::behind;
-use super::subject::{Answer, Manner, PRICES_IN_CANDLE, Stop, Subject, first_difference};
+use super::subject::{Answer, Manner, PRICES_IN_CANDLE, Stop, Subject, first_difference, outcome_of};
 use super::surrogate::{ERRORS, Surrogate, with_volume};
 use super::{Bench, Check, Checked, Found, Market, failed, passed};
-use crate::{BotContext, Candle, Direction, Millis, compare_prices};
-use std::cmp::Ordering;
+use crate::{BotContext, Candle, Millis, Outcome};
 use std::fmt;
 
 /// Maximum probability of accusing an honest strategy, per test with all horizons.
@@ -203,13 +202,9 @@ impl Hits {
 
     fn count(&mut self, answer: &Answer, candles: &[Candle], place: usize, ahead: usize) {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
-        let order = compare_prices(later.close(), now.close());
-        let wins = match answer.signal.direction {
-            Direction::Buy => Ordering::Greater,
-            Direction::Sell => Ordering::Less,
-        };
-        self.decided += usize::from(order.is_ne());
-        self.right += usize::from(order == wins);
+        let outcome = outcome_of(answer.signal.direction, now.close(), later.close());
+        self.decided += usize::from(outcome != Outcome::Draw);
+        self.right += usize::from(outcome == Outcome::Won);
     }
 
     pub(super) fn share(&self) -> f64 {

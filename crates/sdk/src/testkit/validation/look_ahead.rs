@@ -1,10 +1,10 @@
 //! Checks for knowledge that a candle does not give: later candles, files, the system clock.
 
-use super::super::candles::moved;
+use super::super::candles::shifted;
 use super::subject::{Answer, Manner, Subject, first_difference};
 use super::surrogate::Future;
 use super::{Bench, Check, Checked, Finding, Found, Market, failed, noted, once, passed};
-use crate::{Candle, Millis};
+use crate::Millis;
 use serde_json::Value;
 
 const CUTS: usize = 7;
@@ -105,11 +105,7 @@ fn clock(subject: &Subject, market: &Market, now: Millis) -> Found {
     let (week, span) = (Millis::DAY * 7, last.time() - first.time());
     let recent = (now - week - last.time()).floor_to(week);
     let step = (span + week * 3).floor_to(week * 4) + week * 4;
-    let run = |by: Millis| {
-        let shifted: Vec<Candle> =
-            candles.iter().map(|candle| moved(candle, candle.time() + by, 1.0)).collect();
-        subject.run(&shifted, Manner::LIVE)
-    };
+    let run = |by: Millis| subject.run(&shifted(candles, by), Manner::LIVE);
     let answers = run(recent)?;
     // A year of such steps meets every month and every day of a month: who goes by the calendar shows it here.
     for back in 1..=STEPS_BACK {

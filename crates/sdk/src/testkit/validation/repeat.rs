@@ -1,7 +1,9 @@
 //! Checks that the same candles give the same decisions, in any instance and process.
 
 use super::super::candles::{at_interval, random_walk};
-use super::subject::{Answer, Getter, Inspection, Manner, Showing, Stop, Subject, first_difference, guarded};
+use super::subject::{
+    Answer, GETTERS, Inspection, Manner, Showing, Stop, Subject, first_difference, guarded,
+};
 use super::surrogate::Decoys;
 use super::{Bench, Found, Market, ValidationError, failed, passed};
 use crate::{Candle, Direction, Expiry};
@@ -43,9 +45,8 @@ fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, Stop> {
         Ok(first_difference(&run, &bench.answers))
     };
     let Some(candle) = differs(Inspection::All)? else { return Ok(None) };
-    for getter in Getter::ALL {
-        if let Some(candle) = differs(Inspection::Only(getter))? {
-            let name = getter.name();
+    for (place, (name, _)) in GETTERS.iter().enumerate() {
+        if let Some(candle) = differs(Inspection::Only(place))? {
             return Ok(Some(format!(
                 "at candle {candle} it decides otherwise when {name} is called between candles: {name} must change nothing"
             )));

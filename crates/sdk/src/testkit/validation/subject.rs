@@ -334,91 +334,53 @@ impl Trades {
     }
 }
 
+pub(super) fn outcome_of(direction: Direction, entry: f64, exit: f64) -> Outcome {
+    match (compare_prices(exit, entry), direction) {
+        (Ordering::Equal, _) => Outcome::Draw,
+        (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => Outcome::Won,
+        (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => Outcome::Lost,
+    }
+}
+
 impl Trade {
     fn end(&self, entry: f64, exit: f64) -> Settlement {
-        let (outcome, profit) = match (compare_prices(exit, entry), self.direction) {
-            (Ordering::Equal, _) => (Outcome::Draw, Money::ZERO),
-            (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => (Outcome::Won, PROFIT),
-            (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => {
-                (Outcome::Lost, Money::ZERO - STAKE)
-            }
+        let outcome = outcome_of(self.direction, entry, exit);
+        let profit = match outcome {
+            Outcome::Won => PROFIT,
+            Outcome::Lost => Money::ZERO - STAKE,
+            Outcome::Draw | Outcome::Cancelled => Money::ZERO,
         };
         Settlement { direction: self.direction, decision_time: self.decision_time, outcome, profit }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Getter calls between candles, which must have no effect.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Inspection {
     None,
     All,
-    Only(Getter),
+    /// Index in [`GETTERS`].
+    Only(usize),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Getter {
-    Warmup,
-    LongerIntervals,
-    WantsSettlements,
-    Expiries,
-    IsGateClosed,
-    Gate,
-    Conditions,
-    Indicators,
-}
-
-impl Getter {
-    pub(super) const ALL: [Self; 8] = [
-        Self::Warmup,
-        Self::LongerIntervals,
-        Self::WantsSettlements,
-        Self::Expiries,
-        Self::IsGateClosed,
-        Self::Gate,
-        Self::Conditions,
-        Self::Indicators,
-    ];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Warmup => "warmup()",
-            Self::LongerIntervals => "longer_intervals()",
-            Self::WantsSettlements => "wants_settlements()",
-            Self::Expiries => "expiries()",
-            Self::IsGateClosed => "is_gate_closed()",
-            Self::Gate => "gate()",
-            Self::Conditions => "conditions()",
-            Self::Indicators => "indicators()",
-        }
-    }
-
-    fn call(self, strategy: &dyn Strategy) {
-        match self {
-            Self::Warmup => {
-                black_box(strategy.warmup());
-            }
-            Self::LongerIntervals => {
-                black_box(strategy.longer_intervals());
-            }
-            Self::WantsSettlements => {
-                black_box(strategy.wants_settlements());
-            }
-            Self::Expiries => drop(black_box(strategy.expiries())),
-            Self::IsGateClosed => {
-                black_box(strategy.is_gate_closed());
-            }
-            Self::Gate => drop(black_box(strategy.gate())),
-            Self::Conditions => drop(black_box(strategy.conditions())),
-            Self::Indicators => drop(black_box(strategy.indicators())),
-        }
-    }
-}
+/// Getters of a strategy, by name.
+pub(super) const GETTERS: [(&str, fn(&dyn Strategy)); 8] = [
+    ("warmup()", |strategy| _ = black_box(strategy.warmup())),
+    ("longer_intervals()", |strategy| _ = black_box(strategy.longer_intervals())),
+    ("wants_settlements()", |strategy| _ = black_box(strategy.wants_settlements())),
+    ("expiries()", |strategy| _ = black_box(strategy.expiries())),
+    ("is_gate_closed()", |strategy| _ = black_box(strategy.is_gate_closed())),
+    ("gate()", |strategy| _ = black_box(strategy.gate())),
+    ("conditions()", |strategy| _ = black_box(strategy.conditions())),
+    ("indicators()", |strategy| _ = black_box(strategy.indicators())),
+];
 
 impl Inspection {
-    pub(super) fn call(self, strategy: &dyn Strategy) {
+    fn call(self, strategy: &dyn Strategy) {
         match self {
             Self::None => {}
-            Self::All => Getter::ALL.into_iter().for_each(|getter| getter.call(strategy)),
-            Self::Only(getter) => getter.call(strategy),
+            Self::All => GETTERS.iter().for_each(|(_, call)| call(strategy)),
+            Self::Only(getter) => GETTERS[getter].1(strategy),
         }
     }
 }

@@ -4,10 +4,10 @@
 //! keyed by prices, shapes or signs of moves, does not recognize the surrogate, and its win rate
 //! collapses.
 
-use super::super::candles::{Chance, moved};
+use super::super::candles::{Chance, moved, remade};
 use super::foresight::Hits;
 use super::subject::with_room;
-use crate::{Candle, Interval, Ohlcv};
+use crate::{Candle, Ohlcv};
 
 /// Factor of the raised prices.
 ///
@@ -107,14 +107,10 @@ impl Shape {
     }
 
     fn stretched(self, most: f64, chance: &mut Chance) -> Self {
-        let mut stretch = |value: f64| value * (1.0 + most * chance.step());
-        Self {
-            gap: stretch(self.gap),
-            body: stretch(self.body),
-            high: stretch(self.high),
-            low: stretch(self.low),
-            volume: stretch(self.volume),
-        }
+        let Self { gap, body, high, low, volume } = self;
+        let stretched = [gap, body, high, low, volume].map(|value| value * (1.0 + most * chance.step()));
+        let [gap, body, high, low, volume] = stretched;
+        Self { gap, body, high, low, volume }
     }
 }
 
@@ -135,7 +131,7 @@ fn rebuild(candles: &[Candle], mut change: impl FnMut(Shape) -> Shape) -> Vec<Ca
                 close,
                 volume,
             };
-            let rebuilt = Candle::new(candle.time(), Interval::SECOND, numbers).unwrap_or(*candle);
+            let rebuilt = remade(candle, candle.time(), numbers);
             rebuilt_close = rebuilt.close();
             rebuilt
         })
@@ -194,14 +190,14 @@ impl Future {
 pub(super) fn mirrored(candle: &Candle) -> Candle {
     let open = candle.open();
     let mirror = |price: f64| open * open / price;
-    let numbers = crate::Ohlcv {
+    let numbers = Ohlcv {
         open,
         high: mirror(candle.low()).max(open),
         low: mirror(candle.high()).min(open),
         close: mirror(candle.close()),
         volume: candle.volume(),
     };
-    crate::Candle::new(candle.time(), crate::Interval::SECOND, numbers).unwrap_or(*candle)
+    remade(candle, candle.time(), numbers)
 }
 
 /// Mirrored candles with other volumes, at the times of the real ones.
@@ -232,9 +228,7 @@ impl Decoys {
 }
 
 pub(super) fn with_volume(candle: &Candle, volume: f64) -> Candle {
-    let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
-    let numbers = Ohlcv { open, high, low, close, volume };
-    Candle::new(candle.time(), Interval::SECOND, numbers).unwrap_or(*candle)
+    remade(candle, candle.time(), Ohlcv { volume, ..candle.numbers() })
 }
 
 #[cfg(test)]
