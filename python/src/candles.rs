@@ -1,10 +1,10 @@
 //! Candles as tables, and tables as candles.
 
 use crate::command::invalid;
-use crate::table::{Table, batches_of, millis_of};
+use crate::table::{Table, batches_of, millis_of, numbers_of_array};
 use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    ArrowPrimitiveType, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{Array, Float64Array, PrimitiveArray, RecordBatch, TimestampMillisecondArray};
 use arrow_schema::ArrowError;
@@ -110,16 +110,8 @@ fn numbers_of(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
             "values are missing in the column {name}: leave such rows out"
         )));
     }
-    let numbers = whole::<Float64Type>(array)
-        .map(|array| array.values().to_vec())
-        .or_else(|| {
-            Some(whole::<Float32Type>(array)?.values().iter().map(|number| f64::from(*number)).collect())
-        })
-        .or_else(|| Some(whole::<Int64Type>(array)?.values().iter().map(|number| *number as f64).collect()))
-        .or_else(|| {
-            Some(whole::<Int32Type>(array)?.values().iter().map(|number| f64::from(*number)).collect())
-        });
-    numbers.ok_or_else(|| PyValueError::new_err(format!("the column {name} is of {kind}: give numbers")))
+    numbers_of_array(array)
+        .ok_or_else(|| PyValueError::new_err(format!("the column {name} is of {kind}: give numbers")))
 }
 
 /// The candles of a file or of a series of the catalog: `BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`, `BTCUSDT@1m`.

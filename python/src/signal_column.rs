@@ -4,11 +4,8 @@ use crate::candles::{batch_of, series_of_table};
 use crate::definition::{repr, warmup_of};
 use crate::host::PyHost;
 use crate::strategy::noted;
-use crate::table::{Table, arrays_of};
-use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-};
-use arrow_array::{Array, BooleanArray, PrimitiveArray};
+use crate::table::{Table, arrays_of, numbers_of_array};
+use arrow_array::{Array, BooleanArray};
 use candlewick_records::utc;
 use candlewick_sdk::{BotContext, Candle, CandleSeries, Direction, Interval, Series, Signal, Strategy};
 use pyo3::PyTypeInfo;
@@ -24,7 +21,7 @@ const TRUNCATIONS: usize = 12;
 pub(crate) type Sign = i8;
 
 /// Its direction.
-pub(crate) const fn direction_of(sign: Sign) -> Option<Direction> {
+const fn direction_of(sign: Sign) -> Option<Direction> {
     match sign {
         1 => Some(Direction::Buy),
         -1 => Some(Direction::Sell),
@@ -33,7 +30,7 @@ pub(crate) const fn direction_of(sign: Sign) -> Option<Direction> {
 }
 
 /// The column that an object computes of these candles.
-pub(crate) fn column_of(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Vec<Sign>> {
+fn column_of(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Vec<Sign>> {
     let table = batch_of(candles).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let answer = signals.call1((Bound::new(signals.py(), Table(table))?,))?;
     let numbers = numbers_of(&answer)?;
@@ -72,7 +69,14 @@ fn numbers_of(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     if let Some(arrays) = arrays_of(answer)? {
         let mut numbers = Vec::with_capacity(arrays.iter().map(Array::len).sum());
         for array in &arrays {
-            numbers.extend(numbers_of_array(&**array)?);
+            numbers.extend(numbers_of_array(&**array).ok_or_else(|| {
+                let hint = if array.as_any().is::<BooleanArray>() {
+                    ": 1 buys, -1 sells, 0 does neither"
+                } else {
+                    ""
+                };
+                PyTypeError::new_err(format!("signals() answered a column of {}{hint}", array.data_type()))
+            })?);
         }
         return Ok(numbers);
     }
@@ -85,26 +89,8 @@ fn numbers_of(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     })
 }
 
-fn numbers_of_array(array: &dyn Array) -> PyResult<Vec<f64>> {
-    fn of<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
-        let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
-        Some(array.iter().map(|number| number.map_or(f64::NAN, &to)).collect())
-    }
-    of::<Float64Type>(array, |number| number)
-        .or_else(|| of::<Int64Type>(array, |number| number as f64))
-        .or_else(|| of::<Int32Type>(array, f64::from))
-        .or_else(|| of::<Int16Type>(array, f64::from))
-        .or_else(|| of::<Int8Type>(array, f64::from))
-        .or_else(|| of::<Float32Type>(array, f64::from))
-        .ok_or_else(|| {
-            let hint =
-                if array.as_any().is::<BooleanArray>() { ": 1 buys, -1 sells, 0 does neither" } else { "" };
-            PyTypeError::new_err(format!("signals() answered a column of {}{hint}", array.data_type()))
-        })
-}
-
 /// Holds a column to those that the same function computes of fewer candles: what a candle says may not change with those after it.
-pub(crate) fn check_truncations(
+fn check_truncations(
     signals: &Bound<'_, PyAny>,
     candles: &[Candle],
     column: &[Sign],
@@ -121,7 +107,7 @@ pub(crate) fn check_truncations(
 }
 
 /// The error that `longer`, computed of more candles, says something else than `shorter` where both say something.
-pub(crate) fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
+fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
     let words = |sign: Sign| direction_of(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());

@@ -2,7 +2,9 @@
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::types::{Float64Type, Int64Type, TimestampMillisecondType};
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMillisecondType,
+};
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, Float64Array, Int64Array, PrimitiveArray, RecordBatch,
     RecordBatchIterator, RecordBatchReader, StringArray, StructArray,
@@ -281,4 +283,18 @@ fn array_of(cells: &[String]) -> ArrayRef {
     }
     let texts = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
     Arc::new(texts.collect::<StringArray>())
+}
+
+/// Numbers of an array, NaN where they are missing; `None` if it has another type.
+pub(crate) fn numbers_of_array(array: &dyn Array) -> Option<Vec<f64>> {
+    fn of<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
+        let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
+        Some(array.iter().map(|number| number.map_or(f64::NAN, &to)).collect())
+    }
+    of::<Float64Type>(array, |number| number)
+        .or_else(|| of::<Int64Type>(array, |number| number as f64))
+        .or_else(|| of::<Int32Type>(array, f64::from))
+        .or_else(|| of::<Int16Type>(array, f64::from))
+        .or_else(|| of::<Int8Type>(array, f64::from))
+        .or_else(|| of::<Float32Type>(array, f64::from))
 }

@@ -46,7 +46,7 @@ impl Function {
 use Takes::{Constant, Number, Period, Source, Time, Truth, Zone};
 
 /// Each is defined on its page in `candlewick_sdk::indicator`.
-pub(crate) const INDICATORS: [Function; 20] = [
+const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
     function("wma", "wma(period, of)", &[Period, Source]).optional(1),
@@ -79,7 +79,7 @@ pub(crate) const INDICATORS: [Function; 20] = [
         .lines(&["pivot", "r1", "r2", "r3", "s1", "s2", "s3"], Some(0)),
 ];
 
-pub(crate) const FUNCTIONS: [Function; 17] = [
+const FUNCTIONS: [Function; 17] = [
     function("abs", "abs(number)", &[Number]),
     function("min", "min(one, other)", &[Number, Number]),
     function("max", "max(one, other)", &[Number, Number]),
@@ -100,10 +100,10 @@ pub(crate) const FUNCTIONS: [Function; 17] = [
 ];
 
 /// Separate, because `between("08:00", "17:00")` is a condition on the time only.
-pub(crate) const BETWEEN: Function =
+const BETWEEN: Function =
     function("between", "between(\"from\", \"to\", \"time zone\")", &[Time, Time, Zone]).optional(1);
 
-pub(crate) const FIELDS: [(&str, Field); 7] = [
+const FIELDS: [(&str, Field); 7] = [
     ("open", Field::Open),
     ("high", Field::High),
     ("low", Field::Low),
@@ -125,7 +125,7 @@ const fn pattern(name: &'static str, definition: &'static str) -> Pattern {
 }
 
 /// A candle without a range matches none of them.
-pub(crate) const PATTERNS: [Pattern; 16] = [
+const PATTERNS: [Pattern; 16] = [
     pattern("bullish", "close > open"),
     pattern("bearish", "close < open"),
     pattern("doji", "range() > 0 and body() <= 0.1 * range()"),

@@ -24,6 +24,16 @@ pub(crate) struct Value {
     pub(crate) kind: Kind,
 }
 
+impl Value {
+    pub(crate) const fn number(id: Id) -> Self {
+        Self { id, kind: Kind::Number }
+    }
+
+    pub(crate) const fn truth(id: Id) -> Self {
+        Self { id, kind: Kind::Truth }
+    }
+}
+
 pub(crate) struct Compiler<'a> {
     pub(crate) graph: Graph,
     parameters: &'a BTreeMap<String, f64>,
@@ -99,8 +109,7 @@ impl<'a> Compiler<'a> {
             }
             Form::Not(of) => {
                 let of = self.truth(at, *of, "`not`")?;
-                let name = format!("not {}", self.bracketed(of));
-                Ok(self.truth_of(Op::Not(of), name, &[of]))
+                Ok(self.inverted(of))
             }
             Form::Binary { operator, left, right } => self.binary(at, *operator, (*left, *right), place),
         }
@@ -266,37 +275,35 @@ impl<'a> Compiler<'a> {
         let name = format!("{} {} {}", self.bracketed(one), operator.sign(), self.bracketed(other));
         if operator.compares() {
             let id = self.compared(binary, (first, second), name, at.candles);
-            return Ok(Value { id, kind: Kind::Truth });
+            return Ok(Value::truth(id));
         }
         let op = Op::Binary(binary, first, second);
-        Ok(Value { id: self.add_at(op, name, &[one, other], at.candles), kind: Kind::Number })
+        Ok(Value::number(self.add_at(op, name, &[one, other], at.candles)))
     }
 
     pub(crate) fn compares(&mut self, at: At<'_>, numbers: &[Id]) {
         self.looks_at(numbers);
-        if at.candles != 0 || self.is_in_pattern {
-            return;
-        }
-        for number in numbers {
-            if self.graph.constant(*number).is_none() && !self.compared.contains(number) {
-                self.compared.push(*number);
-            }
+        if at.candles == 0 && !self.is_in_pattern {
+            note_numbers(&self.graph, numbers, &mut self.compared);
         }
     }
 
     pub(crate) fn looks_at(&mut self, numbers: &[Id]) {
-        if !self.is_explaining || self.is_in_pattern {
-            return;
-        }
-        for number in numbers {
-            if self.graph.constant(*number).is_none() && !self.looked_at.contains(number) {
-                self.looked_at.push(*number);
-            }
+        if self.is_explaining && !self.is_in_pattern {
+            note_numbers(&self.graph, numbers, &mut self.looked_at);
         }
     }
 
     pub(crate) fn field(&mut self, at: At<'_>, field: Field, name: &str) -> Value {
-        Value { id: self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles), kind: Kind::Number }
+        Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles))
+    }
+}
+
+fn note_numbers(graph: &Graph, numbers: &[Id], noted: &mut Vec<Id>) {
+    for number in numbers {
+        if graph.constant(*number).is_none() && !noted.contains(number) {
+            noted.push(*number);
+        }
     }
 }
 
@@ -317,45 +324,42 @@ impl Compiler<'_> {
         // Below zero is none but zero itself.
         let number = if number == 0.0 { 0.0 } else { number };
         let id = self.graph.add(Op::Constant(number), number.to_string(), 0, 0);
-        Value { id, kind: Kind::Number }
+        Value::number(id)
     }
 
-    pub(crate) fn fixed_truth(&mut self, holds: bool) -> Value {
+    fn fixed_truth(&mut self, holds: bool) -> Value {
         let number = f64::from(u8::from(holds));
-        Value { id: self.graph.add(Op::Constant(number), holds.to_string(), 0, 0), kind: Kind::Truth }
+        Value::truth(self.graph.add(Op::Constant(number), holds.to_string(), 0, 0))
     }
 
-    pub(crate) fn negated(&mut self, of: Id) -> Value {
+    fn negated(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
             return self.constant(-number);
         }
         let name = format!("-{}", self.bracketed(of));
-        Value { id: self.add(Op::Negate(of), name, &[of]), kind: Kind::Number }
+        Value::number(self.add(Op::Negate(of), name, &[of]))
     }
 
-    pub(crate) fn truth_of(&mut self, op: Op, name: String, parts: &[Id]) -> Value {
-        let constant = match (&op, parts) {
-            (Op::Not(of), _) => self.graph.constant(*of).map(|holds| holds == 0.0),
-            _ => None,
-        };
-        match constant {
-            Some(holds) => self.fixed_truth(holds),
-            None => Value { id: self.add(op, name, parts), kind: Kind::Truth },
+    fn inverted(&mut self, of: Id) -> Value {
+        if let Some(holds) = self.graph.constant(of) {
+            return self.fixed_truth(holds == 0.0);
         }
+        let name = format!("not {}", self.bracketed(of));
+        Value::truth(self.add(Op::Not(of), name, &[of]))
     }
 
     pub(crate) fn joined(&mut self, binary: Binary, one: Id, other: Id) -> Value {
         let decides = if binary == Binary::And { 0.0 } else { 1.0 };
         for (this, that) in [(one, other), (other, one)] {
             match self.graph.constant(this) {
-                Some(holds) if holds == decides => return Value { id: this, kind: Kind::Truth },
-                Some(_) => return Value { id: that, kind: Kind::Truth },
+                Some(holds) if holds == decides => return Value::truth(this),
+                Some(_) => return Value::truth(that),
                 None => {}
             }
         }
         let sign = if binary == Binary::And { "and" } else { "or" };
         let name = format!("{} {sign} {}", self.bracketed(one), self.bracketed(other));
-        Value { id: self.add(Op::Binary(binary, one, other), name, &[one, other]), kind: Kind::Truth }
+        Value::truth(self.add(Op::Binary(binary, one, other), name, &[one, other]))
     }
 
     pub(crate) fn ago(&mut self, of: Id, by: usize, candles: usize) -> Id {

@@ -1,7 +1,7 @@
 //! Compilation of calls, of indicator lines and of values of longer candles.
 
 use crate::catalog::{Function, Takes};
-use crate::compile::{At, Compiler, Kind, Value};
+use crate::compile::{At, Compiler, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId, Tree};
@@ -24,7 +24,7 @@ impl Compiler<'_> {
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
         check_count(function, arguments, place)?;
-        let number = |id| Ok(Value { id, kind: Kind::Number });
+        let number = |id| Ok(Value::number(id));
         match function.name {
             "abs" => {
                 let of = self.number(at, arguments[0], "`abs`")?;
@@ -103,7 +103,7 @@ impl Compiler<'_> {
                 (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
             }
         };
-        Ok(Value { id: self.graph.add(op, name, 1, at.candles), kind: Kind::Truth })
+        Ok(Value::truth(self.graph.add(op, name, 1, at.candles)))
     }
 
     pub(crate) fn indicator(
@@ -206,7 +206,7 @@ impl Compiler<'_> {
             return Ok(self.constant(binary.of(x, y)));
         }
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
-        Ok(Value { id: self.add(Op::Binary(binary, one, other), name, &[one, other]), kind: Kind::Number })
+        Ok(Value::number(self.add(Op::Binary(binary, one, other), name, &[one, other])))
     }
 
     fn crosses(&mut self, at: At<'_>, is_above: bool, arguments: &[PartId]) -> Result<Value, RuleError> {
@@ -220,7 +220,7 @@ impl Compiler<'_> {
         let order = format!("order of {} and {}", self.name(one), self.name(other));
         let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
         let op = Op::Crosses { is_above, order };
-        Ok(Value { id: self.graph.add(op, name, warm, at.candles), kind: Kind::Truth })
+        Ok(Value::truth(self.graph.add(op, name, warm, at.candles)))
     }
 
     fn moves(&mut self, at: At<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
@@ -235,7 +235,7 @@ impl Compiler<'_> {
         let all = self.constant(among as f64).id;
         let name = format!("{word}({}, {among})", self.name(of));
         let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
-        Ok(Value { id, kind: Kind::Truth })
+        Ok(Value::truth(id))
     }
 
     fn count(&mut self, of: Id, among: usize, candles: usize) -> Id {
@@ -398,7 +398,7 @@ impl Compiler<'_> {
             if function.main == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };
         let warm = self.graph.node(of).warm_after;
         let id = self.graph.add(Op::Line(of, line), name, warm, at.candles);
-        Ok(Value { id, kind: Kind::Number })
+        Ok(Value::number(id))
     }
 
     pub(crate) fn longer(

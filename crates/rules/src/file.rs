@@ -169,14 +169,14 @@ fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Optio
     Some((line_of(file, at), column))
 }
 
-pub(crate) fn line_of(text: &str, at: usize) -> u64 {
+fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
 const IS_CONFIGURATION: &str = "this is a configuration, not a rule: it is named with --config";
 const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
-pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
+fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
     if is_configuration(text) {
         return Wrong::plain(IS_CONFIGURATION);
     }
@@ -190,7 +190,7 @@ pub(crate) fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
     wrong_at(text, &RuleError::new(span, words))
 }
 
-pub(crate) fn wrong_at(text: &str, error: &RuleError) -> Wrong {
+fn wrong_at(text: &str, error: &RuleError) -> Wrong {
     let (line, column) = error.line_and_column(text);
     let message = format!("column {column}: {}\n  {}", error.message, error.shown(text));
     Wrong { line: Some(line as u64), message }

@@ -174,12 +174,12 @@ fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
 }
 
 #[inline(never)]
-pub(crate) fn is_in_hours(candle: &Candle, interval: Interval, window: &Window) -> f64 {
+fn is_in_hours(candle: &Candle, interval: Interval, window: &Window) -> f64 {
     f64::from(u8::from(window.contains(candle.close_time(interval))))
 }
 
 #[inline]
-pub(crate) fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
+fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
     let oldest = std::mem::replace(&mut last[*next], new);
     *next = if *next + 1 < last.len() { *next + 1 } else { 0 };
     oldest

@@ -30,7 +30,7 @@ pub struct Several<'a> {
 
 /// The loop around [`Strategy::on_candle`], for whoever drives a strategy. Every strategy has this one and none can have another,
 /// so whatever its author writes without `unsafe` code, a strategy that answers a candle has been shown no later one, in a backtest
-/// as live. With it there is [`AnswersTogether`](crate::AnswersTogether), and what it promises.
+/// as live. With it there is [`AnswersTogether`], and what it promises.
 ///
 /// It is a trait of its own because a run over stored candles makes one call through a trait object for many candles: were it
 /// a method of [`Strategy`], an author could write one that looks at all of them before it answers the first.
@@ -203,7 +203,7 @@ impl CandleAnswers {
     }
 
     #[inline]
-    pub(crate) const fn count_list(&mut self) {
+    const fn count_list(&mut self) {
         self.count = self.places.len();
     }
 

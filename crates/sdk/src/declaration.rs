@@ -245,7 +245,7 @@ impl DeclaredEntry {
 /// A strategy that signals where numbers lie beyond levels, and nowhere else.
 ///
 /// It computes its numbers candle by candle and states its rules; everything else follows: [`Strategy`], with the reasons of its
-/// signals and what `explain` shows, and the [`Declaration`](crate::Declaration) by which a search shares its series. So live, backtest
+/// signals and what `explain` shows, and the [`Declaration`] by which a search shares its series. So live, backtest
 /// and search use one rule.
 ///
 /// ```

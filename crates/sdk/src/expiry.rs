@@ -285,31 +285,29 @@ mod tests {
     }
 
     #[test]
-    fn minutes_are_counted_from_the_open_and_refused_beyond_a_day() {
-        for (minutes, code) in [(1, "01:00"), (90, "1:30:00"), (1_440, "24:00:00")] {
-            let expiry = Expiry::minutes(minutes).unwrap();
+    fn lengths_are_counted_from_the_open_and_refused_beyond_a_day() {
+        let [of_five_seconds, of_an_hour] = ["5s", "1h"].map(|text| text.parse::<Interval>().unwrap());
+        for (expiry, code) in [
+            (Expiry::minutes(1), "01:00"),
+            (Expiry::minutes(90), "1:30:00"),
+            (Expiry::minutes(1_440), "24:00:00"),
+            (Expiry::seconds(30), "00:30"),
+            (Expiry::candles(3, of_five_seconds), "00:15"),
+            (Expiry::candles(24, of_an_hour), "24:00:00"),
+        ] {
             let (close_type, expiration_type) = (code.parse().unwrap(), ExpirationType::TimeFixed);
-            assert_eq!(expiry, Expiry { close_type, expiration_type });
+            assert_eq!(expiry, Ok(Expiry { close_type, expiration_type }));
         }
-        for minutes in [0, 1_441] {
-            let error = Expiry::minutes(minutes).unwrap_err().to_string();
-            assert!(
-                error.starts_with(&format!("\"{minutes} minutes\" is not a closeType code: use")),
-                "{error}"
-            );
+        for (expiry, text) in [
+            (Expiry::minutes(0), "0 minutes"),
+            (Expiry::minutes(1_441), "1441 minutes"),
+            (Expiry::seconds(0), "0 seconds"),
+            (Expiry::seconds(86_401), "86401 seconds"),
+            (Expiry::candles(25, of_an_hour), "25 candles of 1h"),
+        ] {
+            let error = expiry.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("\"{text}\" is not a closeType code: use")), "{error}");
         }
-    }
-
-    #[test]
-    fn seconds_and_candles_are_lengths_too() {
-        let code = |expiry: Result<Expiry, CloseTypeError>| expiry.map(|it| it.close_type.to_string());
-        let of_five_seconds: Interval = "5s".parse().unwrap();
-        assert_eq!(code(Expiry::seconds(30)).unwrap(), "00:30");
-        assert_eq!(code(Expiry::candles(3, of_five_seconds)).unwrap(), "00:15");
-        assert_eq!(code(Expiry::candles(24, "1h".parse().unwrap())).unwrap(), "24:00:00");
-        let error = Expiry::candles(25, "1h".parse().unwrap()).unwrap_err().to_string();
-        assert!(error.starts_with("\"25 candles of 1h\" is not a closeType code"), "{error}");
-        assert!(Expiry::seconds(0).is_err() && Expiry::seconds(86_401).is_err());
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Signal {
     }
 }
 
-/// Static text: words of a [`Signal`](crate::Signal) and names of its numbers.
+/// Static text: words of a [`Signal`] and names of its numbers.
 ///
 /// A string literal is one. Signals add only numbers to it, so that a strategy allocates nothing
 /// per candle. Texts known only at run time need a [`ReasonTemplate`](crate::ReasonTemplate),

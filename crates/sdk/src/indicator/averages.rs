@@ -79,7 +79,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         self.means
     }
 
-    pub(super) const fn has_answered(&self) -> bool {
+    const fn has_answered(&self) -> bool {
         self.missing == 0
     }
 
@@ -109,7 +109,7 @@ impl Smoothing {
     ///
     /// A loop keeps the mean in a register and stores it with [`Self::set_mean`].
     #[inline]
-    pub(super) const fn next_mean(&self, share: f64, mean: f64) -> f64 {
+    const fn next_mean(&self, share: f64, mean: f64) -> f64 {
         share + self.kept[0] * mean
     }
 
@@ -119,7 +119,7 @@ impl Smoothing {
     }
 
     #[inline]
-    pub(super) const fn set_mean(&mut self, mean: f64) {
+    const fn set_mean(&mut self, mean: f64) {
         self.means = [mean];
     }
 }

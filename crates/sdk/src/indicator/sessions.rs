@@ -89,7 +89,7 @@ impl SessionRange {
     }
 }
 
-pub(super) const fn candles_of_days(days: i64, interval: Interval) -> usize {
+const fn candles_of_days(days: i64, interval: Interval) -> usize {
     let (all, one) = (days * Millis::DAY.get(), interval.length().get());
     ((all + one - 1) / one) as usize
 }

@@ -15,7 +15,7 @@ pub struct Atr {
 }
 
 #[inline]
-pub(super) fn true_range(candle: &Candle, previous_close: f64) -> f64 {
+fn true_range(candle: &Candle, previous_close: f64) -> f64 {
     candle.high().max(previous_close) - candle.low().min(previous_close)
 }
 

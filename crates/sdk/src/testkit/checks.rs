@@ -9,20 +9,19 @@ use crate::{BotContext, Candle, Millis, Registry, StrategyFactory};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Fixed seed, so that test results are reproducible.
-pub(super) const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
+const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
 /// Uses the same synthetic candles, for a bot on one-minute candles. Checks that the strategy can
-/// be registered, and all of [`Check`](super::Check) except those that need other processes or the
-/// system ([`Check::Files`](super::Check::Files), [`Check::Processes`](super::Check::Processes),
-/// [`Check::Outside`](super::Check::Outside), [`Check::Speed`](super::Check::Speed)). Memory is
-/// checked if the test has installed the [`CountingAllocator`](super::CountingAllocator).
+/// be registered, and all of [`Check`] except those that need other processes or the system
+/// ([`Check::Files`], [`Check::Processes`], [`Check::Outside`], [`Check::Speed`]). Memory is checked
+/// if the test has installed the [`CountingAllocator`](super::CountingAllocator).
 ///
 /// The checks run in the test's process: a strategy that exits ends the test, and one that never
 /// returns blocks it. `strategy check` runs them in a child process with a timeout.
 ///
-/// For your own candles use [`conformance`](super::conformance).
+/// For your own candles use [`conformance`].
 ///
 /// # Panics
 /// If a check fails, with all failed checks.
@@ -65,7 +64,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
 
 /// Returns the system time, which strategies must not read.
 ///
-/// [`Check::Clock`](super::Check::Clock) feeds candles newer than this.
+/// [`Check::Clock`] feeds candles newer than this.
 #[allow(
     clippy::disallowed_methods,
     reason = "a strategy that reads the clock is found only by comparing with it"

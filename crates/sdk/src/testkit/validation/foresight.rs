@@ -252,7 +252,7 @@ pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) 
     if error > 0.0 { (hits.share() - mean) / error } else { 0.0 }
 }
 
-pub(super) fn binomial_tail(right: usize, decided: usize, chance: f64) -> f64 {
+fn binomial_tail(right: usize, decided: usize, chance: f64) -> f64 {
     let (odds, n) = (chance / (1.0 - chance), decided as f64);
     let falling = (0..right).map(|k| ((n - k as f64) / (right - k) as f64).ln()).sum::<f64>();
     let mut term = (falling + right as f64 * chance.ln() + (n - right as f64) * (1.0 - chance).ln()).exp();

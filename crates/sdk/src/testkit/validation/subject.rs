@@ -322,7 +322,7 @@ impl Trades {
         self.open.entry(candle + candles).or_default().push(trade);
     }
 
-    pub(super) fn settle(&mut self, candles: &[Candle], last: usize, strategy: &mut dyn Strategy) {
+    fn settle(&mut self, candles: &[Candle], last: usize, strategy: &mut dyn Strategy) {
         while let Some(due) = self.open.first_entry().filter(|due| *due.key() <= last) {
             for trade in due.remove() {
                 let Some(entry) = candles.get(trade.entry) else { continue };
@@ -389,7 +389,7 @@ impl Inspection {
 const TINY: f64 = 1e-30;
 const SUBNORMAL: f64 = 5e-324;
 
-pub(super) fn is_standard_mode() -> bool {
+fn is_standard_mode() -> bool {
     let (one, tiny) = (black_box(1.0), black_box(TINY));
     let (least, subnormal) = (black_box(f64::MIN_POSITIVE), black_box(SUBNORMAL));
     // The first fails where rounding is upwards, the second where it is downwards or towards zero.

@@ -73,7 +73,7 @@ pub(super) fn later(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
 ///
 /// Otherwise sums of exactly equal prices, rounded in different orders, could differ in a
 /// comparison. That does not concern the warm-up.
-pub(super) fn dithered(candles: &[Candle]) -> Vec<Candle> {
+fn dithered(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Chance::new(3);
     candles.iter().map(|candle| moved(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
 }
