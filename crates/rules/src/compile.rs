@@ -53,6 +53,12 @@ pub(crate) struct At<'t> {
     pub(crate) candles: usize,
 }
 
+impl At<'_> {
+    pub(crate) fn error(self, id: PartId, message: impl Into<String>) -> RuleError {
+        RuleError::new(self.tree.part(id).place.clone(), message)
+    }
+}
+
 impl<'a> Compiler<'a> {
     pub(crate) fn new(parameters: &'a BTreeMap<String, f64>, own: Interval) -> Self {
         Self {
@@ -123,7 +129,7 @@ impl<'a> Compiler<'a> {
         let name = &self.graph.node(value.id).name;
         let message =
             format!("{of} asks for a condition, and `{name}` is a number: compare it, such as {name} > 0");
-        Err(RuleError::new(at.tree.part(id).place.clone(), message))
+        Err(at.error(id, message))
     }
 
     pub(crate) fn number(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
@@ -133,7 +139,7 @@ impl<'a> Compiler<'a> {
         }
         let name = &self.graph.node(value.id).name;
         let message = format!("{of} asks for a number, and `{name}` is a condition");
-        Err(RuleError::new(at.tree.part(id).place.clone(), message))
+        Err(at.error(id, message))
     }
 
     pub(crate) fn fixed(&mut self, at: At<'_>, id: PartId, what: &str) -> Result<f64, RuleError> {
@@ -142,7 +148,7 @@ impl<'a> Compiler<'a> {
             let name = &self.graph.node(number).name;
             let message =
                 format!("{what} is the same at every candle: a number or a parameter, not `{name}`");
-            RuleError::new(at.tree.part(id).place.clone(), message)
+            at.error(id, message)
         })
     }
 
@@ -158,7 +164,7 @@ impl<'a> Compiler<'a> {
             return Ok(number as usize);
         }
         let message = format!("{what} is a whole number from {least} to {most}, not {number}");
-        Err(RuleError::new(at.tree.part(id).place.clone(), message))
+        Err(at.error(id, message))
     }
 
     fn back(&mut self, at: At<'_>, by: PartId) -> Result<usize, RuleError> {
@@ -214,7 +220,7 @@ impl<'a> Compiler<'a> {
         };
         if let Some(first) = arguments.first() {
             let message = format!("`{name}` takes nothing: {name}()");
-            return Err(RuleError::new(at.tree.part(*first).place.clone(), message));
+            return Err(at.error(*first, message));
         }
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
         let tree = parse(pattern.definition).map_err(elsewhere)?;

@@ -31,8 +31,9 @@ const VALUE_RANGES: [(&str, f64, f64); 14] = [
     ("volume", 0.0, f64::INFINITY),
 ];
 
-const CHECKS: [fn(&Condition, Interval) -> Vec<String>; 5] =
-    [check_steps, check_ranges, check_crossings, check_directions, check_channels];
+/// Lints of a single part of a condition.
+const CHECKS: [fn(&Condition, PartId, Interval) -> Option<String>; 4] =
+    [check_step, check_crossing, check_direction, check_channel];
 
 pub fn doubtful_conditions(
     registry: &Registry,
@@ -41,7 +42,11 @@ pub fn doubtful_conditions(
 ) -> Result<Vec<String>, BuildError> {
     let mut found: Vec<String> = Vec::new();
     for condition in conditions_inside(registry, strategy)? {
-        for text in CHECKS.iter().flat_map(|check| check(&condition, own)) {
+        let condition = &condition;
+        let of_parts = CHECKS
+            .iter()
+            .flat_map(|check| (0..condition.tree.len()).filter_map(move |part| check(condition, part, own)));
+        for text in of_parts.chain(check_ranges(condition)) {
             if !found.contains(&text) {
                 found.push(text);
             }
@@ -198,13 +203,9 @@ impl Condition {
             _ => false,
         })
     }
-
-    fn parts(&self) -> std::ops::Range<PartId> {
-        0..self.tree.len()
-    }
 }
 
-fn check_ranges(condition: &Condition, _: Interval) -> Vec<String> {
+fn check_ranges(condition: &Condition) -> Vec<String> {
     condition.tree.and_groups().flat_map(|group| check_group(condition, group)).collect()
 }
 
@@ -239,65 +240,56 @@ fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     found
 }
 
-fn check_crossings(condition: &Condition, _: Interval) -> Vec<String> {
-    let check = |part: PartId| {
-        let crossing = NumberComparison::from_part(condition, part)?;
-        let NumberComparison { relation, value, number, is_upper, .. } = crossing;
-        let known = condition.range_of(value).filter(|_| relation == Relation::Crossing)?;
-        // Before the crossing the value is on the other side, or equal.
-        let (least, most) = (known.least.0, known.most.0);
-        let can_cross =
-            if is_upper { least < number && number <= most } else { least <= number && number < most };
-        let text = condition.text_of(part);
-        (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
-    };
-    condition.parts().filter_map(check).collect()
+fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
+    let crossing = NumberComparison::from_part(condition, part)?;
+    let NumberComparison { relation, value, number, is_upper, .. } = crossing;
+    let known = condition.range_of(value).filter(|_| relation == Relation::Crossing)?;
+    // Before the crossing the value is on the other side, or equal.
+    let (least, most) = (known.least.0, known.most.0);
+    let can_cross =
+        if is_upper { least < number && number <= most } else { least <= number && number < most };
+    let text = condition.text_of(part);
+    (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
 }
 
 /// Finds the price of a line where its direction was probably meant: `supertrend(10, 3) > 0`.
-fn check_directions(condition: &Condition, _: Interval) -> Vec<String> {
-    let check = |part: PartId| {
-        let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
-        let line = match &condition.tree.part(value).form {
-            Form::Line { of, name, .. } if ["line", "stop"].contains(&name.as_str()) => *of,
-            _ => value,
-        };
-        let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
-        let is_price = ["supertrend", "parabolic_sar"].contains(&name.as_str());
-        (is_price && number.abs() <= MAX_DIRECTION).then(|| {
-            let (text, line) = (condition.text_of(part), condition.text_of(line));
-            format!("`{text}` compares a price with {number}; did you mean `{line}.trend`, which is 1 or -1?")
-        })
+fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
+    let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
+    let line = match &condition.tree.part(value).form {
+        Form::Line { of, name, .. } if ["line", "stop"].contains(&name.as_str()) => *of,
+        _ => value,
     };
-    condition.parts().filter_map(check).collect()
+    let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
+    let is_price = ["supertrend", "parabolic_sar"].contains(&name.as_str());
+    (is_price && number.abs() <= MAX_DIRECTION).then(|| {
+        let (text, line) = (condition.text_of(part), condition.text_of(line));
+        format!("`{text}` compares a price with {number}; did you mean `{line}.trend`, which is 1 or -1?")
+    })
 }
 
 /// Finds comparisons of adjacent candles on a value of longer candles: `falling(ema(50)@15m, 1)`.
-fn check_steps(condition: &Condition, own: Interval) -> Vec<String> {
-    let check = |part: PartId| {
-        let tree = &condition.tree;
-        let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
-        let first = arguments.first().filter(|_| NEIGHBOUR_FUNCTIONS.contains(&name.as_str()))?;
-        let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
-        let longer: Interval = interval.parse().ok()?;
-        let times = longer.length().get() / own.length().get();
-        // A parameter may be as many candles as the longer one has.
-        let count = arguments.get(1).map_or(Some(1.0), |count| condition.number(*count))?;
-        let effect = match (name.as_str(), count > 1.0) {
-            _ if times < 2 => return None,
-            ("change", true) => return None,
-            ("change", false) => format!("is 0 at all but one of {times} candles"),
-            (_, true) => "never holds".to_owned(),
-            (_, false) => format!("holds at one of {times} candles at most"),
-        };
-        let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.text_of(*part));
-        let meant = format!("{name}({})@{interval}", inner.collect::<Vec<_>>().join(", "));
-        let text = condition.text_of(part);
-        Some(format!(
-            "`{text}` {effect}: it compares candles of {own}, and its value changes every {times}; did you mean `{meant}`?"
-        ))
+fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
+    let tree = &condition.tree;
+    let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
+    let first = arguments.first().filter(|_| NEIGHBOUR_FUNCTIONS.contains(&name.as_str()))?;
+    let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
+    let longer: Interval = interval.parse().ok()?;
+    let times = longer.length().get() / own.length().get();
+    // A parameter may be as many candles as the longer one has.
+    let count = arguments.get(1).map_or(Some(1.0), |count| condition.number(*count))?;
+    let effect = match (name.as_str(), count > 1.0) {
+        _ if times < 2 => return None,
+        ("change", true) => return None,
+        ("change", false) => format!("is 0 at all but one of {times} candles"),
+        (_, true) => "never holds".to_owned(),
+        (_, false) => format!("holds at one of {times} candles at most"),
     };
-    condition.parts().filter_map(check).collect()
+    let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.text_of(*part));
+    let meant = format!("{name}({})@{interval}", inner.collect::<Vec<_>>().join(", "));
+    let text = condition.text_of(part);
+    Some(format!(
+        "`{text}` {effect}: it compares candles of {own}, and its value changes every {times}; did you mean `{meant}`?"
+    ))
 }
 
 const CANDLE_PRICES: [&str; 6] = ["open", "high", "low", "close", "median", "typical"];
@@ -350,34 +342,31 @@ impl<'c> ChannelEdge<'c> {
     }
 }
 
-fn check_channels(condition: &Condition, _: Interval) -> Vec<String> {
-    let check_part = |part: PartId| {
-        let comparison = Comparison::from_part(condition, part)?;
-        let (lower, higher) = without_difference(condition, &comparison);
-        let edges = [lower, higher].map(|side| ChannelEdge::from_part(condition, side));
-        let (edge, price, is_channel_lower) = match edges {
-            [Some(edge), None] => (edge, higher, true),
-            [None, Some(edge)] => (edge, lower, false),
-            _ => return None,
-        };
-        let price = Unshifted::from_part(condition, price)?;
-        let Form::Name(name) = &condition.tree.part(price.part).form else { return None };
-        if !CANDLE_PRICES.contains(&name.as_str()) || !edge.contains(&price) {
-            return None;
-        }
-        let holds = match (edge.is_upper == is_channel_lower, comparison.relation) {
-            (true, Relation::Below | Relation::Crossing) => "never",
-            (false, Relation::AtMost) => "always",
-            _ => return None,
-        };
-        let (text, channel) = (condition.text_of(part), condition.text_of(edge.value.part));
-        let longer = edge.value.longer.map_or_else(String::new, |interval| format!("@{interval}"));
-        Some(format!(
-            "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the channel before it?",
-            price.back + 1.0
-        ))
+fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
+    let comparison = Comparison::from_part(condition, part)?;
+    let (lower, higher) = without_difference(condition, &comparison);
+    let edges = [lower, higher].map(|side| ChannelEdge::from_part(condition, side));
+    let (edge, price, is_channel_lower) = match edges {
+        [Some(edge), None] => (edge, higher, true),
+        [None, Some(edge)] => (edge, lower, false),
+        _ => return None,
     };
-    condition.parts().filter_map(check_part).collect()
+    let price = Unshifted::from_part(condition, price)?;
+    let Form::Name(name) = &condition.tree.part(price.part).form else { return None };
+    if !CANDLE_PRICES.contains(&name.as_str()) || !edge.contains(&price) {
+        return None;
+    }
+    let holds = match (edge.is_upper == is_channel_lower, comparison.relation) {
+        (true, Relation::Below | Relation::Crossing) => "never",
+        (false, Relation::AtMost) => "always",
+        _ => return None,
+    };
+    let (text, channel) = (condition.text_of(part), condition.text_of(edge.value.part));
+    let longer = edge.value.longer.map_or_else(String::new, |interval| format!("@{interval}"));
+    Some(format!(
+        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the channel before it?",
+        price.back + 1.0
+    ))
 }
 
 /// Returns the operands of a comparison; `a - b > 0` has those of `a > b`.

@@ -121,19 +121,15 @@ pub fn validate(
         validation.checked.push(Check::Warmup.found(Finding::Failed, words));
         return Ok(validation);
     }
-    for Market { name, candles } in markets {
-        let (market, needed, given) = (name.clone(), candles_needed(declared), candles.len());
-        if given < needed {
-            return Err(ValidationError::TooFewCandles { market, needed, given });
-        }
+    let needed = candles_needed(declared);
+    if let Some(Market { name, candles }) = markets.iter().find(|market| market.candles.len() < needed) {
+        let (market, given) = (name.clone(), candles.len());
+        return Err(ValidationError::TooFewCandles { market, needed, given });
     }
     // What is shared by all instances has not grown yet, and would hide how it grows later.
     progress(Check::Memory);
     let memory = once(Check::Memory, extremes::memory(subject, declared));
-    // The unseen walk is long, to catch rare and late events.
-    let count = unseen.candles.max(candles_needed(declared));
-    let walk = at_interval(&random_walk(unseen.seed, count), subject.bot.interval);
-    let walk = Market { name: format!("a random walk of seed {}", unseen.seed), candles: walk };
+    let walk = unseen_walk(subject, unseen, declared);
     progress(Check::Numbers);
     let benches: Result<Vec<Bench<'_>>, (&Market, Stop)> = (markets.iter().chain([&walk]))
         .map(|market| Bench::new(subject, market, declared).map_err(|stop| (market, stop)))
@@ -182,6 +178,13 @@ pub fn validate(
     validation.checked.push(once(Check::Extremes, extremes::extremes(subject, declared)));
     validation.checked.push(memory);
     Ok(validation)
+}
+
+/// Generates a long walk, to catch rare and late events.
+fn unseen_walk(subject: &Subject, Unseen { seed, candles }: Unseen, warmup: usize) -> Market {
+    let walk = random_walk(seed, candles.max(candles_needed(warmup)));
+    let candles = at_interval(&walk, subject.bot.interval);
+    Market { name: format!("a random walk of seed {seed}"), candles }
 }
 
 fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
