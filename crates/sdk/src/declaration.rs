@@ -479,7 +479,8 @@ mod tests {
             [close.above(11.0)],
         );
         let candles = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0]);
-        let (buy, sell) = (Some((Direction::Buy, None)), Some((Direction::Sell, None)));
+        let [buy, sell] =
+            [Direction::Buy, Direction::Sell].map(|direction| Some((direction, None::<Expiry>)));
         assert_eq!(declared(declaration, &candles), [None, buy, buy, sell, None]);
     }
 

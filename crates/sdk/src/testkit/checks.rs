@@ -178,7 +178,7 @@ mod tests {
     static SEEN: AtomicUsize = AtomicUsize::new(0);
     static LONGEST: AtomicUsize = AtomicUsize::new(0);
 
-    strategy!(ReadsTheClock { _nothing: () = () }, 1, |(), candle| {
+    strategy!(ReadsTheClock { nothing: () = () }, 1, |(), candle| {
         (candle.time() <= now() && candle.close() > candle.open()).then(|| Signal::buy("rose"))
     });
     // Every 97th call, whoever made it.

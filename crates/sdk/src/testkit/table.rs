@@ -259,43 +259,39 @@ mod tests {
             [flat.clone(), flat.clone(), flat, buy, fell, rests]
         );
         assert!(rows.windows(2).all(|two| two[1].candle.time() - two[0].candle.time() == Millis::MINUTE));
-        assert_eq!(outcome(30, "close signal\n29x 10\n12 BUY\n40x 12"), "");
-        let named = outcome(0, "close signal\n3x 10\n12");
-        assert_eq!(named, "candle 4, \"12\": expected no signal, got BUY at its high range=2\n");
     }
 
     #[test]
-    fn a_table_that_could_not_fail_is_refused() {
+    fn a_signal_is_accepted_by_its_direction_and_the_beginning_of_its_reason_and_others_are_named() {
         let silent = "no signal counts in the first 29 candles, the warm-up, and the table has 29: it would hold for any rule; begin it \
                       with a line such as `30x 100`";
-        assert_eq!(outcome(30, "close signal\n28x 10\n12"), silent);
-        assert_eq!(outcome(30, "close signal\n28x 10\n12\n11"), "");
-    }
-
-    #[test]
-    fn a_signal_is_expected_by_its_direction_or_with_more_of_its_reason() {
-        for signal in ["BUY", "BUY at its", "BUY at its high range=2"] {
-            assert_eq!(
-                outcome(0, &format!("close high signal\n10 11\n12 12 {signal}\n11 12")),
-                "",
-                "{signal}"
-            );
+        let others = "candle 1, \"10 BUY\": expected BUY, got no signal\n\
+                      candle 2, \"12\": expected no signal, got BUY at its high range=2\n\
+                      candle 3, \"14 SELL\": expected SELL, got BUY at its high range=2\n\
+                      candle 4, \"16 BUY at its hi\": expected BUY at its hi, got BUY at its high range=2\n";
+        for (warmup, table, expected) in [
+            (0, "close high signal\n10 11\n12 12 BUY\n11 12", ""),
+            (0, "close high signal\n10 11\n12 12 BUY at its\n11 12", ""),
+            (0, "close high signal\n10 11\n12 12 BUY at its high range=2\n11 12", ""),
+            (0, "close signal\n10 BUY\n12\n14 SELL\n16 BUY at its hi\n15", others),
+            (30, "close signal\n29x 10\n12 BUY\n40x 12", ""),
+            (
+                0,
+                "close signal\n3x 10\n12",
+                "candle 4, \"12\": expected no signal, got BUY at its high range=2\n",
+            ),
+            // Signals of the warm-up do not count, and a table that ends within it could not fail.
+            (3, "close signal\n10\n11\n12 BUY", ""),
+            (
+                3,
+                "close signal\n10\n11 BUY\n12 BUY",
+                "candle 2, \"11 BUY\": expected BUY, got no signal: its warm-up is 3 candles\n",
+            ),
+            (30, "close signal\n28x 10\n12", silent),
+            (30, "close signal\n28x 10\n12\n11", ""),
+        ] {
+            assert_eq!(outcome(warmup, table), expected, "{table:?}");
         }
-    }
-
-    #[test]
-    fn every_other_signal_is_named() {
-        let found = outcome(0, "close signal\n10 BUY\n12\n14 SELL\n16 BUY at its hi\n15");
-        let lines: Vec<&str> = found.lines().collect();
-        assert_eq!(
-            lines,
-            [
-                "candle 1, \"10 BUY\": expected BUY, got no signal",
-                "candle 2, \"12\": expected no signal, got BUY at its high range=2",
-                "candle 3, \"14 SELL\": expected SELL, got BUY at its high range=2",
-                "candle 4, \"16 BUY at its hi\": expected BUY at its hi, got BUY at its high range=2",
-            ]
-        );
     }
 
     /// Never signals, and says what it goes by.
@@ -340,13 +336,6 @@ mod tests {
             differences::<Explains>(&Params { warmup: 0 }, &rows).unwrap(),
             "candle 2, \"12.5 BUY\": expected BUY, got no signal\n  its values: change=2.5\n  buy does not hold: change > 5\n"
         );
-    }
-
-    #[test]
-    fn signals_of_the_warm_up_do_not_count() {
-        assert_eq!(outcome(3, "close signal\n10\n11\n12 BUY"), "");
-        let early = outcome(3, "close signal\n10\n11 BUY\n12 BUY");
-        assert_eq!(early, "candle 2, \"11 BUY\": expected BUY, got no signal: its warm-up is 3 candles\n");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{self, AtomicU64, AtomicUsize};
 
 /// A strategy with all inputs needed to build it repeatedly.
 #[derive(Clone)]
@@ -414,13 +414,13 @@ pub struct Position {
 impl Position {
     /// Returns the current position.
     pub fn now() -> Self {
-        Self { candle: CANDLE.load(Ordering::Relaxed), shown: SHOWN.load(Ordering::Relaxed) }
+        Self { candle: CANDLE.load(atomic::Ordering::Relaxed), shown: SHOWN.load(atomic::Ordering::Relaxed) }
     }
 
     /// Records that a candle is about to be fed.
     pub fn record(candle: usize) {
-        CANDLE.store(candle, Ordering::Relaxed);
-        SHOWN.fetch_add(1, Ordering::Relaxed);
+        CANDLE.store(candle, atomic::Ordering::Relaxed);
+        SHOWN.fetch_add(1, atomic::Ordering::Relaxed);
     }
 }
 
