@@ -1,6 +1,6 @@
 //! Memory of the rules in addition to ledger and intents.
 
-mod carried;
+pub(super) mod carried;
 
 use super::pauses::{PauseState, RunningPause};
 use super::session_limits::SessionTally;

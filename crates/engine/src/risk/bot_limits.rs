@@ -1,17 +1,9 @@
 //! Limits of single bots, in addition to those of the run.
 
-pub(super) mod daily_loss_limit;
-pub(super) mod daily_profit_target;
-pub(super) mod limit_use;
-pub(super) mod loss_streak;
-pub(super) mod max_open_trades;
-pub(super) mod max_trades_per_day;
-pub(super) mod session_loss_limit;
-pub(super) mod session_profit_target;
-
-use super::bound::Bound;
+use super::money_limits::Bound;
 use super::settings::{is_off, is_zero};
 use crate::EngineError;
+use crate::risk::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
@@ -108,10 +100,67 @@ impl BotLimits {
     }
 }
 
+#[inline]
+pub(super) fn check_max_open_trades(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let most = limits.max_open_trades;
+    refuse_if(most > 0 && view.intents.trades_of(proposal.bot) >= most)
+}
+
+#[inline]
+pub(super) fn check_max_trades_per_day(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let most = limits.max_trades_per_day;
+    refuse_if(most > 0 && view.state.tally(proposal.bot).trades_today >= most)
+}
+
+#[inline]
+pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(most) = limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let profit = view.state.tally(proposal.bot).day_profit;
+    refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
+}
+
+#[inline]
+pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let enough = limits.daily_profit_target.of(view.ledger.day_equity());
+    refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).day_profit >= enough))
+}
+
+#[inline]
+pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    if !view.limits.session.is_on() {
+        return Ruling::Pass;
+    }
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(most) = limits.session_loss_limit.of(view.state.session().equity) else { return Ruling::Pass };
+    let profit = view.state.tally(proposal.bot).session_profit;
+    refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
+}
+
+#[inline]
+pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    if !view.limits.session.is_on() {
+        return Ruling::Pass;
+    }
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let enough = limits.session_profit_target.of(view.state.session().equity);
+    refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).session_profit >= enough))
+}
+
+#[inline]
+pub(super) fn check_loss_streak(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let most = limits.max_loss_streak;
+    refuse_if(most > 0 && view.state.tally(proposal.bot).losses >= most)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::Situation;
-    use super::super::{Check, RiskSettings, Ruling};
+    use super::super::{Check, RiskSettings};
     use super::*;
     use crate::BotId;
     use crate::intent::Stage;
@@ -148,7 +197,7 @@ mod tests {
                 (0..others).for_each(|_| situation.begin(Situation::SYMBOL, Stage::InFlight));
                 situation.proposal.bot = BotId::FIRST;
             };
-            assert_eq!(ask(max_open_trades::check, &limits, begin), expected, "{own} and {others}");
+            assert_eq!(ask(check_max_open_trades, &limits, begin), expected, "{own} and {others}");
         }
         // A second trade of one of its requests counts until it is over.
         let second = |situation: &mut Situation| {
@@ -156,14 +205,14 @@ mod tests {
             situation.begin(Situation::SYMBOL, Stage::Open);
             situation.intents.begin_second(id);
         };
-        assert_eq!(ask(max_open_trades::check, &limits, second), Ruling::Refuse);
+        assert_eq!(ask(check_max_open_trades, &limits, second), Ruling::Refuse);
     }
 
     #[test]
     fn trades_of_a_day_are_those_of_the_bot_and_of_that_day() {
         let limits = BotLimitSettings { max_trades_per_day: 2, ..BotLimitSettings::default() };
         let trades = |count: usize, is_new_day: bool, taken_back: usize| {
-            ask(max_trades_per_day::check, &limits, |situation| {
+            ask(check_max_trades_per_day, &limits, |situation| {
                 let at = situation.proposal.at;
                 (0..count).for_each(|_| situation.state.count_bot_trade(BotId::FIRST));
                 (0..taken_back).for_each(|_| situation.state.uncount_bot_trade(BotId::FIRST, at));
@@ -189,7 +238,7 @@ mod tests {
             (2_001, 2, Ruling::Refuse),
             (-1_000, 5, Ruling::Pass),
         ] {
-            let ruling = ask(daily_loss_limit::check, &limits, |situation| {
+            let ruling = ask(check_daily_loss_limit, &limits, |situation| {
                 end(situation, -lost, Outcome::Lost);
                 (0..open).for_each(|_| situation.begin(Situation::SYMBOL, Stage::Open));
             });
@@ -201,7 +250,7 @@ mod tests {
             let first = situation.intents.all()[0].id;
             situation.intents.give_up(first, candlewick_sdk::Millis::MAX);
         };
-        assert_eq!(ask(daily_loss_limit::check, &limits, unopened), Ruling::Refuse);
+        assert_eq!(ask(check_daily_loss_limit, &limits, unopened), Ruling::Refuse);
     }
 
     #[test]
@@ -213,10 +262,10 @@ mod tests {
             ..BotLimitSettings::default()
         };
         for (check, profit, expected) in [
-            (daily_loss_limit::check as Check, -4_000, Ruling::Pass),
-            (daily_loss_limit::check, -4_001, Ruling::Refuse),
-            (daily_profit_target::check, 2_499, Ruling::Pass),
-            (daily_profit_target::check, 2_500, Ruling::Refuse),
+            (check_daily_loss_limit as Check, -4_000, Ruling::Pass),
+            (check_daily_loss_limit, -4_001, Ruling::Refuse),
+            (check_daily_profit_target, 2_499, Ruling::Pass),
+            (check_daily_profit_target, 2_500, Ruling::Refuse),
         ] {
             let ruling = ask(check, &limits, |situation| end(situation, profit, Outcome::Won));
             assert_eq!(ruling, expected, "{profit}");
@@ -228,7 +277,7 @@ mod tests {
         let limits = BotLimitSettings { daily_profit_target: Decimal::TEN, ..BotLimitSettings::default() };
         for (profit, expected) in [(999, Ruling::Pass), (1_000, Ruling::Refuse)] {
             let ruling =
-                ask(daily_profit_target::check, &limits, |situation| end(situation, profit, Outcome::Won));
+                ask(check_daily_profit_target, &limits, |situation| end(situation, profit, Outcome::Won));
             assert_eq!(ruling, expected, "{profit}");
         }
     }
@@ -244,12 +293,12 @@ mod tests {
             ..BotLimitSettings::default()
         };
         for (check, profit, open, expected) in [
-            (session_loss_limit::check as Check, -3_000, 0, Ruling::Pass),
-            (session_loss_limit::check, -3_001, 0, Ruling::Refuse),
-            (session_loss_limit::check, -2_000, 1, Ruling::Pass),
-            (session_loss_limit::check, -2_001, 1, Ruling::Refuse),
-            (session_profit_target::check, 2_999, 0, Ruling::Pass),
-            (session_profit_target::check, 3_000, 0, Ruling::Refuse),
+            (check_session_loss_limit as Check, -3_000, 0, Ruling::Pass),
+            (check_session_loss_limit, -3_001, 0, Ruling::Refuse),
+            (check_session_loss_limit, -2_000, 1, Ruling::Pass),
+            (check_session_loss_limit, -2_001, 1, Ruling::Refuse),
+            (check_session_profit_target, 2_999, 0, Ruling::Pass),
+            (check_session_profit_target, 3_000, 0, Ruling::Refuse),
         ] {
             let ruling = ask(check, &limits, |situation| {
                 let other = BotId::new(1).unwrap();
@@ -278,7 +327,7 @@ mod tests {
             (&[lost, won, lost], false, Ruling::Pass),
             (&[lost, lost], true, Ruling::Pass),
         ] {
-            let ruling = ask(loss_streak::check, &limits, |situation| {
+            let ruling = ask(check_loss_streak, &limits, |situation| {
                 for outcome in ends {
                     end(situation, 0, *outcome);
                 }
@@ -293,13 +342,13 @@ mod tests {
     #[test]
     fn limits_of_zero_and_bots_without_limits_are_refused_nothing() {
         let all: [Check; 7] = [
-            max_open_trades::check,
-            max_trades_per_day::check,
-            daily_loss_limit::check,
-            daily_profit_target::check,
-            session_loss_limit::check,
-            session_profit_target::check,
-            loss_streak::check,
+            check_max_open_trades,
+            check_max_trades_per_day,
+            check_daily_loss_limit,
+            check_daily_profit_target,
+            check_session_loss_limit,
+            check_session_profit_target,
+            check_loss_streak,
         ];
         let tight = BotLimitSettings {
             max_open_trades: 1,
