@@ -2,8 +2,8 @@
 
 use super::money_limits::Bound;
 use super::settings::{is_off, is_zero};
+use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
-use crate::risk::{Proposal, Ruling, View, refuse_if};
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;

@@ -1,11 +1,10 @@
 //! Utilisation of each limit as its rule counts it, to be shown before a rule refuses.
 
-use super::{Limits, RiskState, Rule};
+use super::money_limits::Bound;
+use super::{Limits, RiskState, Rule, View};
 use crate::BotId;
 use crate::intent::Intents;
 use crate::ledger::Ledger;
-use crate::risk::View;
-use crate::risk::money_limits::Bound;
 use candlewick_sdk::{Millis, Money};
 
 /// The utilisation of an active limit.
@@ -122,9 +121,9 @@ pub(super) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Mone
 #[cfg(test)]
 mod tests {
     use super::super::testing::Situation;
+    use super::super::{BotLimitSettings, RiskSettings};
     use super::*;
     use crate::intent::Stage;
-    use crate::risk::{BotLimitSettings, RiskSettings};
     use candlewick_sdk::Outcome;
     use candlewick_sdk::rust_decimal::Decimal;
 
