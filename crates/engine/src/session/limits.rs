@@ -1,4 +1,4 @@
-//! Limits of a running Session: their reload, and the sessions that a loss limit or target counts.
+//! Limits of a running Session: their reload, and the start and counts of limited sessions.
 
 use super::Session;
 use super::earlier::position_or_push;
