@@ -4,13 +4,9 @@
 //! loop. Both make the same trades; check that before measuring.
 
 mod by_hand;
-mod crowd;
-mod outcome;
 mod work;
 
-pub use crowd::Crowd;
-pub use outcome::Outcome;
-pub use work::{Stage, Work, WorkKind};
+pub use work::{Crowd, Outcome, Stage, Work, WorkKind};
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{Candle, Direction, Signal, Strategy};

@@ -1,6 +1,6 @@
 //! Candles, bots and rules of the benchmarks.
 
-use super::{BALANCE, Crowd, Outcome, RsiExtremes, STAKE, Signals, by_hand};
+use super::{BALANCE, RsiExtremes, STAKE, Signals, by_hand};
 use crate::{Backtest, BacktestError, BacktestSettings, Summary};
 use candlewick_engine::{BotSettings, Hours, JournalHash, RiskSettings, SessionSettings, StakeSettings};
 use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
@@ -9,6 +9,55 @@ use candlewick_sdk::{CandleSeries, ExpirationType, Interval, Millis, MoneyScale,
 use candlewick_simulator::{Market, SimulationSettings};
 use std::fmt;
 use std::hint::black_box;
+
+const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+
+/// A number of bots on each of a number of symbols.
+///
+/// Has at least one bot and one symbol, and at most one bot per period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crowd {
+    bots: usize,
+    symbols: usize,
+}
+
+impl Crowd {
+    pub const USUAL: Self = Self { bots: 10, symbols: 10 };
+    pub const GROWTH: [Self; 4] = [
+        Self { bots: 1, symbols: 1 },
+        Self { bots: 10, symbols: 1 },
+        Self { bots: 1, symbols: 10 },
+        Self::USUAL,
+    ];
+
+    pub const fn bots(self) -> usize {
+        self.bots
+    }
+
+    pub const fn symbols(self) -> usize {
+        self.symbols
+    }
+
+    pub(super) fn periods(self) -> &'static [usize] {
+        &PERIODS[..self.bots]
+    }
+}
+
+impl fmt::Display for Crowd {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |count| if count == 1 { "" } else { "s" };
+        let Self { bots, symbols } = *self;
+        write!(formatter, "{bots} bot{} x {symbols} symbol{}", plural(bots), plural(symbols))
+    }
+}
+
+/// Results in which a run and its hand-written loop must agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub trades: u64,
+    /// Final balance in cents.
+    pub balance: i64,
+}
 
 const PERIOD: usize = 14;
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
@@ -236,6 +285,15 @@ fn priced_by_themselves(candles: Vec<CandleSeries>) -> (Vec<CandleSeries>, Vec<M
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crowd_is_named_with_both_its_numbers() {
+        let names = Crowd::GROWTH.map(|crowd| crowd.to_string());
+        assert_eq!(
+            names,
+            ["1 bot x 1 symbol", "10 bots x 1 symbol", "1 bot x 10 symbols", "10 bots x 10 symbols"]
+        );
+    }
 
     #[test]
     fn a_backtest_and_its_loop_by_hand_make_the_same_trades() {
