@@ -1,8 +1,25 @@
-//! Measurement of time during which the system slept or the process was stopped.
+//! Elapsed real time: a stopwatch for display, and a clock that counts system sleep.
 
-use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
+use std::time::{Duration, Instant};
+
+/// A stopwatch for real time.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts the stopwatch.
+    #[allow(clippy::disallowed_methods)] // this module is the clock
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns the real time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
 
 /// Elapsed time, including system sleep and stops of the process.
 ///

@@ -1,6 +1,45 @@
-//! Answers with their timestamps, from which clock skew is measured.
+//! Requests and replies: a task's priority and intent, and the timestamps of an answer.
 
 use candlewick_sdk::Millis;
+
+tokio::task_local! {
+    static PRIORITY: Priority;
+    static INTENT: u64;
+}
+
+/// Purpose of a request, in the order of service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// Open trades and doubts, where money is at stake. The default.
+    #[default]
+    Trades,
+    /// Closed candles, from which signals follow.
+    Candles,
+    /// Prices used by a strategy.
+    Prices,
+    /// Data for display or audits, which can wait.
+    Display,
+}
+
+/// Runs a future and assigns this priority to all its requests.
+pub async fn at_priority<F: Future>(priority: Priority, future: F) -> F::Output {
+    PRIORITY.scope(priority, future).await
+}
+
+/// Returns the priority of the current task, for adapters that limit their rate.
+pub fn current_priority() -> Priority {
+    PRIORITY.try_with(|priority| *priority).unwrap_or_default()
+}
+
+/// Runs a future and assigns all its requests to an intent.
+pub async fn for_intent<F: Future>(number: u64, future: F) -> F::Output {
+    INTENT.scope(number, future).await
+}
+
+/// Returns the current task's intent, for adapters that record exchanges.
+pub fn current_intent() -> Option<u64> {
+    INTENT.try_with(|number| *number).ok()
+}
 
 /// An answer with the times of its request and arrival.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +101,18 @@ impl Skew {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_priority_ends_with_its_future() {
+        let current = at_priority(Priority::Display, async { current_priority() }).await;
+        assert_eq!((current, current_priority()), (Priority::Display, Priority::Trades));
+    }
+
+    #[tokio::test]
+    async fn an_intent_ends_with_its_future() {
+        assert_eq!(for_intent(7, async { current_intent() }).await, Some(7));
+        assert_eq!(current_intent(), None);
+    }
 
     fn check(date: i64, sent: i64, received: i64, expected: (i64, i64, i64)) {
         let (date, sent, received) = (Some(Millis::new(date)), Millis::new(sent), Millis::new(received));
