@@ -7,7 +7,6 @@ mod limits;
 mod next_stake;
 mod obstacles;
 mod snapshot;
-mod stored;
 mod stretch;
 mod tournament;
 mod trial;
@@ -15,8 +14,7 @@ mod verdicts;
 
 pub use obstacles::{LadderStanding, Obstacle, StakeBound, StakeTrouble};
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
-pub use stored::StoredCandles;
-pub use stretch::StretchEnd;
+pub use stretch::{StoredCandles, StretchEnd};
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 
 use crate::bot::Bot;
