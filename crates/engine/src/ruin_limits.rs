@@ -291,7 +291,7 @@ pub(crate) fn limit_words(limits: &WalletLimits, scale: MoneyScale) -> String {
     }
 }
 
-fn percent(fraction: f64) -> String {
+pub(crate) fn percent(fraction: f64) -> String {
     format!("{:.2} %", fraction * 100.0)
 }
 

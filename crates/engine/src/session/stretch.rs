@@ -84,16 +84,6 @@ impl<'a> StoredCandles<'a> {
         self.shown
     }
 
-    #[inline]
-    fn next_turn(&self) -> (usize, Millis) {
-        self.turns.first()
-    }
-
-    #[inline]
-    fn reader(&self, place: usize) -> &Reader {
-        &self.readers[place]
-    }
-
     /// Advances the current reader to its next answer. Without one, its bot is shown further
     /// candles: up to its maximum of answers or the end of a block, and before `until` if it must
     /// wait for events.
@@ -106,11 +96,6 @@ impl<'a> StoredCandles<'a> {
         }
         let turn = reader.turn(&self.series);
         self.turns.change_first(turn);
-    }
-
-    #[inline]
-    fn waits_for_events(&self, place: usize) -> bool {
-        self.readers[place].waits_for_events
     }
 
     fn first_close_from(&self, from: Millis) -> Option<Millis> {
@@ -207,11 +192,11 @@ impl Session {
         actions: &mut Vec<Action>,
     ) -> StretchEnd {
         loop {
-            let (place, at) = candles.next_turn();
+            let (place, at) = candles.turns.first();
             if at >= until {
                 break;
             }
-            let reader = candles.reader(place);
+            let reader = &candles.readers[place];
             let bot = reader.bot;
             let mut is_end = false;
             if let Some(signal) = reader.answer() {
@@ -220,7 +205,7 @@ impl Session {
                 let is_approved = self.decide(bot, signal, moment, actions);
                 is_end = is_approved || actions.len() >= MAX_ACTIONS;
             }
-            let waits = candles.waits_for_events(place) || self.waits_for_settlement(bot);
+            let waits = candles.readers[place].waits_for_events || self.waits_for_settlement(bot);
             if is_end && waits {
                 candles.end_turn(place);
             } else {
