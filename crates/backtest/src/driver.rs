@@ -1,15 +1,68 @@
-//! The main loop: per instant venue events, candles, prices, then session orders to the venue.
+//! A backtest and its main loop: per instant venue events, candles, prices, then session orders.
 
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
-use crate::{BacktestError, BacktestSettings};
 use candlewick_engine::{
     Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
-    LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, StoredCandles, StretchEnd, SymbolId,
-    TradeBook,
+    LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles,
+    StretchEnd, SymbolId, TradeBook,
 };
-use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Strategy, Symbol};
-use candlewick_simulator::{AnswerKind, Market, Order, Simulator, VenueEvent};
+use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Series, Strategy, Symbol};
+use candlewick_simulator::{
+    AnswerKind, Market, Order, SimulationSettings, Simulator, SimulatorError, VenueEvent,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::io;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BacktestSettings {
+    pub session: SessionSettings,
+    pub simulation: SimulationSettings,
+    pub price_every_ms: Millis,
+}
+
+impl BacktestSettings {
+    pub fn header(&self, strategies: Vec<(String, String)>, data_hash: Option<String>) -> Header {
+        Header { format: Header::FORMAT, settings: json!(self), strategies, data_hash }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum BacktestError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Simulator(#[from] SimulatorError),
+    #[error("no candles of {series} for bot \"{bot}\"")]
+    NoCandles { series: Series, bot: String },
+    #[error(
+        "bot \"{bot}\" uses prices between candles: give candles finer than {series}, of which {every_ms} ms is a multiple"
+    )]
+    NoFinerCandles { series: Series, bot: String, every_ms: i64 },
+    #[error("the journal cannot be written")]
+    Journal(#[from] io::Error),
+}
+
+/// Recorder for runs of which only the trades matter.
+pub struct NullRecorder;
+
+impl NullRecorder {
+    /// Returns a placeholder header: it is never recorded, so its contents do not matter.
+    pub fn header() -> Header {
+        Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
+    }
+}
+
+impl Recorder for NullRecorder {
+    fn interest(&self) -> Interest {
+        Interest::AllButCandles
+    }
+
+    fn record(&mut self, _entry: Entry<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Minimum initial capacity of the trade book, in intents.
 ///

@@ -5,18 +5,12 @@
 //! session. [`metric`] contains the performance figures of a run.
 
 mod driver;
-mod error;
 mod feed;
 pub mod metric;
-mod null_recorder;
 mod run_totals;
-mod settings;
 mod summary;
 pub mod translation;
 
-pub use driver::{Backtest, Finished};
-pub use error::BacktestError;
-pub use null_recorder::NullRecorder;
+pub use driver::{Backtest, BacktestError, BacktestSettings, Finished, NullRecorder};
 pub use run_totals::{Evidence, RunTotals, SettledFigures};
-pub use settings::BacktestSettings;
 pub use summary::Summary;

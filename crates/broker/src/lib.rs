@@ -19,36 +19,28 @@ mod recorder;
 // The broker.
 mod account;
 mod broker;
-mod listing;
 mod order;
 mod report;
 // What passes through both ports.
+mod adapter_state;
 mod error;
-mod intent;
-mod priority;
-mod reply;
+mod request;
 #[cfg(any(test, feature = "mock"))]
 pub mod testing;
-mod token_state;
-mod unrecognised;
 
 pub use account::{Account, Balances, Identity, WalletName};
+pub use adapter_state::{TokenState, UnrecognisedData};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
 pub use broker::{Broker, Detail};
 pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS, other_interval};
 pub use download::{Download, DownloadSettings, Downloaded};
 pub use error::BrokerError;
-pub use intent::{current_intent, for_intent};
-pub use listing::TradeListing;
 #[cfg(any(test, feature = "mock"))]
 pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
-pub use priority::{Priority, at_priority, current_priority};
 pub use recorder::{PriceRecorder, Recorded};
-pub use reply::{Reply, Skew};
-pub use report::{Funding, Progress, Reported, TradeReport};
-pub use token_state::TokenState;
-pub use unrecognised::UnrecognisedData;
+pub use report::{Funding, Progress, Reported, TradeListing, TradeReport};
+pub use request::{Priority, Reply, Skew, at_priority, current_intent, current_priority, for_intent};

@@ -1,6 +1,6 @@
-//! Trades as a venue reports them.
+//! Trades as a venue reports them, and their listing.
 
-use crate::Account;
+use crate::{Account, BrokerError};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome, Payout};
 use std::fmt;
@@ -136,4 +136,21 @@ impl<T: fmt::Display> fmt::Display for Reported<T> {
             Self::Unrecognised(text) => f.pad(text),
         }
     }
+}
+
+/// The venue's list of the account's trades.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TradeListing {
+    /// Time before the first request, by our clock. Later trades may be missing.
+    pub began: Millis,
+    /// Time after the last answer.
+    pub ended: Millis,
+    /// Whether a trade missing here was also missing in the venue's list.
+    ///
+    /// Listed trades exist in any case.
+    pub is_complete: bool,
+    /// Trades without duplicates, by identifier.
+    pub trades: Vec<TradeReport>,
+    /// Error that ended the listing early; it is incomplete then.
+    pub ended_early: Option<BrokerError>,
 }

@@ -3,14 +3,129 @@
 use crate::reasons::{ReasonPlace, Reasons};
 use crate::refusal_count::RefusalCount;
 use crate::{
-    Action, Approved, CorrectedResult, Departure, Event, EventKind, EventSequence, IntentId, IntentState,
-    Opened, OrderTerms, Recorded, Rejection, Rule, Settled, VenueId,
+    Action, Approved, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled,
+    Taken, VenueId, VenueSymbol,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::num::NonZeroU32;
+
+/// State of an intent, as reports show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntentState {
+    /// Its request is sent and its reply pending.
+    InFlight,
+    /// Its reply was lost, and only a lookup at the venue can tell the result.
+    InDoubt,
+    /// A trade that has not settled.
+    Open,
+    /// A settled trade.
+    Settled,
+    /// Rejected by the venue.
+    Rejected,
+    /// Its request was never sent.
+    NotSent,
+    /// Its reply was lost, and the venue has no trade for it.
+    NotOpened,
+}
+
+impl IntentState {
+    /// Returns the name for output.
+    ///
+    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply
+    /// is pending or lost.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InFlight | Self::InDoubt => "in_doubt",
+            Self::Open => "open",
+            Self::Settled => "settled",
+            Self::Rejected => "rejected",
+            Self::NotSent => "not_sent",
+            Self::NotOpened => "not_opened",
+        }
+    }
+}
+
+/// The order in which a Session received the updates of an intent.
+///
+/// Values are 1-based update numbers of the book, 0 for updates that did not happen. Payouts are
+/// those reported with the updates. Several updates can share a time, and the Session decided in
+/// this order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventSequence {
+    pub(crate) decided: u32,
+    pub(crate) answered: u32,
+    /// End without evidence: rejected, not sent, not found, other terms than ordered, or settled by
+    /// an operator.
+    pub(crate) left_out: u32,
+    pub(crate) settled: u32,
+    pub(crate) answered_payout: Option<Payout>,
+    pub(crate) settled_payout: Option<Payout>,
+}
+
+impl EventSequence {
+    pub(crate) const fn ended(self) -> u32 {
+        if self.left_out > 0 { self.left_out } else { self.settled }
+    }
+
+    pub(crate) const fn after(self, news: u32) -> Self {
+        const fn moved(place: u32, by: u32) -> u32 {
+            if place == 0 { 0 } else { place + by }
+        }
+        let Self { decided, answered, left_out, settled, .. } = self;
+        Self {
+            decided: moved(decided, news),
+            answered: moved(answered, news),
+            left_out: moved(left_out, news),
+            settled: moved(settled, news),
+            ..self
+        }
+    }
+
+    /// Builds a sequence from recorded values.
+    ///
+    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen.
+    /// The payouts are those of the reply and of the settlement.
+    pub const fn recorded(
+        [decided, answered, left_out, settled]: [u32; 4],
+        [answered_payout, settled_payout]: [Option<Payout>; 2],
+    ) -> Self {
+        Self { decided, answered, left_out, settled, answered_payout, settled_payout }
+    }
+
+    /// Returns the payout that the reply stated.
+    pub const fn answered_payout(self) -> Option<Payout> {
+        self.answered_payout
+    }
+
+    /// Returns the update numbers of decision, reply, failure and settlement.
+    pub const fn numbers(self) -> [u32; 4] {
+        [self.decided, self.answered, self.left_out, self.settled]
+    }
+}
+
+/// The order behind a trade that the venue took with other terms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Departure {
+    /// Ordered terms.
+    pub ordered: OrderTerms,
+    /// Pair that the venue took, if it differs from the order.
+    pub symbol: Option<VenueSymbol>,
+}
+
+/// A result that was booked first and turned out to be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorrectedResult {
+    /// Outcome that was booked first.
+    pub outcome: Outcome,
+    /// Net profit that was booked first.
+    pub profit: Money,
+    /// Venue time of the last correction.
+    pub corrected_at: Millis,
+}
 
 /// An intent and its results.
 ///
@@ -100,6 +215,17 @@ impl IntentRow {
             }
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => true,
         }
+    }
+
+    /// Returns whether the intent was rejected by the venue or not sent.
+    pub const fn is_refused(&self) -> bool {
+        matches!(self.state, IntentState::Rejected | IntentState::NotSent)
+    }
+
+    /// Returns the number of the latest update of the intent in its book.
+    pub fn last_news(&self) -> u32 {
+        let sequence = self.sequence;
+        sequence.decided.max(sequence.answered).max(sequence.left_out).max(sequence.settled)
     }
 }
 
@@ -264,6 +390,11 @@ impl TradeBook {
         self.reasons.at(row.reason)
     }
 
+    /// Returns the number of updates of intents so far, which is that of the latest.
+    pub const fn news(&self) -> u32 {
+        self.news
+    }
+
     /// Returns the venue's id of the trade of an intent of this book.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
@@ -340,6 +471,14 @@ impl TradeBook {
         }
     }
 
+    /// Puts a rejected or unsent intent in doubt again. It stays in the count of rejections and
+    /// excluded from the evidence.
+    fn record_reinstated(&mut self, intent: IntentId) {
+        if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
+            (row.state, row.answered_at) = (IntentState::InDoubt, None);
+        }
+    }
+
     /// Ends an intent without a trade and returns whether its refusal counts. Open trades are
     /// ignored, since they have been answered already.
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
@@ -366,5 +505,59 @@ impl TradeBook {
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
         let is_there = self.rows.get(place).is_some_and(|row| row.approved.intent() == intent);
         if is_there { Some(place) } else { self.place_among_few(intent) }
+    }
+
+    #[cold]
+    fn place_among_few(&self, intent: IntentId) -> Option<usize> {
+        self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
+    }
+
+    /// Returns the order of an intent if the venue took other terms.
+    ///
+    /// The row of the intent has the terms that the venue took.
+    pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
+        self.departures.get(&intent)
+    }
+
+    fn record_taken(&mut self, intent: IntentId, taken: &Taken, place: u32) {
+        let Some(row) = self.row_mut(intent) else { return };
+        let before = row.approved;
+        if taken.is_another_bet(before.direction()) && row.sequence.left_out == 0 {
+            row.sequence.left_out = place;
+        }
+        row.approved = before.as_taken(taken);
+        let departure = Departure { ordered: before, symbol: taken.symbol };
+        self.departures.entry(intent).or_insert(departure).symbol = taken.symbol;
+    }
+
+    /// Returns whether the operator, not the venue, reported the result.
+    pub fn is_settled_by_person(&self, intent: IntentId) -> bool {
+        self.settled_by_person.contains(&intent)
+    }
+
+    /// Returns the result booked before a correction, `None` without one.
+    pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
+        self.corrections.get(&intent).copied()
+    }
+
+    pub(crate) fn copy_correction(&mut self, book: &Self, from: IntentId, to: IntentId) {
+        self.corrections.extend(book.correction(from).map(|corrected| (to, corrected)));
+    }
+
+    fn record_correction(&mut self, intent: IntentId, (outcome, profit): (Outcome, Money), at: Millis) {
+        let Some(row) = self.row_mut(intent).filter(|row| row.state == IntentState::Settled) else { return };
+        let booked = (row.outcome.unwrap_or(outcome), row.profit);
+        (row.outcome, row.profit) = (Some(outcome), profit);
+        let is_left_out_by_person = row.sequence.left_out == row.sequence.settled;
+        if self.settled_by_person.remove(&intent)
+            && is_left_out_by_person
+            && let Some(row) = self.row_mut(intent)
+        {
+            // The venue's word is evidence; only the operator's was not.
+            row.sequence.left_out = 0;
+        }
+        let first = self.corrections.get(&intent).map_or(booked, |first| (first.outcome, first.profit));
+        let corrected = CorrectedResult { outcome: first.0, profit: first.1, corrected_at: at };
+        self.corrections.insert(intent, corrected);
     }
 }

@@ -5,16 +5,12 @@
 //! its bytes. Any change of this encoding changes every `journal_hash`, so the header's `format`
 //! must change with it.
 
-mod field;
-mod outside;
-
 use crate::reasons::ReasonShapes;
 use crate::{
-    Action, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, Origin, Refused,
-    Rejection, SecondTrade, Settled, Taken,
+    Action, Control, Edge, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, Origin,
+    OutsideSignal, Refused, Rejection, SecondTrade, Settled, Taken,
 };
-use candlewick_sdk::{Direction, ExpirationType, Expiry, Millis, Outcome, Payout, Reason};
-use field::{put_candle, put_float, put_money, put_number, put_text, put_time};
+use candlewick_sdk::{Candle, Direction, ExpirationType, Expiry, Millis, Money, Outcome, Payout, Reason};
 
 const SHAPE_BYTES: usize = size_of::<u32>();
 const VALUE_BYTES: usize = size_of::<f64>();
@@ -161,7 +157,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
             put_number(intent.number(), out);
             put_time(*reserved_until, out);
         }
-        EventKind::OutsideSignal(signal) => outside::encode(signal, out),
+        EventKind::OutsideSignal(signal) => encode_outside_signal(signal, out),
         EventKind::SettledByPerson { intent, outcome, profit }
         | EventKind::Correction { intent, outcome, profit } => {
             put_number(intent.number(), out);
@@ -376,5 +372,63 @@ const fn expiration_byte(expiration_type: ExpirationType) -> u8 {
         ExpirationType::TimeFixed => 1,
         ExpirationType::CandleClose => 2,
         ExpirationType::NextCandle => 3,
+    }
+}
+
+fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
+    let OutsideSignal { bot, direction, source, id, expires, expiry, reason } = signal;
+    put_number(bot.index() as u64, out);
+    let known = u8::from(expires.is_some()) | u8::from(expiry.is_some()) << 1;
+    out.extend_from_slice(&[direction_byte(*direction), known]);
+    if let Some(expires) = expires {
+        put_time(*expires, out);
+    }
+    if let Some(expiry) = expiry {
+        put_time(expiry.close_type.duration(), out);
+        out.push(expiration_byte(expiry.expiration_type));
+    }
+    for text in [source.as_str(), id.as_str(), reason.as_str()] {
+        put_text(text, out);
+    }
+}
+
+/// Writes a LEB128 number: seven bits per byte, lowest first, the eighth set while more follow.
+/// Nearly always one byte.
+#[inline]
+fn put_number(number: u64, out: &mut Vec<u8>) {
+    let mut rest = number;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+#[inline]
+fn put_time(time: Millis, out: &mut Vec<u8>) {
+    out.extend_from_slice(&time.get().to_le_bytes());
+}
+
+#[inline]
+fn put_money(money: Money, out: &mut Vec<u8>) {
+    out.extend_from_slice(&money.minor().to_le_bytes());
+}
+
+#[inline]
+fn put_float(value: f64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&value.to_bits().to_le_bytes());
+}
+
+#[inline]
+fn put_text(text: &str, out: &mut Vec<u8>) {
+    put_number(text.len() as u64, out);
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[inline]
+fn put_candle(candle: &Candle, out: &mut Vec<u8>) {
+    put_time(candle.time(), out);
+    for value in [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()] {
+        put_float(value, out);
     }
 }

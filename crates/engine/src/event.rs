@@ -1,7 +1,7 @@
 //! Events that a Session handles.
 
-use crate::{IntentId, OrderTerms, OutsideSignal, RefusalReason, SeriesId, SymbolId, Taken};
-use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Price, Text};
+use crate::{IntentId, OrderTerms, OutsideSignal, SeriesId, SymbolId};
+use candlewick_sdk::{Candle, Direction, Millis, Money, Outcome, Payout, Price, Text};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
@@ -329,4 +329,160 @@ pub enum Control {
     Continue,
     /// Applies the reloaded limits from here on.
     Reload,
+}
+
+/// A pair in the notation of the venue.
+pub type VenueSymbol = Text<31>;
+
+/// The terms that the venue took, if they differ from the order.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Taken {
+    /// Pair, if it differs from the order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<VenueSymbol>,
+    /// Direction of the trade.
+    pub direction: Direction,
+    /// Stake of the trade.
+    pub stake: Money,
+}
+
+impl Taken {
+    /// Returns whether pair or direction differ from the order. The outcome is then no evidence
+    /// about the strategy.
+    pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {
+        self.symbol.is_some() || self.direction != direction
+    }
+}
+
+/// The venue's reason for refusing an order.
+///
+/// The number of a reason is hashed with each refusal and must never change. A new reason takes the
+/// next number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalReason {
+    /// Any other reason.
+    Other = 0,
+    /// The symbol cannot be traded at present.
+    SymbolInactive = 1,
+    /// The price of the symbol is outdated or missing.
+    OutdatedPrice = 2,
+    /// Too many trades per minute, or in too short a time.
+    TradesPerMinute = 3,
+    /// Too many trades per day.
+    TradesPerDay = 4,
+    /// Too many open or pending trades.
+    PendingLimit = 5,
+    /// The wallet does not cover the stake.
+    InsufficientBalance = 6,
+    /// The stake is below the venue's minimum.
+    AmountBelowMinimum = 7,
+    /// The stake is above the venue's maximum.
+    AmountAboveMaximum = 8,
+    /// The account is not allowed to trade.
+    AccountRestricted = 9,
+}
+
+impl RefusalReason {
+    /// All reasons.
+    pub const ALL: [Self; 10] = [
+        Self::Other,
+        Self::SymbolInactive,
+        Self::OutdatedPrice,
+        Self::TradesPerMinute,
+        Self::TradesPerDay,
+        Self::PendingLimit,
+        Self::InsufficientBalance,
+        Self::AmountBelowMinimum,
+        Self::AmountAboveMaximum,
+        Self::AccountRestricted,
+    ];
+
+    /// Returns whether the reason applies to all symbols of the account.
+    pub const fn concerns_account(self) -> bool {
+        matches!(
+            self,
+            Self::TradesPerMinute
+                | Self::TradesPerDay
+                | Self::PendingLimit
+                | Self::InsufficientBalance
+                | Self::AccountRestricted
+        )
+    }
+
+    /// Returns a short phrase, such as `symbol not active`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Other => "other reason",
+            Self::SymbolInactive => "symbol not active",
+            Self::OutdatedPrice => "outdated price",
+            Self::TradesPerMinute => "too many trades per minute",
+            Self::TradesPerDay => "too many trades per day",
+            Self::PendingLimit => "too many pending trades",
+            Self::InsufficientBalance => "insufficient balance",
+            Self::AmountBelowMinimum => "amount below the venue's minimum",
+            Self::AmountAboveMaximum => "amount above the venue's maximum",
+            Self::AccountRestricted => "account restricted",
+        }
+    }
+}
+
+impl fmt::Display for RefusalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.label())
+    }
+}
+
+/// A halt of all opens that has not been lifted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Halt {
+    /// Venue time of the order or finding, `None` if the journal does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Millis>,
+    /// The operator's words or the program's finding, empty if there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}
+
+impl Halt {
+    /// Prefix of the alarm that stores the reason in the journal.
+    pub const PREFIX: &'static str = "halted: ";
+
+    /// Parses the halt of an alarm noted at `at`, `None` for other alarms.
+    pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
+        let reason = alarm.strip_prefix(Self::PREFIX)?;
+        Some(Self { at: Some(at), reason: reason.to_owned() })
+    }
+
+    /// Parses the halt of a journal note, `None` for other notes.
+    pub fn from_note(body: &str, at: Millis) -> Option<Self> {
+        // Most notes are long and about something else.
+        let note = Some(body).filter(|body| body.starts_with("{\"alarm\":"))?;
+        let note: serde_json::Value = serde_json::from_str(note).ok()?;
+        Self::from_alarm(note.get("alarm")?.as_str()?, at)
+    }
+
+    /// Returns the alarm text that stores the halt in the journal.
+    pub fn to_alarm(&self) -> String {
+        format!("{}{}", Self::PREFIX, self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_back_the_note_of_a_halt_and_no_other() {
+        let at = Millis::new(7);
+        let halt = Halt { at: Some(at), reason: "news at \"noon\"".to_owned() };
+        let note = |alarm: &str| serde_json::json!({ "alarm": alarm }).to_string();
+        assert_eq!(Halt::from_note(&note(&halt.to_alarm()), at), Some(halt));
+        let silent = Halt { at: Some(at), ..Halt::default() };
+        assert_eq!(Halt::from_note(&note(&silent.to_alarm()), at), Some(silent));
+        assert_eq!(Halt::from_note(&note("the wallet was halted: no"), at), None);
+        for other in ["", "{\"alarm\":7}", "{\"audit\":\"halted: x\"}"] {
+            assert_eq!(Halt::from_note(other, at), None, "{other}");
+        }
+    }
 }

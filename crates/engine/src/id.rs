@@ -1,5 +1,7 @@
-//! Numeric ids of bots, symbols, series and intents in a Session.
+//! Numeric ids in a Session, the names behind them, and the mapping to the ids of another Session.
 
+use crate::{Departure, IntentRow, OrderTerms};
+use candlewick_sdk::Symbol;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -70,5 +72,104 @@ impl IntentId {
 impl fmt::Display for IntentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// The names of a Session's bots and symbols by number.
+///
+/// Its own come first in their order, then those of earlier runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionNames {
+    pub(crate) bots: Vec<String>,
+    pub(crate) symbols: Vec<Symbol>,
+}
+
+/// A mapping from the numbers of one Session to those of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renumbering {
+    bots: Vec<BotId>,
+    symbols: Vec<SymbolId>,
+}
+
+impl SessionNames {
+    /// Returns whether all numbers have the same meaning in `other`.
+    pub fn are_numbered_as(&self, other: &Self) -> bool {
+        other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
+    }
+
+    /// Builds the mapping to `other`, `None` if a name is unknown there.
+    pub fn to(&self, other: &Self) -> Option<Renumbering> {
+        let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
+        let symbol =
+            |own: &Symbol| other.symbols.iter().position(|known| known == own).and_then(SymbolId::new);
+        Some(Renumbering {
+            bots: self.bots.iter().map(bot).collect::<Option<_>>()?,
+            symbols: self.symbols.iter().map(symbol).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl Renumbering {
+    pub(crate) fn bot(&self, bot: BotId) -> BotId {
+        self.bots.get(bot.index()).copied().unwrap_or(BotId::RETIRED)
+    }
+
+    pub(crate) fn symbol(&self, symbol: SymbolId) -> SymbolId {
+        self.symbols.get(symbol.index()).copied().unwrap_or(SymbolId::RETIRED)
+    }
+
+    pub(crate) fn symbols(&self) -> &[SymbolId] {
+        &self.symbols
+    }
+}
+
+impl IntentRow {
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        Self { approved: self.approved.under(numbers), ..self }
+    }
+}
+
+impl OrderTerms {
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
+        self.of_bot(bot, symbol)
+    }
+}
+
+impl Departure {
+    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+        Self { ordered: self.ordered.under(numbers), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(bots: &[&str], symbols: &[&str]) -> SessionNames {
+        SessionNames {
+            bots: bots.iter().map(ToString::to_string).collect(),
+            symbols: symbols.iter().map(|name| name.parse().unwrap()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_number_is_followed_by_the_name_behind_it() {
+        let (from, to) = (names(&["a", "b"], &["X", "Y"]), names(&["c", "b", "a"], &["Y", "Z", "X"]));
+        let numbers = from.to(&to).unwrap();
+        let of =
+            |place| (numbers.bot(BotId::new(place).unwrap()), numbers.symbol(SymbolId::new(place).unwrap()));
+        assert_eq!(of(0), (BotId::new(2).unwrap(), SymbolId::new(2).unwrap()));
+        assert_eq!(of(1), (BotId::new(1).unwrap(), SymbolId::new(0).unwrap()));
+        assert_eq!(of(2), (BotId::RETIRED, SymbolId::RETIRED));
+        assert_eq!(to.to(&from), None, "c is not known there");
+    }
+
+    #[test]
+    fn numbers_stay_where_names_are_added_at_the_end_alone() {
+        let own = names(&["a"], &["X"]);
+        assert!(own.are_numbered_as(&own) && own.are_numbered_as(&names(&["a", "b"], &["X", "Y"])));
+        assert!(!own.are_numbered_as(&names(&["b", "a"], &["X"])));
+        assert!(!own.are_numbered_as(&names(&["a"], &["Y", "X"])));
     }
 }

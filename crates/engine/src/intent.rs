@@ -1,6 +1,5 @@
 //! Unfinished intents: in flight, in doubt or open.
 
-pub(crate) use crate::intent_counts::IntentCounts;
 use crate::{BotId, IntentId, OrderTerms, Renumbering, SymbolId, Taken};
 use candlewick_sdk::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
@@ -306,6 +305,63 @@ impl Intents {
     #[inline]
     pub(crate) fn counts(&self, symbol: SymbolId) -> &IntentCounts {
         self.counts.get(symbol.index()).unwrap_or(&IntentCounts::NONE)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IntentCounts {
+    by_direction: [u32; 2],
+    by_stage: [u32; 3],
+    /// Latest nominal close of any intent so far, `Millis::MAX` (unknown) after a restore.
+    #[serde(skip, default = "end_of_time")]
+    latest_close: Millis,
+}
+
+const fn end_of_time() -> Millis {
+    Millis::MAX
+}
+
+impl IntentCounts {
+    const NONE: Self = Self { by_direction: [0; 2], by_stage: [0; 3], latest_close: Millis::new(i64::MIN) };
+
+    #[inline]
+    pub(crate) const fn all(&self) -> u32 {
+        self.by_direction[0] + self.by_direction[1]
+    }
+
+    #[inline]
+    pub(crate) const fn in_direction(&self, direction: Direction) -> u32 {
+        self.by_direction[direction as usize]
+    }
+
+    #[inline]
+    pub(crate) const fn at_stage(&self, stage: Stage) -> u32 {
+        self.by_stage[stage as usize]
+    }
+
+    /// Returns `false` only if no intent can have its nominal close at this time.
+    #[inline]
+    pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
+        moment <= self.latest_close
+    }
+
+    #[inline]
+    fn add(&mut self, intent: &Intent) {
+        self.by_direction[intent.direction as usize] += 1;
+        self.by_stage[intent.stage as usize] += 1;
+        self.latest_close = self.latest_close.max(intent.nominal_close);
+    }
+
+    #[inline]
+    const fn remove(&mut self, intent: &Intent) {
+        self.by_direction[intent.direction as usize] -= 1;
+        self.by_stage[intent.stage as usize] -= 1;
+    }
+
+    #[inline]
+    const fn change_stage(&mut self, from: Stage, to: Stage) {
+        self.by_stage[from as usize] -= 1;
+        self.by_stage[to as usize] += 1;
     }
 }
 

@@ -1,9 +1,10 @@
 //! Verdict on an edge: notional accounts that bet on each trade in the order of the updates.
 
-use crate::edge_watch::EdgeWatch;
 use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
-use candlewick_statistics::{EdgeTest, NotionalStake, TradeOutcome, Verdict};
+use candlewick_statistics::{
+    ChangeDetector, EdgeTest, EdgeTestPlan, NotionalStake, TradeOutcome, Verdict, WatchStake,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
@@ -246,29 +247,6 @@ pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     judge
 }
 
-impl EventSequence {
-    /// Builds a sequence from recorded values.
-    ///
-    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen.
-    /// The payouts are those of the reply and of the settlement.
-    pub const fn recorded(
-        [decided, answered, left_out, settled]: [u32; 4],
-        [answered_payout, settled_payout]: [Option<Payout>; 2],
-    ) -> Self {
-        Self { decided, answered, left_out, settled, answered_payout, settled_payout }
-    }
-
-    /// Returns the payout that the reply stated.
-    pub const fn answered_payout(self) -> Option<Payout> {
-        self.answered_payout
-    }
-
-    /// Returns the update numbers of decision, reply, failure and settlement.
-    pub const fn numbers(self) -> [u32; 4] {
-        [self.decided, self.answered, self.left_out, self.settled]
-    }
-}
-
 impl JudgedTrade {
     /// Returns whether the intent did not become a trade.
     pub fn was_none(&self) -> bool {
@@ -322,12 +300,77 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
+/// An edge shown by some trades.
+///
+/// The verdict is final, but later trades may still contradict it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownEdge {
+    /// Time at which the end of the deciding trade became known.
+    pub at: Millis,
+    /// Number of trades won, lost or drawn by then, the deciding one included.
+    pub after_trades: u64,
+    /// Trades that ended later, in that order.
+    pub since: Vec<JudgedTrade>,
+}
+
+impl ShownEdge {
+    /// Finds the trade with which a fresh `test` shows an edge, `None` if none.
+    pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
+        let known = in_order(trades);
+        let mut judge = Judge::new(test);
+        let is_shown = |(_, _, news, place): &(_, _, News, usize)| {
+            judge.apply(*news, *place, &trades[*place]);
+            judge.test().is_final()
+        };
+        let last = known.iter().position(is_shown)?;
+        let test = judge.test();
+        let rest = known[last + 1..].iter().filter(|(_, _, news, _)| *news == News::Ended);
+        (test.verdict() == Verdict::EdgeShown).then(|| Self {
+            at: known[last].1,
+            after_trades: test.settled(),
+            since: rest.map(|(.., place)| trades[*place]).collect(),
+        })
+    }
+}
+
+/// Change detection over the trades decided after *edge shown*, for the end of an edge of `delta`
+/// or more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct EdgeWatch {
+    detector: ChangeDetector,
+    open: Vec<(IntentId, WatchStake)>,
+}
+
+impl EdgeWatch {
+    /// Creates the watch of a plan, `None` if the plan watches nothing.
+    fn new(plan: EdgeTestPlan, watch_trades: u64) -> Option<Self> {
+        let detector = ChangeDetector::new(plan.delta(), watch_trades).ok()?;
+        Some(Self { detector, open: Vec::new() })
+    }
+
+    fn on_decided(&mut self, intent: IntentId, at: Millis, variance_inflation: f64) {
+        if self.detector.alarm().is_none() {
+            self.open.push((intent, self.detector.on_open(at.get(), variance_inflation)));
+        }
+    }
+
+    /// Records the end of a trade. Trades opened before the watch began are ignored.
+    fn on_settled(&mut self, intent: IntentId, outcome: TradeOutcome, payout_fraction: f64) {
+        let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
+        let (_, stake) = self.open.swap_remove(place);
+        let _ = self.detector.on_settled(stake, outcome, payout_fraction);
+    }
+
+    fn no_longer_held_since(&self) -> Option<Millis> {
+        self.detector.alarm().map(Millis::new)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Approved, BotId, Event, EventKind, IntentId, Opened, Settled, TradeBook};
+    use crate::{Action, Approved, BotId, Event, EventKind, Opened, Settled, TradeBook};
     use candlewick_sdk::{Direction, ExpirationType, Expiry, Money, Reason};
-    use candlewick_statistics::{EdgeTestPlan, Verdict};
     use proptest::prelude::*;
 
     /// Decided, answered and settled at these seconds, paying so many percent.
@@ -475,5 +518,41 @@ mod tests {
         };
         assert_eq!(run(|k| k % 3 != 0), Verdict::EdgeShown);
         assert_eq!(run(|k| k % 2 == 0), Verdict::EdgeRejected);
+    }
+
+    fn trade(minute: i64, outcome: Outcome) -> JudgedTrade {
+        let decided = Millis::from_seconds(60 * minute);
+        JudgedTrade {
+            symbol: SymbolId::FIRST,
+            decided,
+            answered: None,
+            payout: Payout::from_percent(80.into()).ok(),
+            ended: Some((Millis::from_seconds(60 * minute + 60), outcome)),
+            sequence: None,
+        }
+    }
+
+    #[test]
+    fn the_trade_that_shows_an_edge_is_the_first_after_which_the_verdict_says_so() {
+        let outcomes = [[Outcome::Won; 60], [Outcome::Lost; 60]].concat();
+        let mut trades: Vec<_> =
+            (0..).zip(outcomes).map(|(minute, outcome)| trade(minute, outcome)).collect();
+        trades.insert(3, trade(3, Outcome::Cancelled));
+        let plan = EdgeTestPlan::default();
+        let found = ShownEdge::find(&trades, plan).unwrap();
+        // The same by asking the verdict on ever more trades: they do not overlap.
+        let verdict = |count| crate::judge_trades(&trades[..count], plan).verdict();
+        let first = (1..=trades.len()).find(|count| verdict(*count) == Verdict::EdgeShown).unwrap();
+        assert_eq!(found.after_trades, first as u64 - 1, "one was cancelled");
+        assert_eq!(found.at, trades[first - 1].ended.unwrap().0);
+        assert_eq!(found.since, trades[first..]);
+    }
+
+    #[test]
+    fn what_is_ruled_out_or_undecided_was_not_shown() {
+        for count in [1, 500] {
+            let lost: Vec<_> = (0..count).map(|minute| trade(minute, Outcome::Lost)).collect();
+            assert_eq!(ShownEdge::find(&lost, EdgeTestPlan::default()), None, "{count}");
+        }
     }
 }

@@ -1,6 +1,7 @@
-//! Entries of a journal, and recorders that receive them.
+//! Entries of a journal, recorders that receive them, and the hash of a journal.
 
-use crate::{Action, Event};
+use crate::encode::Encoder;
+use crate::{Action, Event, EventKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
@@ -60,4 +61,112 @@ pub trait Recorder {
     /// # Errors
     /// An entry that could not be written. The driver then opens no more trades.
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()>;
+}
+
+/// Size of the hashed blocks in bytes. Whole, aligned blocks are hashed many chunks at a time. A
+/// block that is longer would shift all that follow, which are then hashed chunk by chunk.
+const BLOCK: usize = 64 * 1_024;
+
+/// A blake3 hash over the canonical bytes of all entries except candles.
+///
+/// Candles are covered by `data_hash`.
+pub struct JournalHash {
+    hasher: blake3::Hasher,
+    encoder: Encoder,
+    block: Vec<u8>,
+}
+
+impl JournalHash {
+    /// Creates the hash of an empty journal.
+    pub fn new() -> Self {
+        Self {
+            hasher: blake3::Hasher::new(),
+            encoder: Encoder::default(),
+            block: Vec::with_capacity(BLOCK + 4_096),
+        }
+    }
+
+    #[inline(never)]
+    fn hash_block(&mut self) {
+        while self.block.len() >= BLOCK {
+            self.hasher.update(&self.block[..BLOCK]);
+            self.block.drain(..BLOCK);
+        }
+    }
+
+    /// Returns the hash in hexadecimal.
+    pub fn finish(mut self) -> String {
+        self.hasher.update(&self.block);
+        self.hasher.finalize().to_hex().to_string()
+    }
+}
+
+impl Default for JournalHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Recorder for JournalHash {
+    fn interest(&self) -> Interest {
+        Interest::AllButCandles
+    }
+
+    #[inline]
+    fn record(&mut self, entry: Entry<'_>) -> io::Result<()> {
+        if let Entry::Event(event) = entry
+            && matches!(event.kind, EventKind::Candle { .. })
+        {
+            return Ok(());
+        }
+        self.encoder.encode(entry, &mut self.block);
+        if self.block.len() >= BLOCK {
+            self.hash_block();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::IntentId;
+    use candlewick_sdk::{Candle, Interval, Millis, Ohlcv};
+
+    fn hash(events: &[EventKind]) -> String {
+        let mut hash = JournalHash::new();
+        for kind in events {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind: *kind };
+            hash.record(Entry::Event(&event)).unwrap();
+        }
+        hash.finish()
+    }
+
+    #[test]
+    fn the_order_and_content_of_entries_matter_and_candles_do_not() {
+        let doubt = EventKind::InDoubt { intent: IntentId::new(1) };
+        let unsent = EventKind::NotSent { intent: IntentId::new(1) };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = EventKind::Candle {
+            series: crate::SeriesId::FIRST,
+            candle: Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap(),
+            origin: crate::Origin::Live,
+        };
+        assert_ne!(hash(&[doubt, unsent]), hash(&[unsent, doubt]));
+        assert_ne!(hash(&[doubt]), hash(&[EventKind::InDoubt { intent: IntentId::new(2) }]));
+        assert_eq!(hash(&[doubt, candle]), hash(&[doubt]));
+    }
+
+    #[test]
+    fn a_long_journal_hashes_like_its_bytes_in_one_piece() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let events: Vec<EventKind> = (0..20_000).map(doubt).collect();
+        let (mut encoder, mut bytes) = (Encoder::default(), Vec::new());
+        for kind in &events {
+            let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind: *kind };
+            encoder.encode(Entry::Event(&event), &mut bytes);
+        }
+        assert!(bytes.len() > 2 * BLOCK);
+        assert_eq!(hash(&events), blake3::hash(&bytes).to_hex().to_string());
+    }
 }

@@ -1,9 +1,8 @@
 //! Risk of ruin of the configured stakes, checked before the first trade.
 
-use crate::first_stake::check_first_stakes;
-use crate::ladder::most_at_once;
 use crate::risk::Limits;
-use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of};
+use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of, percent};
+use crate::stake_checks::{check_first_stakes, most_at_once};
 use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
@@ -325,10 +324,6 @@ fn wrong(key: &str, error: &StatisticsError) -> EngineError {
 
 fn to_units(money: Money) -> u64 {
     u64::try_from(money.minor()).unwrap_or(0)
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{:.2} %", fraction * 100.0)
 }
 
 #[cfg(test)]

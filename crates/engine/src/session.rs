@@ -1,36 +1,20 @@
 //! The Session: bots, risk, ledger and intents behind one function.
 
 mod booking;
-mod bot_names;
-mod candle_needs;
-mod correction;
-mod departures;
 mod earlier;
-mod finding_out;
 mod history;
-mod limited_session;
-mod moment;
+mod limits;
 mod next_stake;
 mod obstacles;
-mod outside;
-mod reload;
-mod rests;
-mod second_trades;
 mod snapshot;
-mod stake_trouble;
-mod stored;
 mod stretch;
 mod tournament;
 mod trial;
 mod verdicts;
 
-pub use candle_needs::LongerStaleness;
-pub use obstacles::Obstacle;
-pub use rests::LadderStanding;
+pub use obstacles::{LadderStanding, Obstacle, StakeBound, StakeTrouble};
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
-pub use stake_trouble::{StakeBound, StakeTrouble};
-pub use stored::StoredCandles;
-pub use stretch::StretchEnd;
+pub use stretch::{StoredCandles, StretchEnd};
 pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
 
 use crate::bot::Bot;
@@ -40,16 +24,16 @@ use crate::outside_signal::KnownSignals;
 use crate::risk::{self, Limits, Probe, Proposal, RiskState, View};
 use crate::stake::Stake;
 use crate::{
-    Action, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, Origin, Refused, Rule,
-    SecondTrade, SeriesId, SessionSettings, Settled, SymbolId,
+    Action, Approved, BotId, Control, EngineError, Event, EventKind, IntentId, Ledger, OrderTerms, Origin,
+    OutsideSignal, Refused, Rule, SecondTrade, SeriesId, SessionSettings, Settled, SymbolId, VenueId,
 };
 use candlewick_sdk::{
-    Candle, LongerCandles, LongerRule, Millis, MoneyScale, Price, Series, Signal, Strategy, Symbol,
+    Candle, Expiry, Interval, LongerCandles, LongerRule, Millis, Money, MoneyScale, Price, Series, Signal,
+    Staleness, Strategy, Symbol,
 };
 use candlewick_statistics::AlphaBudget;
 use earlier::position_or_push;
 use history::History;
-use moment::Moment;
 use std::iter;
 use verdicts::SharedVerdicts;
 
@@ -92,7 +76,7 @@ impl Session {
         let mut limits = Limits::new(&settings.risk, scale)?;
         let plan = settings.risk.verdict.to_plan()?;
         settings.check_longer_share()?;
-        bot_names::check(settings, strategies.len())?;
+        settings.check_bots(strategies.len())?;
         let budget = AlphaBudget::of_first_run(settings.bots.iter().map(|bot| bot.name.as_str()));
         let (mut symbols, mut series) = (Vec::new(), Vec::new());
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
@@ -381,4 +365,154 @@ impl Session {
             self.place_ladder(bot);
         }
     }
+
+    /// Returns the delay from a bot's decision to its order, the `entry_delay_s`.
+    #[inline]
+    pub fn entry_delay(&self, bot: BotId) -> Millis {
+        self.bots.get(bot.index()).map_or(Millis::ZERO, |bot| bot.entry_delay)
+    }
+
+    /// Returns when an approved trade is ordered: decision time plus delay.
+    #[inline]
+    pub fn departure(&self, terms: &OrderTerms) -> Millis {
+        terms.decision_time() + self.entry_delay(terms.bot())
+    }
+
+    /// Returns the latest time to send the order of an approved trade.
+    ///
+    /// After it the signal is late, whatever delayed the order.
+    pub fn latest_departure(&self, approved: &Approved) -> Millis {
+        let bot = self.bots.get(approved.bot().index());
+        bot.map_or(Millis::MAX, |bot| {
+            risk::latest_departure(&self.limits, bot.interval, self.departure(approved.terms()))
+        })
+    }
+
+    /// Returns the order of the series for candles of the same time.
+    ///
+    /// Shorter intervals come first, then the order of first appearance.
+    pub fn series_order(&self) -> Vec<SeriesId> {
+        let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
+        order.sort_by_key(|id| (self.series[id.index()].interval, *id));
+        order
+    }
+
+    /// Returns the number of longer candles not built because of missing shorter ones.
+    pub fn longer_not_built(&self) -> u64 {
+        self.bots.iter().map(|bot| bot.longer().not_built()).sum()
+    }
+
+    /// Returns the staleness of each bot's longer candles, in the order of the bots.
+    pub fn longer_staleness(&self) -> Vec<LongerStaleness> {
+        self.bots.iter().map(|bot| bot.longer().staleness()).collect()
+    }
+
+    /// Returns the longest warm-up of the series' bots, in candles.
+    pub fn warmup(&self, series: SeriesId) -> usize {
+        let bots = self.listeners.get(series.index()).into_iter().flatten();
+        bots.map(|bot| self.bots[bot.index()].warmup()).max().unwrap_or(0)
+    }
+
+    /// Returns how many of the last `candles` the bots of a series need.
+    ///
+    /// They are shown before the start. The number exceeds the warm-up if candles are missing
+    /// inside longer ones. `None` if there are too few.
+    pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
+        let mut bots = self.listeners.get(series.index()).into_iter().flatten();
+        bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
+    }
+
+    /// Returns the second trades that are not known to be settled.
+    pub fn second_trades(&self) -> &[SecondTrade] {
+        &self.second_trades
+    }
+
+    fn on_second_trade(&mut self, trade: &SecondTrade) {
+        if self.second_trades.iter().all(|known| known.venue_id != trade.venue_id) {
+            self.second_trades.push(*trade);
+            self.ledger.reserve(trade.stake);
+            self.intents.begin_second(trade.intent);
+        }
+    }
+
+    fn end_second_trade(&mut self, venue_id: &VenueId, profit: Money) {
+        if let Some(place) = self.second_trades.iter().position(|known| known.venue_id == *venue_id) {
+            let trade = self.second_trades.remove(place);
+            self.ledger.settle(trade.stake, profit);
+            let bot = self.intents.end_second(trade.intent);
+            self.earn_in_session(bot.unwrap_or(BotId::RETIRED), profit);
+            if let Some(bot) = bot {
+                self.state.earn_of_bot(bot, profit);
+            }
+        }
+    }
+
+    /// Returns whether a signal with this bot, source and id is already known.
+    ///
+    /// A known signal is dropped.
+    pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
+        self.outside.as_ref().is_some_and(|known| known.knows(signal))
+    }
+
+    /// Returns the id of the bot with this name.
+    pub fn bot_named(&self, name: &str) -> Option<BotId> {
+        self.names.iter().position(|known| known == name).and_then(BotId::new)
+    }
+
+    /// Returns the symbol of a bot.
+    pub fn symbol_of(&self, bot: BotId) -> Option<Symbol> {
+        let bot = self.bots.get(bot.index())?;
+        self.symbols.get(bot.symbol.index()).copied()
+    }
+
+    /// Returns the expiry of a bot's trades.
+    pub fn expiry_of(&self, bot: BotId) -> Option<Expiry> {
+        self.bots.get(bot.index()).map(|bot| bot.expiry)
+    }
+
+    fn on_outside_signal(&mut self, signal: &OutsideSignal, event: &Event, actions: &mut Vec<Action>) {
+        if !self.remember_signal(signal) {
+            return;
+        }
+        let Some(bot) = self.bots.get(signal.bot.index()) else { return };
+        // One that has expired is as late as one on a candle of the past.
+        let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
+        let origin = if is_expired { Origin::Backfill } else { Origin::Live };
+        let moment = Moment::of(event, origin).of_bot(bot);
+        let (id, is_virtual) = (signal.bot, bot.is_gate_closed());
+        let reason = self.outside.get_or_insert_default().reason_of(signal);
+        let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual };
+        self.decide(id, &signal, moment, actions);
+    }
+
+    fn remember_signal(&mut self, signal: &OutsideSignal) -> bool {
+        self.outside.get_or_insert_default().remember(signal)
+    }
+
+    fn known_signals(&self) -> Option<Box<KnownSignals>> {
+        self.outside.clone().filter(|known| !known.is_empty())
+    }
 }
+
+#[derive(Clone, Copy)]
+struct Moment {
+    at: Millis,
+    received: Millis,
+    last_close: Millis,
+    origin: Origin,
+}
+
+impl Moment {
+    #[inline]
+    const fn of(event: &Event, origin: Origin) -> Self {
+        Self { at: event.at, received: event.received, last_close: Millis::new(i64::MIN), origin }
+    }
+
+    #[inline]
+    const fn of_bot(self, bot: &Bot) -> Self {
+        Self { last_close: bot.last_close, ..self }
+    }
+}
+
+/// The interval whose longer candles were stale most often, `None` if none was.
+pub type LongerStaleness = Option<(Interval, Staleness)>;

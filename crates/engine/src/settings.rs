@@ -77,6 +77,30 @@ impl SessionSettings {
         })
     }
 
+    /// Checks the number and the names of the bots.
+    pub(crate) fn check_bots(&self, strategies: usize) -> Result<(), EngineError> {
+        if self.bots.is_empty() {
+            return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));
+        }
+        if self.bots.len() != strategies {
+            return Err(EngineError::setting(
+                "bots",
+                format!("{strategies} strategies for {} bots", self.bots.len()),
+            ));
+        }
+        for (index, bot) in self.bots.iter().enumerate() {
+            if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
+                let problem = "a name is not empty and has no comma, quote or line break";
+                return Err(EngineError::setting(format!("bots[{index}].name"), problem));
+            }
+            if self.bots[..index].iter().any(|other| other.name == bot.name) {
+                let problem = format!("\"{}\" is the name of another bot; names are unique", bot.name);
+                return Err(EngineError::setting(format!("bots[{index}].name"), problem));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the blake3 hash of the settings that the fold of a journal depends on.
     ///
     /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only

@@ -46,39 +46,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// What a caller sets and gives.
-mod cover;
-mod error;
 mod latency;
 mod market;
-mod settings;
-// An order and what becomes of it.
-mod event;
-mod order;
-// The rules, each on its own.
-mod lifetime;
 mod moments;
-mod outcome;
-mod path;
-mod stress;
-mod tick;
-mod track;
-// The venue that joins them.
+mod order;
 mod order_outcome;
 mod outcome_table;
+mod path;
 mod queue;
+mod settings;
 mod simulator;
-mod wallet;
+mod track;
 
-pub use cover::coarse_stretches;
-pub use error::SimulatorError;
-pub use event::{SettledTrade, UnsettledTrade, VenueEvent};
 pub use latency::RecordedLatency;
-pub use market::{Market, check_expiry};
+pub use market::{Market, check_expiry, coarse_stretches};
 pub use moments::Moments;
-pub use order::{Answer, AnswerKind, Opening, Order, Refusal};
-pub use outcome::{outcome_of, profit_of};
+pub use order::{Answer, AnswerKind, Opening, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
+pub use order_outcome::{outcome_of, profit_of};
 pub use outcome_table::OutcomeTable;
 pub use path::{PathPrice, PriceMoment, PricePath};
-pub use settings::{DrawRule, OpenRounding, PathKind, SimulationSettings};
+pub use settings::{DrawRule, OpenRounding, PathKind, SimulationSettings, SimulatorError};
 pub use simulator::{OrderAtClose, SettledAtOnce, Simulator};

@@ -1,7 +1,9 @@
-//! The candles of a symbol, and the expiries that they can price.
+//! The candles of a symbol, the expiries that they can price, and the stretches where they cannot.
 
 use crate::SimulatorError;
-use candlewick_sdk::{CandleSeries, Expiry, Interval, Symbol};
+use crate::track::Track;
+use candlewick_sdk::{CandleSeries, Expiry, Interval, Millis, Symbol};
+use std::ops::Range;
 
 #[derive(Clone, Debug)]
 pub struct Market {
@@ -49,10 +51,52 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
     Ok(())
 }
 
+/// Returns the stretches without candles fine enough for this expiry, in ascending order.
+///
+/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided
+/// inside a single candle and proves nothing.
+pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
+    let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
+    if is_fine(market.prices.interval()) {
+        return Vec::new();
+    }
+    let fine = market.detail.iter().filter(|detail| is_fine(detail.interval()));
+    let covered = union(fine.flat_map(|detail| Track::new(detail.clone()).stretches().collect::<Vec<_>>()));
+    let mut coarse = Vec::new();
+    for stretch in Track::new(market.prices.clone()).stretches() {
+        let mut from = stretch.start;
+        let first = covered.partition_point(|one| one.end <= stretch.start);
+        for one in covered[first..].iter().take_while(|one| one.start < stretch.end) {
+            if from < one.start {
+                coarse.push(from..one.start);
+            }
+            from = one.end;
+        }
+        if from < stretch.end {
+            coarse.push(from..stretch.end);
+        }
+    }
+    coarse
+}
+
+fn union(stretches: impl Iterator<Item = Range<Millis>>) -> Vec<Range<Millis>> {
+    let mut sorted: Vec<Range<Millis>> = stretches.collect();
+    sorted.sort_by_key(|stretch| stretch.start);
+    let mut joined: Vec<Range<Millis>> = Vec::new();
+    for stretch in sorted {
+        match joined.last_mut().filter(|last| stretch.start <= last.end) {
+            Some(last) => last.end = last.end.max(stretch.end),
+            None => joined.push(stretch),
+        }
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Candle, ExpirationType, Millis, Ohlcv, Series};
+    use candlewick_sdk::{Candle, ExpirationType, Ohlcv, Series};
+    use proptest::prelude::*;
 
     fn series(symbol: &str, interval: &str) -> CandleSeries {
         let interval = interval.parse().unwrap();
@@ -101,5 +145,58 @@ mod tests {
             "01:00",
             Err("the detail series of EURUSD has 1m candles, no finer than 1m: give finer ones"),
         );
+    }
+
+    fn series_of(interval: &str, slots: impl IntoIterator<Item = i64>) -> CandleSeries {
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: interval.parse().unwrap() };
+        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let candle = |slot| Candle::new(series.interval.length() * slot, series.interval, numbers).unwrap();
+        CandleSeries::new(series, slots.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
+    }
+
+    /// The stretches in seconds.
+    fn coarse(prices: CandleSeries, detail: &[CandleSeries], close_type: &str) -> Vec<(i64, i64)> {
+        let close_type = close_type.parse().unwrap();
+        let expiry = Expiry { close_type, expiration_type: ExpirationType::TimeFixed };
+        let found = coarse_stretches(expiry, &Market { prices, detail: detail.to_vec() });
+        found.into_iter().map(|one| (one.start.get() / 1_000, one.end.get() / 1_000)).collect()
+    }
+
+    fn check_coarse(close_type: &str, detail: &[CandleSeries], expected: &[(i64, i64)]) {
+        // Minutes 0 to 9, without 4 and 5.
+        let minutes = series_of("1m", (0..10).filter(|minute| ![4, 5].contains(minute)));
+        assert_eq!(coarse(minutes, detail, close_type), expected, "{close_type}");
+    }
+
+    #[test]
+    fn what_finer_candles_do_not_cover_is_coarse_for_a_shorter_expiry_alone() {
+        let twelve_seconds = series_of("1s", 0..12);
+        check_coarse("01:00", &[], &[]);
+        check_coarse("00:30", &[], &[(0, 240), (360, 600)]);
+        check_coarse("00:30", std::slice::from_ref(&twelve_seconds), &[(12, 240), (360, 600)]);
+        check_coarse("00:30", &[series_of("1s", 0..600)], &[]);
+        check_coarse("00:30", &[series_of("1s", (0..240).chain(360..600))], &[]);
+        check_coarse("00:30", &[series_of("1s", (0..100).chain(101..590))], &[(100, 101), (590, 600)]);
+        // Several series cover together; one that is longer than the expiry covers nothing.
+        check_coarse("00:30", &[twelve_seconds.clone(), series_of("5s", 2..120)], &[]);
+        check_coarse("00:04", &[twelve_seconds, series_of("5s", 2..120)], &[(12, 240), (360, 600)]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_second_is_coarse_that_no_fine_candle_covers(
+            minutes in prop::collection::btree_set(0_i64..8, 1..8),
+            seconds in prop::collection::btree_set(0_i64..480, 1..60),
+            thirds in prop::collection::btree_set(0_i64..24, 1..24),
+        ) {
+            let detail = [series_of("1s", seconds.iter().copied()), series_of("20s", thirds.iter().copied())];
+            let found = coarse(series_of("1m", minutes.iter().copied()), &detail, "00:20");
+            for second in 0..480 {
+                let is_covered = seconds.contains(&second) || thirds.contains(&(second / 20));
+                let expected = minutes.contains(&(second / 60)) && !is_covered;
+                let is_found = found.iter().any(|(start, end)| (*start..*end).contains(&second));
+                prop_assert_eq!(is_found, expected, "second {}", second);
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Orders and the venue's answers.
+//! Orders, the venue's answers, settlements, and trades that never settle.
 
-use candlewick_sdk::{Direction, Expiry, Millis, Money, Payout, Symbol};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
@@ -45,4 +45,51 @@ pub enum Refusal {
     /// The wallet does not cover the stake at arrival, or the stake is not positive.
     InsufficientBalance,
     UnknownSymbol,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum VenueEvent {
+    Answered(Answer),
+    Settled(SettledTrade),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SettledTrade {
+    pub number: u64,
+    /// Time at which the settlement becomes known: close time plus settle delay.
+    pub known_at: Millis,
+    pub outcome: Outcome,
+    /// Net profit: positive for a win, minus the stake for a loss, otherwise zero.
+    pub profit: Money,
+    pub open_price: Option<f64>,
+    pub close_price: Option<f64>,
+    pub open_time: Millis,
+    pub close_time: Millis,
+}
+
+/// A trade that is still open when the data ends.
+///
+/// Its stake leaves the wallet when the answer is due, and does not return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnsettledTrade {
+    pub number: u64,
+    pub stake: Money,
+}
+
+impl VenueEvent {
+    #[inline]
+    pub fn at(&self) -> Millis {
+        match self {
+            Self::Answered(answer) => answer.at,
+            Self::Settled(trade) => trade.known_at,
+        }
+    }
+
+    #[inline]
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Answered(answer) => answer.number,
+            Self::Settled(trade) => trade.number,
+        }
+    }
 }

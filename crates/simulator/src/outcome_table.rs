@@ -2,8 +2,7 @@
 
 use crate::moments::Moments;
 use crate::order::{Opening, Order, Refusal};
-use crate::order_outcome::{OrderOutcome, QuotedOrder};
-use crate::outcome::profit_of;
+use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
 use crate::path::PricePath;
 use crate::{Market, SettledTrade, SimulationSettings, SimulatorError};
 use candlewick_sdk::{

@@ -1,11 +1,9 @@
 //! Price path: the price of a symbol at any moment, derived from its candles.
 
 use crate::settings::{PathKind, SimulationSettings};
-use crate::stress::Stress;
-use crate::tick::Tick;
 use crate::track::{Boundary, Slot, Track};
 use crate::{Market, SimulatorError};
-use candlewick_sdk::{Candle, CandleSeries, Millis, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceMoment {
@@ -172,12 +170,67 @@ impl Layer {
     }
 }
 
+/// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
+///
+/// `high` and `low` are those of the candle that gives the price, `L` is the order latency. A price
+/// moves roughly with the square root of the elapsed time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stress {
+    k: f64,
+    root: f64,
+}
+
+impl Stress {
+    fn new(k: f64, latency: Millis, interval: Interval) -> Self {
+        let exposed = latency.max(Millis::SECOND).get() as f64;
+        Self { k, root: (exposed / interval.length().get() as f64).sqrt() }
+    }
+
+    #[inline]
+    fn shift(self, candle: &Candle) -> f64 {
+        self.k * (candle.high() - candle.low()) * self.root
+    }
+}
+
+/// Tick size of a symbol: its smallest price step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tick {
+    size: f64,
+    /// Number of steps in 1.0, `None` if it is not an integer.
+    steps_per_one: Option<f64>,
+}
+
+impl Tick {
+    pub(crate) fn new(size: f64) -> Option<Self> {
+        if !(size.is_finite() && size > 0.0) {
+            return None;
+        }
+        let inverse = (1.0 / size).round();
+        let steps_per_one = (inverse >= 1.0 && 1.0 / inverse == size).then_some(inverse);
+        Some(Self { size, steps_per_one })
+    }
+
+    /// Rounds to the nearest multiple of the step, halves up.
+    ///
+    /// If 1.0 is an integer number of steps, the multiple is computed by one division. It is then
+    /// bit for bit the number that the price's decimal text parses to (123,457 steps of 0.00001 are
+    /// 1.23457), so that a draw against a candle's close is recognized.
+    #[inline]
+    fn round(self, price: f64) -> f64 {
+        match self.steps_per_one {
+            Some(steps) => (price * steps).round() / steps,
+            None => (price / self.size).round() * self.size,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use PathPrice::{Beyond, Gap, Price};
     use PriceMoment::{Entry, Exit, SecondEntry};
-    use candlewick_sdk::{Interval, Ohlcv, Series};
+    use candlewick_sdk::{Ohlcv, Series};
+    use proptest::prelude::*;
 
     /// Rows are counted from a moment that is aligned to the minute.
     const START: i64 = 1_641_038_400_000;
@@ -350,6 +403,60 @@ mod tests {
             (Entry(Millis::new(START + 60_000)), 16.5, 1.0),
         ] {
             assert_eq!(path.quote(moment), Quote::Price(Priced { price, shift }));
+        }
+    }
+
+    fn check_shift(k: f64, latency_ms: i64, expected: f64) {
+        let numbers = Ohlcv { open: 10.0, high: 12.0, low: 8.0, close: 9.0, volume: 0.0 };
+        let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
+        let stress = Stress::new(k, Millis::new(latency_ms), Interval::MINUTE);
+        assert_eq!(stress.shift(&candle), expected);
+    }
+
+    #[test]
+    fn the_shift_follows_range_and_latency() {
+        // The range is 4; 15 s of 60 s is a quarter, whose root is one half: 0.5 x 4 x 0.5 = 1.
+        check_shift(0.5, 15_000, 1.0);
+        check_shift(1.0, 15_000, 2.0);
+        check_shift(0.5, 60_000, 2.0);
+        check_shift(0.0, 15_000, 0.0);
+    }
+
+    #[test]
+    fn a_latency_below_one_second_counts_as_one() {
+        check_shift(0.5, 0, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
+        check_shift(0.5, 999, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
+    }
+
+    fn check_tick(size: f64, price: f64, expected: f64) {
+        assert_eq!(Tick::new(size).map(|tick| tick.round(price)), Some(expected));
+    }
+
+    #[test]
+    fn prices_go_to_the_nearest_step() {
+        check_tick(0.01, 1.234, 1.23);
+        check_tick(0.01, 1.236, 1.24);
+        check_tick(0.25, 10.125, 10.25);
+        check_tick(0.25, 10.12, 10.0);
+        check_tick(5.0, 42_717.4, 42_715.0);
+        check_tick(0.00001, 1.234_567_8, 1.23457);
+    }
+
+    #[test]
+    fn a_step_that_is_not_above_zero_is_none() {
+        for size in [0.0, -0.01, f64::NAN, f64::INFINITY] {
+            assert_eq!(Tick::new(size), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_rounded_price_is_what_its_decimal_text_parses_to(steps in 1_u32..100_000_000, decimals in 0_usize..8) {
+            let size: f64 = format!("1e-{decimals}").parse().unwrap();
+            let price: f64 = format!("{steps}e-{decimals}").parse().unwrap();
+            let tick = Tick::new(size).unwrap();
+            prop_assert_eq!(tick.round(price + size * 0.3), price);
+            prop_assert_eq!(tick.round(price - size * 0.3), price);
         }
     }
 }

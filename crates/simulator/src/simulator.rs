@@ -4,14 +4,11 @@
     reason = "an outcome is written into its queue directly: see docs/performance.md"
 )]
 
-use crate::event::{SettledTrade, UnsettledTrade, VenueEvent};
-use crate::order::{Answer, AnswerKind, Order, Refusal};
-use crate::order_outcome::{OrderOutcome, QuotedOrder};
-use crate::outcome::profit_of;
+use crate::order::{Answer, AnswerKind, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
+use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
 use crate::outcome_table::{OutcomeTable, TableTrade};
 use crate::path::{PathPrice, PriceMoment, PricePath};
 use crate::queue::DueQueue;
-use crate::wallet::Wallet;
 use crate::{Market, SimulationSettings, SimulatorError};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Symbol};
 use std::sync::Arc;
@@ -292,6 +289,54 @@ impl UnderWay {
     #[inline]
     fn update_next_due(&mut self) {
         self.next_due = self.settlements.next_due().min(self.answers.next_due());
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Wallet {
+    balance: Money,
+    staked: Money,
+    promised: Money,
+}
+
+impl Wallet {
+    fn new(balance: Money) -> Self {
+        Self { balance, staked: Money::ZERO, promised: Money::ZERO }
+    }
+
+    fn balance(&self) -> Money {
+        self.balance
+    }
+
+    fn staked(&self) -> Money {
+        self.staked
+    }
+
+    fn free(&self) -> Money {
+        self.balance - self.promised
+    }
+
+    /// Reserves the stake of an accepted order in flight.
+    ///
+    /// It stays in the balance until the answer is due.
+    fn promise(&mut self, stake: Money) {
+        self.promised += stake;
+    }
+
+    fn take(&mut self, stake: Money) {
+        self.promised -= stake;
+        self.balance -= stake;
+        self.staked += stake;
+    }
+
+    /// Books a stake that left and returned with its profit, with no event in between.
+    fn pass(&mut self, profit: Money) {
+        self.balance += profit;
+    }
+
+    fn settle(&mut self, stake: Money, profit: Money) {
+        self.staked -= stake;
+        self.balance += stake + profit;
     }
 }
 

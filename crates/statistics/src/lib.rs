@@ -45,61 +45,47 @@
 //! test `reference_table` prints.
 
 mod alpha_budget;
-mod binomial_density;
-mod binomial_p_value;
+mod binomial;
 mod break_even;
 mod change_detector;
-mod clopper_pearson;
 mod confidence_sequence;
 mod direction_baseline;
-mod false_discovery;
-mod gate_words;
 mod gate_worth;
-mod kelly;
 mod metrics;
 mod overfitting;
 mod planner;
-mod poisson_binomial;
 #[cfg(test)]
 mod reference;
 mod ruin;
-mod runs_test;
 mod shrinkage;
 mod simulation;
 mod sprt;
 mod statistics_error;
 mod trade_gate;
-mod trade_outcome;
 mod verdict;
-mod wilson;
 mod win_rate;
 
 pub use alpha_budget::{AlphaBudget, BudgetedBot};
-pub use binomial_p_value::binomial_p_value;
-pub use break_even::{MeanBreakEven, PaidStake, break_even, mixed_break_even};
+pub use binomial::{MAX_MIXED_TRADES, binomial_p_value, poisson_binomial_p_value};
+pub use break_even::{MeanBreakEven, PaidStake, break_even, kelly_fraction, mixed_break_even};
 pub use change_detector::{ChangeDetector, WatchStake};
-pub use clopper_pearson::clopper_pearson_interval;
 pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWinRate};
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};
-pub use false_discovery::benjamini_hochberg;
 pub use gate_worth::{GateWorth, GatedTrade, gate_worth};
-pub use kelly::kelly_fraction;
 pub use metrics::{
-    Drawdown, Expectancy, OpenTime, SharpeSample, StreakFold, Streaks, calmar, deflated_sharpe, expectancy,
-    exposure, longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, sharpe, sortino,
-    streak_probability,
+    Drawdown, Expectancy, OpenTime, RunsTest, SharpeSample, StreakFold, Streaks, calmar, deflated_sharpe,
+    expectancy, exposure, longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, runs_test,
+    sharpe, sortino, streak_probability,
 };
 pub use overfitting::{
-    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturns, Variants, best_of_many,
-    probability_of_overfitting,
+    BestOfMany, Bootstrap, MAX_BLOCKS, Overfitting, Split, VariantReturns, Variants, benjamini_hochberg,
+    best_of_many, probability_of_overfitting,
 };
 pub use planner::{MAX_PLANNED_TRADES, TradePlan};
-pub use poisson_binomial::{MAX_MIXED_TRADES, poisson_binomial_p_value};
 pub use ruin::{
     MAX_HORIZON_TRADES, MAX_MONEY, Recovery, Ruin, RuinQuestion, StakePlan, recovery_cost, required_balance,
     ruin,
 };
-pub use runs_test::{RunsTest, runs_test};
 pub use shrinkage::{GroupMoments, shrink_to_overall_mean};
 pub use simulation::{
     BlockBootstrap, BlockLength, MoneyStop, OversizedStake, PathRange, RuinTrials, Stops, StreamEvent,
@@ -109,7 +95,7 @@ pub use simulation::{
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
 pub use trade_gate::{GateDecision, GateOpening, GateRule, GateStanding, TradeGate};
-pub use trade_outcome::TradeOutcome;
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
-pub use wilson::{ConfidenceInterval, wilson_interval};
-pub use win_rate::{MAX_TRADES, WinRate};
+pub use win_rate::{
+    ConfidenceInterval, MAX_TRADES, TradeOutcome, WinRate, clopper_pearson_interval, wilson_interval,
+};

@@ -1,6 +1,28 @@
-//! Win rate of decided trades.
+//! Trade outcomes, win rates and their confidence intervals.
 
-use crate::StatisticsError;
+use crate::{StatisticsError, binomial_p_value};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Outcome of a trade. Pass [`TradeOutcome::Lost`] if draws count as losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TradeOutcome {
+    Won,
+    Lost,
+    /// The stake came back: a trade with a return of 0.
+    Draw,
+    /// The stake came back and was never at risk: no evidence.
+    Cancelled,
+}
+
+impl TradeOutcome {
+    pub const fn to_return(self, payout_fraction: f64) -> f64 {
+        match self {
+            Self::Won => payout_fraction,
+            Self::Lost => -1.0,
+            Self::Draw | Self::Cancelled => 0.0,
+        }
+    }
+}
 
 /// Maximum number of decided trades; all results are exact up to here.
 pub const MAX_TRADES: u64 = 1_000_000_000;
@@ -35,9 +57,97 @@ impl WinRate {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConfidenceInterval {
+    pub lower: f64,
+    pub upper: f64,
+}
+
+/// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %).
+///
+/// It has no continuity correction and assumes independent trades.
+///
+/// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are the
+/// roots of `(k / n - p)^2 = z^2 p (1 - p) / n`, that is `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2
+/// / 4)) / (n + z^2)`.
+///
+/// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*,
+/// Journal of the American Statistical Association 22 (1927).
+pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
+    let quantile = f64::midpoint(1.0, confidence);
+    // A quantile that rounds to 1 has an infinite z, and so has no interval.
+    if !(confidence > 0.0 && quantile < 1.0) {
+        return Err(StatisticsError::NotAConfidence { value: confidence });
+    }
+    let z = Normal::standard().inverse_cdf(quantile);
+    let (k, n) = (rate.won() as f64, rate.decided() as f64);
+    let spread = z * (k * (n - k) / n + z * z / 4.0).sqrt();
+    let upper = (k + z * z / 2.0 + spread) / (n + z * z);
+    // The product of the roots is k^2 / (n (n + z^2)): no difference of near numbers, and exactly 0 for k = 0.
+    let lower = k / (n + z * z) * (k / n) / upper;
+    Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
+}
+
+/// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %).
+///
+/// At the lower end, so many wins or more have a probability of `(1 - confidence) / 2`; at the
+/// upper end, so many or fewer. The coverage is at least `confidence`, and larger for few trades,
+/// where that of [`crate::wilson_interval`] is about nominal. It assumes independent trades.
+///
+/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated
+/// in the Case of the Binomial*, Biometrika 26 (1934). The ends are found by bisection on
+/// [`crate::binomial_p_value()`], to full double precision.
+pub fn clopper_pearson_interval(
+    rate: WinRate,
+    confidence: f64,
+) -> Result<ConfidenceInterval, StatisticsError> {
+    let tail = (1.0 - confidence) / 2.0;
+    if !(confidence > 0.0 && tail > 0.0) {
+        return Err(StatisticsError::NotAConfidence { value: confidence });
+    }
+    let lost = rate.decided() - rate.won();
+    let lower = lower_end(rate, tail)?;
+    // So many or fewer wins are so many or more losses.
+    let upper = 1.0 - lower_end(WinRate::new(lost, rate.won())?, tail)?;
+    Ok(ConfidenceInterval { lower, upper })
+}
+
+fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
+    if rate.won() == 0 {
+        return Ok(0.0);
+    }
+    let (mut below, mut above) = (0.0_f64, rate.to_fraction());
+    // The p-value rises with the rate; at the rate seen it is above any tail that makes sense.
+    for _ in 0..1_100 {
+        let middle = below.midpoint(above);
+        if middle == below || middle == above {
+            break;
+        }
+        if binomial_p_value(rate, middle)? < tail {
+            below = middle;
+        } else {
+            above = middle;
+        }
+    }
+    Ok(above)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::{assert_close, rows};
+
+    #[test]
+    fn only_wins_earn_and_only_losses_cost() {
+        for (outcome, expected) in [
+            (TradeOutcome::Won, 0.85),
+            (TradeOutcome::Lost, -1.0),
+            (TradeOutcome::Draw, 0.0),
+            (TradeOutcome::Cancelled, 0.0),
+        ] {
+            assert_eq!(outcome.to_return(0.85), expected, "{outcome:?}");
+        }
+    }
 
     fn check(won: u64, lost: u64, expected: &Result<f64, StatisticsError>) {
         assert_eq!(&WinRate::new(won, lost).map(WinRate::to_fraction), expected);
@@ -63,5 +173,73 @@ mod tests {
     fn counts_are_given_back() {
         let rate = WinRate::new(3, 4).unwrap();
         assert_eq!((rate.won(), rate.decided()), (3, 7));
+    }
+
+    #[test]
+    fn wilson_intervals_equal_the_reference_figures() {
+        for [won, lost, confidence, lower, upper] in rows(include_str!("../reference/wilson.csv")) {
+            let found = wilson_interval(WinRate::new(won as u64, lost as u64).unwrap(), confidence).unwrap();
+            let case = format!("{won} won, {lost} lost at {confidence}");
+            assert_close(found.lower, lower, 1e-11, &case);
+            assert_close(found.upper, upper, 1e-11, &case);
+        }
+    }
+
+    #[test]
+    fn all_lost_starts_at_0_and_all_won_ends_at_1() {
+        let at = |won, lost| wilson_interval(WinRate::new(won, lost).unwrap(), 0.95).unwrap();
+        assert_eq!(at(0, 7).lower, 0.0);
+        assert_eq!(at(7, 0).upper, 1.0);
+        assert!(at(1, 0).lower > 0.0 && at(0, 1).upper < 1.0);
+    }
+
+    #[test]
+    fn wilson_intervals_refuse_a_confidence_outside_0_to_1() {
+        let rate = WinRate::new(1, 1).unwrap();
+        for confidence in [f64::NAN, f64::INFINITY, -0.5, 0.0, 1.0, 1.0 - f64::EPSILON / 2.0, 95.0] {
+            assert!(wilson_interval(rate, confidence).is_err(), "{confidence}");
+        }
+    }
+
+    #[test]
+    fn clopper_pearson_intervals_equal_the_reference_figures() {
+        for [won, lost, confidence, lower, upper] in rows(include_str!("../reference/clopper_pearson.csv")) {
+            let rate = WinRate::new(won as u64, lost as u64).unwrap();
+            let found = clopper_pearson_interval(rate, confidence).unwrap();
+            let case = format!("{won} won, {lost} lost at {confidence}");
+            assert_close(found.lower, lower, 1e-9, &case);
+            assert_close(found.upper, upper, 1e-9, &case);
+        }
+    }
+
+    #[test]
+    fn all_lost_and_all_won_have_the_ends_of_the_hand() {
+        let at = |won, lost| clopper_pearson_interval(WinRate::new(won, lost).unwrap(), 0.95).unwrap();
+        assert_eq!((at(0, 5).lower, at(5, 0).upper), (0.0, 1.0));
+        // Five losses in a row have 2.5 % at q^5 = 0.025.
+        assert!((at(0, 5).upper - (1.0 - 0.025_f64.powf(0.2))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn it_covers_the_true_rate_at_least_as_often_as_promised() {
+        // Coverage is exact: the counts whose interval holds the rate, by the probability of the count.
+        for (trades, rate) in [(10, 0.54), (30, 0.05), (100, 0.54), (200, 0.9)] {
+            let holds = |won: &u64| {
+                let counts = WinRate::new(*won, trades - won).unwrap();
+                let found = clopper_pearson_interval(counts, 0.95).unwrap();
+                (found.lower..=found.upper).contains(&rate)
+            };
+            let density = |won| crate::binomial::binomial_density(won, trades, rate);
+            let covered: f64 = (0..=trades).filter(holds).map(density).sum();
+            assert!(covered >= 0.95, "{rate} of {trades}: {covered}");
+        }
+    }
+
+    #[test]
+    fn clopper_pearson_intervals_refuse_a_confidence_outside_0_to_1() {
+        let rate = WinRate::new(1, 1).unwrap();
+        for confidence in [f64::NAN, f64::INFINITY, -0.5, 0.0, 1.0, 95.0] {
+            assert!(clopper_pearson_interval(rate, confidence).is_err(), "{confidence}");
+        }
     }
 }

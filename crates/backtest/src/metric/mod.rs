@@ -1,21 +1,11 @@
-//! Performance figures of a run, one per file.
+//! Performance figures of a run.
 
 mod daily;
 mod drawdown;
-mod expectancy;
-mod exposure;
-mod profit_factor;
-mod streaks;
-mod trades_per_day;
-mod unit_return;
-mod win_rate;
+mod trades;
 
 pub use daily::{DAYS_PER_YEAR, Daily, DailyProfits};
 pub use drawdown::{Drawdown, DrawdownFold, percent_of_peak};
-pub use expectancy::Expectancy;
-pub use exposure::exposure_of;
-pub use profit_factor::ProfitFactor;
-pub use streaks::{Streak, Streaks};
-pub use trades_per_day::trades_per_day;
-pub use unit_return::unit_return;
-pub use win_rate::WinRates;
+pub use trades::{
+    Expectancy, ProfitFactor, Streak, Streaks, WinRates, exposure_of, trades_per_day, unit_return,
+};

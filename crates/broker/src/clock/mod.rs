@@ -5,13 +5,11 @@
 //! simulated session exact: a request takes no venue time, no matter how long it takes in real
 //! time.
 
-mod awake;
-mod stopwatch;
+mod elapsed;
 mod system;
 mod virtual_clock;
 
-pub use awake::AwakeClock;
-pub use stopwatch::Stopwatch;
+pub use elapsed::{AwakeClock, Stopwatch};
 pub use system::SystemClock;
 pub use virtual_clock::{Speed, VirtualClock};
 

@@ -1,13 +1,14 @@
-//! Weekdays and times of day in a time zone.
+//! Trading hours: weekdays and times of day in a time zone.
 
-use super::days::read_days;
 use super::zone_help::{time_zone, time_zone_help};
+use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, Offset, TimeZone, Timelike};
 use chrono_tz::Tz;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// A window of trading hours: `{ days = ["mon", "tue"], from = "22:00", to = "06:00", timezone = "Europe/London" }`.
@@ -101,9 +102,7 @@ impl Window {
             (starts_on(today) && time >= self.from) || (starts_on(today.pred()) && time < self.to)
         }
     }
-}
 
-impl Window {
     /// Returns the next start of the window after `at`.
     ///
     /// If a clock change skips a start, it is the first moment after the skip.
@@ -226,10 +225,62 @@ fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
     })
 }
 
+const DAYS: [(&str, Weekday); 7] = [
+    ("monday", Weekday::Mon),
+    ("tuesday", Weekday::Tue),
+    ("wednesday", Weekday::Wed),
+    ("thursday", Weekday::Thu),
+    ("friday", Weekday::Fri),
+    ("saturday", Weekday::Sat),
+    ("sunday", Weekday::Sun),
+];
+
+fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>, D::Error> {
+    let mut days = Vec::new();
+    for text in Vec::<String>::deserialize(deserializer)? {
+        let found = span_of(&text).ok_or_else(|| {
+            D::Error::custom(format!(
+                "days: {text:?} is no day: use mon, tue, wed, thu, fri, sat, sun, as in [\"mon\", \"wed\"] or [\"mon-fri\"]"
+            ))
+        })?;
+        for day in found {
+            if !days.contains(&day) {
+                days.push(day);
+            }
+        }
+    }
+    Ok(days)
+}
+
+fn span_of(text: &str) -> Option<Vec<Weekday>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (place_of(first)?, place_of(last)?);
+    let count = (last + 7 - first) % 7 + 1;
+    Some(DAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
+}
+
+fn place_of(name: &str) -> Option<usize> {
+    let name = name.trim().to_ascii_lowercase();
+    DAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))
+}
+
+#[inline]
+pub(super) fn check_outside_hours(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let hours = &view.limits.hours;
+    if hours.is_empty() { Ruling::Pass } else { check_hours(hours, proposal.at) }
+}
+
+#[inline(never)]
+fn check_hours(hours: &[Window], at: Millis) -> Ruling {
+    refuse_if(!hours.iter().any(|window| window.contains(at)))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::testing::Situation;
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
     fn at(text: &str) -> Millis {
         Millis::new(text.parse::<DateTime<chrono::Utc>>().unwrap().timestamp_millis())
@@ -401,5 +452,45 @@ mod tests {
                 .to_string()
                 .starts_with("risk.day_timezone")
         );
+    }
+
+    #[test]
+    fn days_are_taken_by_their_names_short_and_full_and_as_spans() {
+        use Weekday::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
+        for (written, expected) in [
+            (json!([]), Ok(vec![])),
+            (json!(["mon", "wed"]), Ok(vec![Mon, Wed])),
+            (json!(["Monday", "TUES"]), Ok(vec![Mon, Tue])),
+            (json!(["mon-fri"]), Ok(vec![Mon, Tue, Wed, Thu, Fri])),
+            (json!(["fri - mon", "sat"]), Ok(vec![Fri, Sat, Sun, Mon])),
+            (json!(["wed-wed"]), Ok(vec![Wed])),
+            (json!(["moon"]), Err("\"moon\" is no day: use mon, tue")),
+            (json!(["m"]), Err("\"m\" is no day")),
+            (json!(["mon-"]), Err("\"mon-\" is no day")),
+        ] {
+            match (read_days(&written), expected) {
+                (Ok(days), Ok(expected)) => assert_eq!(days, expected, "{written}"),
+                (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+                (read, _) => panic!("{written}: {read:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_outside_every_window_is_refused() {
+        let window = |from: &str, to: &str| Hours {
+            days: Vec::new(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            timezone: "UTC".to_owned(),
+        };
+        let mut situation =
+            Situation::with(|risk| risk.hours = vec![window("08:00", "10:00"), window("20:00", "21:00")]);
+        for (hour, expected) in
+            [(8, Ruling::Pass), (10, Ruling::Refuse), (20, Ruling::Pass), (21, Ruling::Refuse)]
+        {
+            situation.proposal.at = Millis::HOUR * hour;
+            assert_eq!(situation.ask(check_outside_hours), expected, "{hour}:00");
+        }
     }
 }

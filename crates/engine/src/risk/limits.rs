@@ -1,8 +1,8 @@
 //! Validated `[risk]` section in the engine's units.
 
 use super::bot_limits::BotLimits;
-use super::bound::Bound;
 use super::hours::{DayStart, Window};
+use super::money_limits::Bound;
 use super::session_limits::SessionLimits;
 use super::{Blackouts, CooldownScope, PauseSettings, RiskSettings};
 use crate::{BotId, EngineError, SymbolId};

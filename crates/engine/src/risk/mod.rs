@@ -1,86 +1,51 @@
 //! The ordered chain of rules before every open. The first refusal wins.
 //!
-//! Each rule is a function in its own file that judges a [`Proposal`] by the [`View`]. Trades are
-//! approved only here. Trades approved in an earlier run are restored by `journal_decoder`, and
-//! nothing opens them.
+//! Each rule is a function that judges a [`Proposal`] by the [`View`]. Trades are approved only
+//! here. Trades approved in an earlier run are restored by `journal_decoder`, and nothing opens
+//! them.
 
 mod approved;
-mod best_payout;
-mod blackout;
 mod blackouts;
 mod bot_limits;
-mod bound;
-mod changed;
-mod clock_skew;
-mod cooldown;
-mod daily_loss_limit;
-mod daily_profit_target;
-mod days;
-mod duplicate_open;
-mod edge_rejected;
-mod gate_closed;
-mod halted;
+mod freshness;
 mod hours;
-mod in_doubt;
-mod in_flight;
-mod insufficient_balance;
-mod late_signal;
-mod lateness;
 mod limit_use;
-mod limit_words;
 mod limits;
-mod loss_streak;
-mod max_drawdown;
-mod max_open_trades;
-mod max_open_trades_per_symbol;
-mod max_trades_per_day;
-mod max_trades_per_hour;
-mod min_payout;
-mod opposite_open;
-mod outside_hours;
-mod pause;
+mod money_limits;
+mod open_trades;
 mod pauses;
+mod payouts;
 mod refusal;
-mod refused_by_venue;
 mod rule;
 mod session_limits;
-mod session_loss_limit;
-mod session_profit_target;
 mod settings;
-mod stake_bounds;
-mod stale_data;
-mod standing;
 mod state;
 #[cfg(test)]
 mod testing;
 mod venue_refusals;
-mod verdict_settings;
 mod zone_help;
 
 pub use approved::{Approved, OrderTerms};
 pub use blackouts::{Blackout, Blackouts};
 pub use bot_limits::BotLimitSettings;
+pub use freshness::Lateness;
 pub use hours::{DayStart, Hours, LocalClock, Weekday, Window};
-pub use lateness::Lateness;
 pub use limit_use::{LimitUse, Quantity};
 pub use pauses::{EndedTrade, PauseCause, PauseScope, PauseSettings, RunningPause, pause_after};
 pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
-pub use settings::{CooldownScope, RiskSettings};
+pub use settings::{CooldownScope, LambdaRule, RiskSettings, VerdictSettings};
 pub use venue_refusals::{RefusalPause, VenueAnswer, refusal_pause_after};
-pub use verdict_settings::{LambdaRule, VerdictSettings};
 pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time, zone_note};
 
-pub(crate) use bot_limits::limit_use::limit_use_of;
-pub(crate) use bound::Bound;
-pub(crate) use changed::{CountedPayouts, counted_otherwise};
-pub(crate) use late_signal::latest_departure;
-pub(crate) use limit_use::limit_use;
+pub(crate) use freshness::latest_departure;
+pub(crate) use limit_use::{limit_use, limit_use_of};
 pub(crate) use limits::Limits;
-pub(crate) use min_payout::Probe;
-pub(crate) use refusal::{Refusal, figures, refusals};
-pub(crate) use standing::{refuses_until, stopped_by};
+pub(crate) use money_limits::Bound;
+pub(crate) use payouts::Probe;
+pub(crate) use refusal::{Refusal, figures, refusals, refuses_until, stopped_by};
 pub(crate) use state::RiskState;
+pub(crate) use state::carried::{CountedPayouts, counted_otherwise};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;
@@ -126,7 +91,7 @@ type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 /// Generates the chain of the rules, with their order and names. Each rule is inlined: with a list
 /// of function pointers, a signal that the eleventh rule refuses took twice as many instructions.
 macro_rules! chain {
-    ($($rule:ident: $($module:ident)::+,)*) => {
+    ($($rule:ident: $($check:ident)::+,)*) => {
         impl Rule {
             /// All rules, in the order in which they are asked.
             pub const ALL: [Self; [$(stringify!($rule)),*].len()] = [$(Self::$rule),*];
@@ -141,7 +106,7 @@ macro_rules! chain {
             /// Returns whether this rule refuses the proposal.
             pub(crate) fn refuses(self, proposal: &Proposal<'_>, view: View<'_>) -> bool {
                 let ruling = match self {
-                    $(Self::$rule => $($module)::+::check(proposal, view),)*
+                    $(Self::$rule => $($check)::+(proposal, view),)*
                 };
                 ruling == Ruling::Refuse
             }
@@ -153,7 +118,7 @@ macro_rules! chain {
         #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
             $(
-                if $($module::)+check(proposal, view) == Ruling::Refuse {
+                if $($check)::+(proposal, view) == Ruling::Refuse {
                     return Some(Rule::$rule);
                 }
             )*
@@ -163,42 +128,42 @@ macro_rules! chain {
 }
 
 chain! {
-    GateClosed: gate_closed,
-    Halted: halted,
-    LateSignal: late_signal,
-    StaleData: stale_data,
-    ClockSkew: clock_skew,
-    InFlight: in_flight,
-    InDoubt: in_doubt,
-    OutsideHours: outside_hours,
-    Blackout: blackout,
-    Cooldown: cooldown,
-    Pause: pause,
-    RefusedByVenue: refused_by_venue,
-    OppositeOpen: opposite_open,
-    DuplicateOpen: duplicate_open,
-    MaxOpenTrades: max_open_trades,
-    MaxOpenTradesPerSymbol: max_open_trades_per_symbol,
-    BotMaxOpenTrades: bot_limits::max_open_trades,
-    MaxTradesPerHour: max_trades_per_hour,
-    MaxTradesPerDay: max_trades_per_day,
-    BotMaxTradesPerDay: bot_limits::max_trades_per_day,
-    DailyLossLimit: daily_loss_limit,
-    BotDailyLossLimit: bot_limits::daily_loss_limit,
-    DailyProfitTarget: daily_profit_target,
-    BotDailyProfitTarget: bot_limits::daily_profit_target,
-    SessionLossLimit: session_loss_limit,
-    BotSessionLossLimit: bot_limits::session_loss_limit,
-    SessionProfitTarget: session_profit_target,
-    BotSessionProfitTarget: bot_limits::session_profit_target,
-    MaxDrawdown: max_drawdown,
-    LossStreak: loss_streak,
-    BotLossStreak: bot_limits::loss_streak,
-    MinPayout: min_payout,
-    BestPayout: best_payout,
-    StakeBounds: stake_bounds,
-    InsufficientBalance: insufficient_balance,
-    EdgeRejected: edge_rejected,
+    GateClosed: check_gate_closed,
+    Halted: check_halted,
+    LateSignal: freshness::check_late_signal,
+    StaleData: freshness::check_stale_data,
+    ClockSkew: freshness::check_clock_skew,
+    InFlight: open_trades::check_in_flight,
+    InDoubt: open_trades::check_in_doubt,
+    OutsideHours: hours::check_outside_hours,
+    Blackout: blackouts::check_blackout,
+    Cooldown: pauses::check_cooldown,
+    Pause: pauses::check_pause,
+    RefusedByVenue: venue_refusals::check_refused_by_venue,
+    OppositeOpen: open_trades::check_opposite_open,
+    DuplicateOpen: open_trades::check_duplicate_open,
+    MaxOpenTrades: open_trades::check_max_open_trades,
+    MaxOpenTradesPerSymbol: open_trades::check_max_open_trades_per_symbol,
+    BotMaxOpenTrades: bot_limits::check_max_open_trades,
+    MaxTradesPerHour: open_trades::check_max_trades_per_hour,
+    MaxTradesPerDay: open_trades::check_max_trades_per_day,
+    BotMaxTradesPerDay: bot_limits::check_max_trades_per_day,
+    DailyLossLimit: money_limits::check_daily_loss_limit,
+    BotDailyLossLimit: bot_limits::check_daily_loss_limit,
+    DailyProfitTarget: money_limits::check_daily_profit_target,
+    BotDailyProfitTarget: bot_limits::check_daily_profit_target,
+    SessionLossLimit: session_limits::check_session_loss_limit,
+    BotSessionLossLimit: bot_limits::check_session_loss_limit,
+    SessionProfitTarget: session_limits::check_session_profit_target,
+    BotSessionProfitTarget: bot_limits::check_session_profit_target,
+    MaxDrawdown: money_limits::check_max_drawdown,
+    LossStreak: money_limits::check_loss_streak,
+    BotLossStreak: bot_limits::check_loss_streak,
+    MinPayout: payouts::check_min_payout,
+    BestPayout: payouts::check_best_payout,
+    StakeBounds: money_limits::check_stake_bounds,
+    InsufficientBalance: money_limits::check_insufficient_balance,
+    EdgeRejected: check_edge_rejected,
 }
 
 #[inline]
@@ -234,6 +199,18 @@ const fn refuse_if(condition: bool) -> Ruling {
     if condition { Ruling::Refuse } else { Ruling::Pass }
 }
 
+fn check_gate_closed(proposal: &Proposal, _: View<'_>) -> Ruling {
+    refuse_if(proposal.is_virtual)
+}
+
+fn check_halted(_proposal: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(view.state.is_halted())
+}
+
+fn check_edge_rejected(proposal: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(view.limits.enforce_verdict && proposal.edge.forbids_trades())
+}
+
 #[cfg(test)]
 mod tests {
     use super::testing::Situation;
@@ -265,5 +242,50 @@ mod tests {
         let [Action::Open(approved)] = &actions[..] else { panic!("{actions:?}") };
         assert_eq!(approved.intent().number(), 1);
         assert_eq!(approved.stake(), situation.proposal.stake);
+    }
+
+    #[test]
+    fn a_virtual_signal_alone_is_refused() {
+        for (is_virtual, expected) in [(true, Ruling::Refuse), (false, Ruling::Pass)] {
+            let mut situation = Situation::default();
+            situation.proposal.is_virtual = is_virtual;
+            assert_eq!(situation.ask(check_gate_closed), expected);
+        }
+    }
+
+    #[test]
+    fn the_kill_switch_refuses_until_resumed() {
+        let mut situation = Situation::default();
+        assert_eq!(situation.ask(check_halted), Ruling::Pass);
+        situation.state.halt();
+        assert_eq!(situation.ask(check_halted), Ruling::Refuse);
+        situation.state.resume();
+        assert_eq!(situation.ask(check_halted), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_suspended_program_opens_nothing_and_no_person_lifts_that() {
+        let mut situation = Situation::default();
+        situation.state.suspend();
+        situation.state.resume();
+        assert_eq!(situation.ask(check_halted), Ruling::Refuse);
+        situation.state.go_on();
+        assert_eq!(situation.ask(check_halted), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_rejected_edge_refuses_only_when_enforced() {
+        for (enforced, edge, expected) in [
+            (true, Edge::Rejected, Ruling::Refuse),
+            (true, Edge::NoLongerHeld, Ruling::Refuse),
+            (true, Edge::Open, Ruling::Pass),
+            (true, Edge::Shown, Ruling::Pass),
+            (false, Edge::Rejected, Ruling::Pass),
+            (false, Edge::NoLongerHeld, Ruling::Pass),
+        ] {
+            let mut situation = Situation::with(|risk| risk.enforce_verdict = enforced);
+            situation.proposal.edge = edge;
+            assert_eq!(situation.ask(check_edge_rejected), expected, "{edge:?}");
+        }
     }
 }

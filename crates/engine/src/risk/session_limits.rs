@@ -1,9 +1,9 @@
 //! Loss limit and profit target of a session: a run, or each window of the trading hours.
 
-use super::BotLimitSettings;
-use super::bound::Bound;
 use super::hours::Window;
+use super::money_limits::Bound;
 use super::settings::is_off;
+use super::{BotLimitSettings, Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
 use crate::ledger::is_zero_money;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -132,5 +132,76 @@ impl SessionTally {
     /// Returns when time begins the next session, at once if none has begun.
     pub(crate) fn end(&self) -> Millis {
         self.end.unwrap_or(Millis::new(i64::MIN))
+    }
+}
+
+pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    if !view.limits.session.is_on() {
+        return Ruling::Pass;
+    }
+    let session = view.state.session();
+    let Some(limit) = view.limits.session.loss_limit.of(session.equity) else { return Ruling::Pass };
+    let result = session.result(view.ledger.shortage());
+    refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
+}
+
+pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    if !view.limits.session.is_on() {
+        return Ruling::Pass;
+    }
+    let session = view.state.session();
+    let target = view.limits.session.profit_target.of(session.equity);
+    refuse_if(target.is_some_and(|target| session.profit >= target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Check;
+    use super::super::testing::Situation;
+    use super::*;
+
+    /// A session that began with 2,000.00 and has earned this; the stake is 10.00.
+    fn ask(check: Check, limits: &SessionLimitSettings, profit: i64, open: i64) -> Ruling {
+        let mut situation = Situation::with(|risk| risk.session = limits.clone());
+        situation.state.session_mut().begin((Money::from_minor(200_000), Money::ZERO), None);
+        situation.state.session_mut().profit = Money::from_minor(profit);
+        situation.ledger.reserve(Money::from_minor(open));
+        situation.ask(check)
+    }
+
+    #[test]
+    fn losses_of_the_session_open_stakes_and_this_stake_stay_within_the_tighter_limit() {
+        let amount = |units| SessionLimitSettings {
+            loss_limit: Decimal::new(units, 2),
+            ..SessionLimitSettings::default()
+        };
+        let both = SessionLimitSettings { loss_limit_percent: 2.0, ..amount(5_000) };
+        for (limits, profit, open, expected) in [
+            (&amount(5_000), -4_000, 0, Ruling::Pass),
+            (&amount(5_000), -4_001, 0, Ruling::Refuse),
+            (&amount(5_000), -2_000, 2_001, Ruling::Refuse),
+            // 2 % of 2,000.00 are 40.00.
+            (&both, -3_000, 0, Ruling::Pass),
+            (&both, -3_001, 0, Ruling::Refuse),
+            (&SessionLimitSettings::default(), -199_000, 0, Ruling::Pass),
+        ] {
+            assert_eq!(
+                ask(check_session_loss_limit, limits, profit, open),
+                expected,
+                "{limits:?} {profit} {open}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_reached_target_of_the_session_refuses() {
+        let limits = SessionLimitSettings {
+            profit_target: Decimal::from(50),
+            profit_target_percent: 1.5,
+            ..SessionLimitSettings::default()
+        };
+        for (profit, expected) in [(2_999, Ruling::Pass), (3_000, Ruling::Refuse)] {
+            assert_eq!(ask(check_session_profit_target, &limits, profit, 0), expected, "{profit}");
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Memory of the rules in addition to ledger and intents.
 
-mod carried;
+pub(super) mod carried;
 
 use super::pauses::{PauseState, RunningPause};
 use super::session_limits::SessionTally;
 use super::venue_refusals::{RefusalPause, VenueRefusals};
 use super::{CooldownScope, Limits};
-use crate::ledger::losses_after;
+use crate::ledger::{is_zero_money, losses_after};
 use crate::{BotId, IntentId, RefusalReason, SymbolId};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub(crate) struct RiskState {
 pub(super) struct BotTally {
     pub(super) trades_today: u32,
     pub(super) day_profit: Money,
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[serde(default, skip_serializing_if = "is_zero_money")]
     pub(super) session_profit: Money,
     pub(super) losses: u32,
 }
@@ -341,11 +341,6 @@ impl RiskState {
             *rested_at = (*rested_at).max(at + span);
         }
     }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_nothing(profit: &Money) -> bool {
-    *profit == Money::ZERO
 }
 
 #[cfg(test)]

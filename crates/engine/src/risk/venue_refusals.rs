@@ -1,6 +1,6 @@
 //! Refusals by the venue: which reasons pause which symbols, and for how long.
 
-use super::RiskSettings;
+use super::{Proposal, RiskSettings, Ruling, View, refuse_if};
 use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
@@ -153,8 +153,14 @@ fn pause_after(refusals: u32, first: Millis) -> Millis {
     Millis::new(pause.min(MAX_PAUSE.max(first).get()))
 }
 
+#[inline]
+pub(super) fn check_refused_by_venue(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
+    refuse_if(proposal.at < view.state.refused_until(view.limits, proposal.symbol))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::testing::Situation;
     use super::*;
 
     const SYMBOL: SymbolId = SymbolId::FIRST;
@@ -219,5 +225,46 @@ mod tests {
         refusals.forget_before(SYMBOL, at(80));
         assert_eq!(refusals.paused_until(SYMBOL, MINUTE), Millis::new(i64::MIN));
         assert_eq!(refusals.paused_until(other(), MINUTE), at(62));
+    }
+
+    /// Asks `wait_ms` after so many refusals in a row, with a first pause of so many seconds.
+    fn ask(reason: RefusalReason, refusals: i64, (first_s, wait_ms): (u32, i64)) -> [Ruling; 2] {
+        let mut situation = Situation::with(|risk| risk.refused_by_venue_pause_s = first_s);
+        let last = situation.proposal.at - Millis::new(wait_ms);
+        for earlier in (0..refusals).rev() {
+            let at = last - Millis::HOUR * earlier;
+            situation.state.record_refusal(reason, Situation::SYMBOL, at, at);
+        }
+        let own = situation.ask(check_refused_by_venue);
+        situation.proposal.symbol = Situation::other_symbol();
+        [own, situation.ask(check_refused_by_venue)]
+    }
+
+    #[test]
+    fn refuses_until_the_pause_ends() {
+        use Ruling::{Pass, Refuse};
+        let inactive = RefusalReason::SymbolInactive;
+        for (reason, refusals, setting, expected) in [
+            (inactive, 1, (60, 59_999), [Refuse, Pass]),
+            (inactive, 1, (60, 60_000), [Pass, Pass]),
+            (inactive, 2, (60, 119_999), [Refuse, Pass]),
+            (inactive, 2, (60, 120_000), [Pass, Pass]),
+            (inactive, 9, (60, 3_599_999), [Refuse, Pass]),
+            (inactive, 9, (60, 3_600_000), [Pass, Pass]),
+            (RefusalReason::TradesPerMinute, 1, (60, 59_999), [Refuse, Refuse]),
+            (inactive, 9, (0, 0), [Pass, Pass]),
+        ] {
+            assert_eq!(ask(reason, refusals, setting), expected, "{reason} {refusals} {setting:?}");
+        }
+    }
+
+    #[test]
+    fn a_resume_ends_the_pauses() {
+        let mut situation = Situation::default();
+        let at = situation.proposal.at;
+        situation.state.record_refusal(RefusalReason::Other, Situation::SYMBOL, at, at);
+        assert_eq!(situation.ask(check_refused_by_venue), Ruling::Refuse);
+        situation.state.resume();
+        assert_eq!(situation.ask(check_refused_by_venue), Ruling::Pass);
     }
 }

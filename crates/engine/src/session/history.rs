@@ -1,4 +1,4 @@
-//! The recent past of a Session, to refold a corrected settlement: checkpoints and entries.
+//! The recent past of a Session, and the correction of a settled result by a refold of it.
 //!
 //! Only live runs, their replays and the fold of a journal keep it. It covers at least [`SPAN`], or
 //! the last [`MAX_SETTLEMENTS`] settlements.
@@ -9,7 +9,10 @@ use crate::intent::Intents;
 use crate::reentry::Reentry;
 use crate::risk::{Limits, OrderTerms, RiskState};
 use crate::stake::Stake;
-use crate::{Action, BotVerdict, Control, Event, EventKind, Header, IntentId, Ledger, SecondTrade, Settled};
+use crate::{
+    Action, BotId, BotVerdict, Control, Edge, Event, EventKind, Header, IntentId, Ledger, SecondTrade,
+    Settled,
+};
 use candlewick_sdk::{Millis, Money, Outcome};
 
 const SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
@@ -23,9 +26,9 @@ pub(super) struct History {
 }
 
 #[derive(Clone)]
-pub(super) struct Segment {
-    pub(super) checkpoint: Checkpoint,
-    pub(super) entries: Vec<Entry>,
+struct Segment {
+    checkpoint: Checkpoint,
+    entries: Vec<Entry>,
     began: Millis,
     settlements: usize,
 }
@@ -40,7 +43,7 @@ pub(super) enum Entry {
 }
 
 #[derive(Clone)]
-pub(super) struct Checkpoint {
+struct Checkpoint {
     bots: Vec<(Stake, BotVerdict, Option<Box<Reentry>>)>,
     shared: SharedVerdicts,
     state: RiskState,
@@ -71,14 +74,10 @@ impl History {
         })
     }
 
-    pub(super) fn has_settlement(&self, intent: IntentId) -> bool {
+    fn has_settlement(&self, intent: IntentId) -> bool {
         let mut entries = self.segments.iter().flat_map(|segment| &segment.entries);
         entries
             .any(|entry| matches!(entry, Entry::Event(event) if settled_intent(&event.kind) == Some(intent)))
-    }
-
-    pub(super) fn segments_mut(&mut self) -> &mut [Segment] {
-        &mut self.segments
     }
 }
 
@@ -183,7 +182,7 @@ impl Session {
         self.history.clone_from(&other.history);
     }
 
-    pub(super) fn checkpoint(&self) -> Checkpoint {
+    fn checkpoint(&self) -> Checkpoint {
         let bots = self.bots.iter();
         Checkpoint {
             bots: bots.map(|bot| (bot.stake.clone(), (*bot.verdict).clone(), bot.reentry.clone())).collect(),
@@ -198,7 +197,7 @@ impl Session {
     }
 
     /// Restores a checkpoint. Strategies, candles, signals from outside and names are unaffected.
-    pub(super) fn return_to(&mut self, checkpoint: &Checkpoint) {
+    fn return_to(&mut self, checkpoint: &Checkpoint) {
         for (bot, (stake, verdict, reentry)) in self.bots.iter_mut().zip(&checkpoint.bots) {
             (bot.stake, *bot.verdict, bot.reentry) = (stake.clone(), verdict.clone(), reentry.clone());
         }
@@ -210,5 +209,72 @@ impl Session {
         self.second_trades.clone_from(&checkpoint.second_trades);
         self.next_release = checkpoint.next_release;
         self.limits = checkpoint.limits.clone();
+    }
+
+    /// Returns whether a result can be corrected: its settlement is recent enough.
+    pub fn can_correct(&self, intent: IntentId) -> bool {
+        self.history.as_ref().is_some_and(|history| history.has_settlement(intent))
+    }
+
+    /// Corrects a result. Opens remain, since they are facts. Ledger, ladders, limits, pauses and
+    /// verdicts become those of a run in which the right result came first. Unknown settlements are
+    /// ignored.
+    pub(super) fn on_correction(
+        &mut self,
+        intent: IntentId,
+        result: (Outcome, Money),
+        at: Millis,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(mut history) = self.history.take() else { return };
+        if let Some(first) = history.replace(intent, result) {
+            let edges: Vec<Edge> = self.verdicts().map(crate::BotVerdict::edge).collect();
+            self.refold(&mut history, first);
+            if self.ledger.is_day_over(at) {
+                self.begin_day(at);
+            }
+            self.release(at);
+            for (place, before) in edges.into_iter().enumerate() {
+                let verdict = &self.bots[place].verdict;
+                if let (true, Some(bot)) = (verdict.edge() != before, BotId::new(place)) {
+                    actions.push(Action::Verdict(verdict.judgement(bot, at)));
+                }
+            }
+        }
+        self.history = Some(history);
+    }
+
+    fn refold(&mut self, history: &mut History, first: usize) {
+        let (limits, prepared) = (self.limits.clone(), self.prepared.take());
+        let (wallet, skew) = (self.ledger.wallet(), self.state.skew());
+        for (place, segment) in history.segments.iter_mut().enumerate().skip(first) {
+            if place == first {
+                self.return_to(&segment.checkpoint);
+            } else {
+                segment.checkpoint = self.checkpoint();
+            }
+            for entry in &segment.entries {
+                self.refold_entry(entry);
+            }
+        }
+        (self.limits, self.prepared) = (limits, prepared);
+        if let Some(amount) = wallet {
+            self.ledger.record_wallet(amount);
+        }
+        self.state.record_skew(skew);
+    }
+
+    fn refold_entry(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Run(header) => self.resume_run(header),
+            Entry::Event(event) => self.recall_event(event),
+            Entry::Open(terms) => self.recall_open(terms),
+            Entry::Day(start) => self.recall_day(*start),
+            Entry::Reload(event, limits) => {
+                debug_assert_eq!(event.kind, EventKind::Control { control: Control::Reload });
+                self.recall_event(event);
+                self.limits = (**limits).clone();
+            }
+        }
     }
 }

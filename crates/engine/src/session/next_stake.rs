@@ -1,10 +1,10 @@
-//! Next stake of a bot. The settings may cap one above its bounds, or let it restart the ladder.
+//! Next stake of a bot, within its bounds or as a payout probe.
 
 use super::Session;
-use crate::BotId;
 use crate::bot::Bot;
 use crate::risk::Probe;
 use crate::stake::Purse;
+use crate::{BotId, IntentId, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl Session {
@@ -66,5 +66,19 @@ impl Session {
         let first = || self.limits.step_down(bot.stake.first(self.purse()));
         let stake = if bot.restarts_ladder() { first() } else { stake };
         if self.limits.caps_stakes() { stake.min(most) } else { stake }
+    }
+
+    /// Counts a payout probe. It moves no ladder if the ladder would have staked more.
+    #[cold]
+    pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
+        self.state.begin_probe(symbol, id);
+        let purse = self.purse();
+        let Some(own) = self.bots.get_mut(bot.index()) else { return };
+        // As it would have been staked: rounded down to the step.
+        if self.limits.step_down(own.stake.next(purse)) > stake {
+            own.stake.leave_apart(id);
+        } else {
+            self.place_ladder(bot);
+        }
     }
 }

@@ -1,9 +1,13 @@
-//! Rules that currently stop bots from opening trades, by the same checks as for a signal.
+//! Rules, pauses and stakes that currently stop bots from trading, and the levels of ladders.
 
 use super::Session;
-use crate::risk::{self, LimitUse, Probe, Proposal, Refusal, figures, limit_use, limit_use_of, refusals};
+use crate::bot::Bot;
+use crate::risk::{
+    self, LimitUse, PauseScope, Probe, Proposal, Refusal, RefusalPause, RunningPause, figures, limit_use,
+    limit_use_of, refusals,
+};
 use crate::{BotId, Origin, Rule};
-use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Reason};
+use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Payout, Reason, Symbol};
 use chrono::DateTime;
 use std::collections::BTreeMap;
 
@@ -130,6 +134,93 @@ impl Session {
         };
         groups.into_iter().map(obstacle).collect()
     }
+
+    /// Returns the pauses running at `now`, with the paused symbol or bot.
+    ///
+    /// `None` means all bots.
+    pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
+        let whose = |running: &RunningPause| match running.pause.scope {
+            PauseScope::All => None,
+            PauseScope::Symbol => self.symbols().get(running.of).map(ToString::to_string),
+            PauseScope::Bot => self.bots().get(running.of).cloned(),
+        };
+        let running = self.state.running_pauses(now).into_iter();
+        running.map(|running| (running, whose(&running))).collect()
+    }
+
+    /// Returns bot name and gate state of each bot that has a gate.
+    pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
+        self.names.iter().zip(&self.bots).filter_map(|(name, bot)| Some((name.clone(), bot.gate()?.now)))
+    }
+
+    /// Returns the last known payout of a bot's symbol, however old.
+    pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
+        let bot = self.bots.get(bot.index())?;
+        self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
+    }
+
+    /// Returns the refusal pauses in force at `now` with their symbols, `None` for all.
+    pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
+        let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
+        let running = self.state.refusal_pauses(&self.limits, now).into_iter();
+        running.map(|pause| (pause, symbol(&pause))).collect()
+    }
+
+    /// Returns whether the ladder is given up unless the next candle has a trade.
+    ///
+    /// Only for a ladder above its first level. The stake after it is smaller.
+    pub fn gives_up_ladder(&self, bot: BotId) -> bool {
+        self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
+    }
+
+    /// Returns the current level of each ladder that grows after losses, in bot order.
+    pub fn ladders(&self, now: Millis) -> Vec<LadderStanding> {
+        let standing = |(place, bot): (usize, &Bot)| {
+            let (level, levels) = bot.stake.level_of()?;
+            let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
+            let level = if restarts { 1 } else { level };
+            let stake = self.stake(bot, Probe::NotNeeded, now);
+            Some(LadderStanding { bot: BotId::new(place)?, stake, level, levels })
+        };
+        self.bots.iter().enumerate().filter_map(standing).collect()
+    }
+
+    /// Returns the stakes that remain refused until something is changed, in bot order.
+    pub fn stake_troubles(&self, now: Millis) -> Vec<StakeTrouble> {
+        let trouble = |(place, bot): (usize, &Bot)| {
+            let id = BotId::new(place)?;
+            let stake = self.stake(bot, Probe::NotNeeded, now);
+            let (bound, figure) = self.broken_bound(id, stake)?;
+            Some(StakeTrouble { bot: id, stake, bound, figure })
+        };
+        self.bots.iter().enumerate().filter_map(trouble).collect()
+    }
+
+    fn broken_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
+        let Self { limits, ledger, intents, .. } = self;
+        // The end of an open trade may change the bot's stake, and every balance.
+        if intents.trades_of(id) > 0 {
+            return None;
+        }
+        let (free, equity) = (ledger.free(), ledger.equity());
+        let is_settled = intents.trades() == 0;
+        let least = limits.minimum_stake();
+        if stake < least {
+            return is_settled.then_some((StakeBound::MinStake, least));
+        }
+        let own = self.names.get(id.index()).and_then(|name| limits.daily_loss_of(name, equity));
+        let bounds = [
+            (StakeBound::MaxStake, limits.largest_stake(), true),
+            (StakeBound::MaxStakePercent, limits.share_of(free), is_settled),
+            (StakeBound::DailyLossLimit, limits.daily_loss_limit.of(equity), is_settled),
+            (StakeBound::BotDailyLossLimit, own, is_settled),
+            (StakeBound::FreeBalance, Some(free), is_settled),
+        ];
+        let broken = |(bound, most, is_certain): (StakeBound, Option<Money>, bool)| {
+            most.filter(|most| is_certain && stake > *most).map(|most| (bound, most))
+        };
+        bounds.into_iter().find_map(broken)
+    }
 }
 
 impl Refusal {
@@ -173,4 +264,47 @@ fn time_of(at: Millis, now: Millis) -> String {
         (false, _) => "%Y-%m-%d %H:%M UTC",
     };
     time.format(pattern).to_string()
+}
+
+/// The current level of a bot's ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LadderStanding {
+    /// Bot of the ladder.
+    pub bot: BotId,
+    /// Next stake after the trades that have ended.
+    pub stake: Money,
+    /// 1-based level of that stake.
+    pub level: u32,
+    /// Number of levels.
+    pub levels: u32,
+}
+
+/// A next stake out of bounds that open trades of the bot cannot change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StakeTrouble {
+    /// Bot of the stake.
+    pub bot: BotId,
+    /// Next stake.
+    pub stake: Money,
+    /// Violated bound.
+    pub bound: StakeBound,
+    /// Value of the bound.
+    pub figure: Money,
+}
+
+/// A bound of stakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StakeBound {
+    /// `risk.min_stake`, rounded up to a multiple of `risk.stake_step`.
+    MinStake,
+    /// `risk.max_stake`.
+    MaxStake,
+    /// `risk.max_stake_percent` of the free balance.
+    MaxStakePercent,
+    /// `risk.daily_loss_limit` of a day without losses, or its share of the equity.
+    DailyLossLimit,
+    /// The bot's own daily loss limit, likewise.
+    BotDailyLossLimit,
+    /// The free balance.
+    FreeBalance,
 }

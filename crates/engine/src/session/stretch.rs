@@ -1,8 +1,165 @@
-//! Batch handling of candles.
+//! Stored candles of a backtest, the position of each bot in them, and their handling in batches.
 
-use super::{Moment, Session, StoredCandles};
-use crate::{Action, BotId, Origin};
-use candlewick_sdk::Millis;
+use super::tournament::Tournament;
+use super::{Moment, Session};
+use crate::bot::Bot;
+use crate::{Action, BotId, Origin, SeriesId, SymbolId};
+use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, closing_before};
+
+/// Maximum number of candles for a bot before the next bot's turn. Few enough that all bots of a
+/// series find them in a cache, and many compared with the candles at the start of a block, which
+/// are not prefetched.
+const BLOCK: usize = 1_024;
+
+/// Maximum number of answers of a bot that sees only candles, before the next bot's turn. Enough to
+/// make switching cheap, and few enough that the answers of many bots stay in a cache.
+const ANSWERS: usize = 8;
+
+/// The candles of a Session's series, and the position of each bot in them.
+///
+/// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol, and
+/// settlements of its own trades if it wants these. A bot without pending settlements, on a symbol
+/// without prices, can therefore see candles ahead of the other bots: up to its first answer, or to
+/// several answers if it wants no settlements. Its answers are decided once all other bots have
+/// reached that time.
+pub struct StoredCandles<'a> {
+    series: Vec<&'a [Candle]>,
+    /// In the order of decisions at one time: by series, then by bot.
+    readers: Vec<Reader>,
+    turns: Tournament,
+    shown: u64,
+}
+
+struct Reader {
+    bot: BotId,
+    series: SeriesId,
+    length: Millis,
+    shown: usize,
+    answers: CandleAnswers,
+    decided: usize,
+    most_answers: usize,
+    /// Whether all events before a candle's close must be handled before the candle is shown.
+    waits_for_events: bool,
+    is_first: bool,
+}
+
+impl<'a> StoredCandles<'a> {
+    /// Builds the input from the candles of each series, each sorted by time.
+    ///
+    /// They are in the order of [`Session::series`]. Symbols in `priced` have prices between
+    /// candles, so their bots never see a candle before all earlier prices.
+    pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
+        let mut readers = Vec::with_capacity(session.bots.len());
+        for id in session.series_order() {
+            let length = session.series[id.index()].interval.length();
+            for (place, bot) in session.listeners[id.index()].iter().enumerate() {
+                let own = &session.bots[bot.index()];
+                let waits_for_events = priced.contains(&own.symbol);
+                let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
+                let most_answers = if sees_candles_only { ANSWERS } else { 1 };
+                readers.push(Reader {
+                    bot: *bot,
+                    series: id,
+                    length,
+                    shown: 0,
+                    answers: CandleAnswers::with_capacity(most_answers),
+                    decided: 0,
+                    most_answers,
+                    waits_for_events,
+                    is_first: place == 0,
+                });
+            }
+        }
+        let turns = Tournament::of(readers.iter().map(|reader| reader.next_close(&series)));
+        Self { series, readers, turns, shown: 0 }
+    }
+
+    /// Returns the number of candles of all series.
+    pub fn total(&self) -> u64 {
+        self.series.iter().map(|candles| candles.len() as u64).sum()
+    }
+
+    /// Returns how many of them the first bot of each series has seen.
+    pub const fn shown(&self) -> u64 {
+        self.shown
+    }
+
+    /// Advances the current reader to its next answer. Without one, its bot is shown further
+    /// candles: up to its maximum of answers or the end of a block, and before `until` if it must
+    /// wait for events.
+    #[inline]
+    fn go_on(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
+        let reader = &mut self.readers[place];
+        reader.decided += 1;
+        if reader.answer().is_none() {
+            self.shown += reader.show(bot, self.series[reader.series.index()], until);
+        }
+        let turn = reader.turn(&self.series);
+        self.turns.change_first(turn);
+    }
+
+    fn first_close_from(&self, from: Millis) -> Option<Millis> {
+        let firsts = self.readers.iter().filter(|reader| reader.is_first);
+        firsts.filter_map(|reader| reader.first_close_from(self.series[reader.series.index()], from)).min()
+    }
+
+    #[inline]
+    fn end_turn(&mut self, place: usize) {
+        let reader = &mut self.readers[place];
+        reader.decided += 1;
+        let turn = reader.turn(&self.series);
+        self.turns.change_first(turn);
+    }
+}
+
+impl Reader {
+    #[inline]
+    fn answer(&self) -> Option<&Signal> {
+        self.answers.get(self.decided).map(|answer| &answer.signal)
+    }
+
+    fn show(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
+        self.answers.clear();
+        self.decided = 0;
+        let before = self.shown;
+        let end = candles.len().min((before | (BLOCK - 1)) + 1);
+        let mut rest = candles.get(before..end).unwrap_or_default();
+        if let Some(until) = until {
+            rest = &rest[..closing_before(rest, self.length, until)];
+        }
+        while !rest.is_empty() && self.answers.len() < self.most_answers {
+            let shown = bot.on_candles_ahead(rest, self.most_answers, &mut self.answers);
+            self.shown += shown;
+            rest = &rest[shown..];
+        }
+        if self.is_first { (self.shown - before) as u64 } else { 0 }
+    }
+
+    #[inline]
+    fn turn(&self, series: &[&[Candle]]) -> Millis {
+        let answer = self.answers.get(self.decided);
+        answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
+    }
+
+    /// Returns the first close at `from` or later. An exponential search from the current position
+    /// stays in a cache, while a binary search over all candles does not.
+    fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
+        let closes_before = |candle: &Candle| candle.time() + self.length < from;
+        let (mut start, mut step) = (self.shown.min(candles.len()), 1);
+        while start > 0 && !closes_before(&candles[start - 1]) {
+            start = start.saturating_sub(step);
+            step *= 2;
+        }
+        let place = start + closing_before(&candles[start..], self.length, from);
+        Some(candles.get(place)?.time() + self.length)
+    }
+
+    #[inline]
+    fn next_close(&self, series: &[&[Candle]]) -> Millis {
+        let candles = series.get(self.series.index()).copied().unwrap_or_default();
+        candles.get(self.shown).map_or(Millis::MAX, |candle| candle.time() + self.length)
+    }
+}
 
 /// Number of actions after which a batch ends, so that they are executed while still in a cache.
 const MAX_ACTIONS: usize = 16;
@@ -35,11 +192,11 @@ impl Session {
         actions: &mut Vec<Action>,
     ) -> StretchEnd {
         loop {
-            let (place, at) = candles.next_turn();
+            let (place, at) = candles.turns.first();
             if at >= until {
                 break;
             }
-            let reader = candles.reader(place);
+            let reader = &candles.readers[place];
             let bot = reader.bot;
             let mut is_end = false;
             if let Some(signal) = reader.answer() {
@@ -48,7 +205,7 @@ impl Session {
                 let is_approved = self.decide(bot, signal, moment, actions);
                 is_end = is_approved || actions.len() >= MAX_ACTIONS;
             }
-            let waits = candles.waits_for_events(place) || self.waits_for_settlement(bot);
+            let waits = candles.readers[place].waits_for_events || self.waits_for_settlement(bot);
             if is_end && waits {
                 candles.end_turn(place);
             } else {

@@ -5,11 +5,7 @@
 //! path is a pure function of seed and number, so that any part of them can run anywhere.
 
 mod candles;
-mod path;
 mod run;
-mod trades;
 
 pub use candles::{ResampledCandles, UnalikeCandles};
-pub use path::PathRow;
-pub use run::{MonteCarlo, PathWatcher};
-pub use trades::{ObservedTrade, observed_trades};
+pub use run::{MonteCarlo, ObservedTrade, PathRow, PathWatcher, observed_trades};

@@ -1,7 +1,7 @@
 //! Runs the trials of a sweep in parallel; the result does not depend on their order.
 
-use super::progress::{ProgressTracker, Watcher, lock};
 use super::search::plan;
+use super::trial_row::{ProgressTracker, Watcher, lock};
 use super::{
     Candidate, Halving, Objective, Outcome, Record, Round, Rounds, SearchSettings, Shard, Space,
     TrialJournal, TrialRow, TrialRunner, ranked,

@@ -1,8 +1,12 @@
-//! One trial of a sweep, and the ranking of trials.
+//! Trials of a sweep: their rows, ranking, corrected p-values, and the progress over them.
 
 use super::objective::best_first;
-use super::{Candidate, Figures, Outcome};
+use super::{Candidate, Figures, Outcome, TrialJournal};
+use crate::SearchError;
+use candlewick_statistics::benjamini_hochberg;
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRow {
@@ -33,7 +37,105 @@ pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
     ranked
 }
 
-pub(super) fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
+fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
     let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
     order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
+}
+
+/// Returns the Benjamini-Hochberg p-value of each row, over all rows that have one.
+///
+/// All of them were tested, whether they qualify or not. If the sets with at most `q` are taken for
+/// edges, the average share of false ones is at most `q`. This holds for similar sets, but does not
+/// correct for overlapping trades.
+pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
+    let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
+    let tested: Vec<f64> = own.iter().flatten().copied().collect();
+    // A p-value is a probability, so none is refused.
+    let mut corrected = benjamini_hochberg(&tested).unwrap_or_default().into_iter();
+    own.iter().map(|p_value| p_value.and_then(|_| corrected.next())).collect()
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct SweepProgress<'a> {
+    /// Completed work, in thousandths of a trial over all candles.
+    pub done: u64,
+    pub total: u64,
+    pub best: Option<&'a TrialRow>,
+}
+
+/// Callback after every trial.
+///
+/// [`ControlFlow::Break`] ends the sweep once the trials in flight are done.
+pub type Watcher<'a> = dyn FnMut(&SweepProgress<'_>) -> ControlFlow<()> + Send + 'a;
+
+pub(super) struct ProgressTracker<'a, 'w> {
+    pub(super) journal: &'a mut TrialJournal,
+    watcher: &'a mut Watcher<'w>,
+    best: Option<TrialRow>,
+    done: u64,
+    pub(super) total: u64,
+    pub(super) is_stopped: bool,
+}
+
+impl<'a, 'w> ProgressTracker<'a, 'w> {
+    pub(super) const fn new(journal: &'a mut TrialJournal, watcher: &'a mut Watcher<'w>) -> Self {
+        Self { journal, watcher, best: None, done: 0, total: 0, is_stopped: false }
+    }
+
+    pub(super) fn record(&mut self, line: &[u8], row: &TrialRow, work: u64) -> Result<(), SearchError> {
+        self.journal.append(line)?;
+        self.count(row, work);
+        let progress = SweepProgress { done: self.done, total: self.total, best: self.best.as_ref() };
+        self.is_stopped |= (self.watcher)(&progress).is_break();
+        Ok(())
+    }
+
+    pub(super) fn count(&mut self, row: &TrialRow, work: u64) {
+        self.done += work;
+        let is_better = match &self.best {
+            None => row.score.is_some(),
+            Some(best) => better_first(row, best) == Ordering::Less,
+        };
+        if is_better {
+            self.best = Some(row.clone());
+        }
+    }
+}
+
+/// Ignores poisoning: a thread that panicked with the lock already ended the sweep.
+pub(super) fn lock<T>(tracker: &Mutex<T>) -> MutexGuard<'_, T> {
+    tracker.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row((trial, p_value): (u64, Option<f64>)) -> TrialRow {
+        let figures: Figures = serde_json::from_value(serde_json::json!({
+            "trades": 0, "won": 0, "lost": 0, "draw": 0, "cancelled": 0, "unsettled": 0, "refused": 0,
+            "win_rate": null, "break_even": null, "edge_lower": null, "p_value": p_value, "pnl": 0.0,
+            "expectancy": null, "sharpe": null, "max_drawdown": 0.0, "max_drawdown_percent": 0.0,
+            "longest_losing_streak": 0
+        }))
+        .unwrap();
+        let outcome = Outcome::Figures(Box::new(figures));
+        TrialRow { trial, candidate: [].into(), rung: 0, share: 1.0, outcome, score: None }
+    }
+
+    #[test]
+    fn every_set_that_was_tested_counts_for_the_correction() {
+        let p_values = [Some(0.01), None, Some(0.5), Some(0.02), Some(0.04)];
+        let rows: Vec<TrialRow> = (0..).zip(p_values).map(row).collect();
+        // 0.01 4/1, 0.02 4/2, 0.04 4/3, 0.5 4/4, none above those after it.
+        let expected = [Some(0.04), None, Some(0.5), Some(0.04), Some(0.04 * 4.0 / 3.0)];
+        for (found, expected) in corrected_p_values(&rows).into_iter().zip(expected) {
+            match (found, expected) {
+                (Some(found), Some(expected)) => {
+                    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+                }
+                _ => assert_eq!(found, expected),
+            }
+        }
+    }
 }

@@ -6,11 +6,9 @@
 //! first test decision. [`joined`] combines all tests.
 
 mod course;
-mod neighbours;
 mod step;
 mod window;
 
 pub use course::Course;
-pub use neighbours::Robustness;
-pub use step::{Chosen, WalkForward, WindowEnd, WindowResult, joined};
+pub use step::{Chosen, Robustness, WalkForward, WindowEnd, WindowResult, joined};
 pub use window::{Scheme, Window, WindowSettings};

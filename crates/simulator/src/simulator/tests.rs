@@ -307,3 +307,20 @@ fn a_venue_that_cannot_be_is_refused() {
         "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail"
     );
 }
+
+#[test]
+fn a_stake_is_promised_then_taken_then_settled() {
+    let money = Money::from_minor;
+    let mut wallet = Wallet::new(money(1_000));
+    let mut check = |step: &dyn Fn(&mut Wallet), expected: [i64; 3]| {
+        step(&mut wallet);
+        assert_eq!([wallet.balance(), wallet.free(), wallet.staked()], expected.map(money));
+    };
+    check(&|wallet| wallet.promise(money(300)), [1_000, 700, 0]);
+    check(&|wallet| wallet.promise(money(200)), [1_000, 500, 0]);
+    check(&|wallet| wallet.take(money(300)), [700, 500, 300]);
+    check(&|wallet| wallet.settle(money(300), money(240)), [1_240, 1_040, 0]);
+    check(&|wallet| wallet.take(money(200)), [1_040, 1_040, 200]);
+    check(&|wallet| wallet.settle(money(200), money(-200)), [1_040, 1_040, 0]);
+    check(&|wallet| wallet.pass(money(-40)), [1_000, 1_000, 0]);
+}

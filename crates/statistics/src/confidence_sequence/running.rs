@@ -1,6 +1,6 @@
 //! Running lower bound of the win rate, updated with each trade.
 
-use super::capital::{BETS, Capitals, RISK};
+use super::{BETS, Capitals, RISK};
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};

@@ -1,7 +1,9 @@
-//! Sharpe ratio: mean of daily returns divided by their deviation.
+//! Sharpe and Sortino ratios, and the probability that a Sharpe ratio is not luck.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
+use statrs::consts::EULER_MASCHERONI;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Returns the annualized Sharpe ratio of daily returns, `None` if all days are equal.
 ///
@@ -28,6 +30,115 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
+/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
+///
+/// `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`, with the squared losses averaged over
+/// *all* days.
+///
+/// Source: F. A. Sortino and L. N. Price, *Performance Measurement in a Downside Risk Framework*,
+/// Journal of Investing 3 (1994).
+pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
+    check_numbers("daily returns", daily_returns, 2)?;
+    let count = daily_returns.len() as f64;
+    let mean = daily_returns.iter().sum::<f64>() / count;
+    let losses: f64 = daily_returns.iter().map(|daily| daily.min(0.0).powi(2)).sum();
+    Ok((losses > 0.0).then(|| mean / (losses / count).sqrt() * days_per_year.sqrt()))
+}
+
+/// Inputs of the probabilistic Sharpe ratio, per period (a day), not per year.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SharpeSample {
+    pub sharpe: f64,
+    pub periods: f64,
+    /// Skewness of the returns, 0 for normal ones.
+    pub skewness: f64,
+    /// Kurtosis of the returns, 3 for normal ones.
+    pub kurtosis: f64,
+}
+
+impl SharpeSample {
+    /// Builds a sample from returns per period, `None` if all returns are equal.
+    ///
+    /// Skewness `m3 / m2^1.5` and kurtosis `m4 / m2^2` by central moments, as `skew` and
+    /// `kurtosis(fisher=False)` of `scipy.stats`.
+    pub fn from_returns(returns: &[f64]) -> Result<Option<Self>, StatisticsError> {
+        check_numbers("returns", returns, 2)?;
+        let (mean, deviation) = mean_and_deviation(returns);
+        if deviation == 0.0 {
+            return Ok(None);
+        }
+        let periods = returns.len() as f64;
+        let moment = |power| returns.iter().map(|r| (r - mean).powi(power)).sum::<f64>() / periods;
+        let variance = moment(2);
+        Ok(Some(Self {
+            sharpe: mean / deviation,
+            periods,
+            skewness: moment(3) / variance.powf(1.5),
+            kurtosis: moment(4) / variance.powi(2),
+        }))
+    }
+
+    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the deviation of the ratio times `sqrt(n - 1)`.
+    fn spread(self) -> f64 {
+        let square =
+            (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
+        square.max(0.0).sqrt()
+    }
+}
+
+/// Returns the probabilistic Sharpe ratio.
+///
+/// It is the probability that the true ratio is above `benchmark`, both per period: `Phi((S - S*)
+/// sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`. It is asymptotic and assumes independent
+/// periods.
+///
+/// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier*, Journal of
+/// Risk 15 (2012).
+pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
+    let SharpeSample { sharpe, periods, skewness, kurtosis } = sample;
+    check_numbers("Sharpe sample", &[sharpe, periods, skewness, kurtosis, benchmark], 5)?;
+    if periods < 2.0 {
+        return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
+    }
+    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.spread();
+    // No spread at all: the ratio is what it is.
+    Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
+}
+
+/// Returns the deflated Sharpe ratio.
+///
+/// It is the probability that the true ratio of the *best of `trials` variants* is above 0, that
+/// is, [`probabilistic_sharpe`] against the mean ratio of the best of as many worthless variants,
+/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and
+/// the variance `V` of the ratios of all trials, per period.
+///
+/// `trials` is the number of *independent* variants; similar variants count for fewer.
+///
+/// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio*, Journal of Portfolio
+/// Management 40 (2014).
+pub fn deflated_sharpe(
+    sample: SharpeSample,
+    trials: u64,
+    variance_of_trials: f64,
+) -> Result<f64, StatisticsError> {
+    if !(variance_of_trials >= 0.0 && variance_of_trials.is_finite()) {
+        return Err(StatisticsError::NotANumberFor { what: "variance of trials", value: variance_of_trials });
+    }
+    let benchmark = match trials {
+        0 => return Err(StatisticsError::TooFew { what: "trials", found: 0, needed: 1 }),
+        // The best of one is that one: nothing to deflate.
+        1 => 0.0,
+        _ => {
+            let (n, normal) = (trials as f64, Normal::standard());
+            let first = normal.inverse_cdf(1.0 - 1.0 / n);
+            let second = normal.inverse_cdf(1.0 - 1.0 / (n * std::f64::consts::E));
+            let expected = (1.0 - EULER_MASCHERONI) * first + EULER_MASCHERONI * second;
+            variance_of_trials.sqrt() * expected
+        }
+    };
+    probabilistic_sharpe(sample, benchmark)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +149,90 @@ mod tests {
         assert!((sharpe(&[0.0, 2.0], 8.0).unwrap().unwrap() - 2.0).abs() < 1e-15);
         assert_eq!(sharpe(&[0.1; 7], 252.0), Ok(None));
         assert!(sharpe(&[0.1], 252.0).is_err() && sharpe(&[0.1, f64::NAN], 252.0).is_err());
+    }
+
+    #[test]
+    fn only_losses_deviate() {
+        // Mean 0.5; losses 1 over four days: deviation 0.5.
+        assert_eq!(sortino(&[1.0, -1.0, 2.0, 0.0], 4.0), Ok(Some(2.0)));
+        assert_eq!(sortino(&[1.0, 0.0], 4.0), Ok(None));
+        assert!(sortino(&[1.0], 4.0).is_err() && sortino(&[1.0, f64::NAN], 4.0).is_err());
+    }
+
+    #[test]
+    fn a_ratio_at_the_benchmark_is_even_odds_and_far_above_it_is_sure() {
+        // Normal returns, 101 periods: the deviation is sqrt(1 + S^2 / 2) / 10. Phi(1.959964) = 0.975.
+        let normal = SharpeSample { sharpe: 0.0, periods: 101.0, skewness: 0.0, kurtosis: 3.0 };
+        for (benchmark, expected) in [(0.0, 0.5), (-0.195_996_4, 0.975), (0.195_996_4, 0.025)] {
+            let found = probabilistic_sharpe(normal, benchmark).unwrap();
+            assert!((found - expected).abs() < 1e-7, "{benchmark}: {found}");
+        }
+    }
+
+    #[test]
+    fn samples_without_meaning_are_refused() {
+        let sample = SharpeSample { sharpe: 0.1, periods: 30.0, skewness: 0.0, kurtosis: 3.0 };
+        assert_eq!(SharpeSample::from_returns(&[1.0; 5]), Ok(None));
+        assert!(SharpeSample::from_returns(&[1.0]).is_err());
+        assert!(probabilistic_sharpe(SharpeSample { periods: 1.0, ..sample }, 0.0).is_err());
+        assert!(probabilistic_sharpe(sample, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn a_sample_of_four_returns_is_counted_by_hand() {
+        // Mean 1; around it -1, -1, -1, 3: moments 12 / 4, 24 / 4, 84 / 4, and a deviation of sqrt(12 / 3).
+        let found = SharpeSample::from_returns(&[0.0, 0.0, 0.0, 4.0]).unwrap().unwrap();
+        for (found, expected) in [
+            (found.sharpe, 0.5),
+            (found.periods, 4.0),
+            (found.skewness, 6.0 / 27.0_f64.sqrt()),
+            (found.kurtosis, 21.0 / 9.0),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn two_periods_are_enough() {
+        let sample = SharpeSample { sharpe: 0.5, periods: 2.0, skewness: 0.0, kurtosis: 3.0 };
+        // Against itself: even odds.
+        assert_eq!(probabilistic_sharpe(sample, 0.5), Ok(0.5));
+    }
+
+    /// The example of the paper: 2.5 a year over 1250 days, 250 to the year, skewness -3, kurtosis 10.
+    fn published() -> SharpeSample {
+        SharpeSample { sharpe: 2.5 / 250.0_f64.sqrt(), periods: 1_250.0, skewness: -3.0, kurtosis: 10.0 }
+    }
+
+    #[test]
+    fn the_published_example_is_deflated_as_published() {
+        // Bailey and Lopez de Prado (2014): 100 trials of variance 1/2 a year, DSR = 0.9004.
+        let found = deflated_sharpe(published(), 100, 0.5 / 250.0).unwrap();
+        assert!((found - 0.9004).abs() < 5e-5, "{found}");
+        // With 46 trials 0.9505; and with 88 of normal returns 0.9505 as well.
+        let fewer = deflated_sharpe(published(), 46, 0.5 / 250.0).unwrap();
+        assert!((fewer - 0.9505).abs() < 5e-5, "{fewer}");
+        let normal = SharpeSample { skewness: 0.0, kurtosis: 3.0, ..published() };
+        let found = deflated_sharpe(normal, 88, 0.5 / 250.0).unwrap();
+        assert!((found - 0.9505).abs() < 5e-5, "{found}");
+    }
+
+    #[test]
+    fn one_trial_is_not_deflated_and_trials_without_meaning_are_refused() {
+        assert_eq!(deflated_sharpe(published(), 1, 0.1), probabilistic_sharpe(published(), 0.0));
+        assert!(deflated_sharpe(published(), 0, 0.1).is_err());
+    }
+
+    #[test]
+    fn a_variance_without_bounds_is_refused() {
+        // Also where nothing is deflated by it: one trial.
+        for (trials, variance) in
+            [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, -0.1].map(|one| [(9, one), (1, one)]).concat()
+        {
+            let found = deflated_sharpe(published(), trials, variance);
+            let is_named =
+                matches!(found, Err(StatisticsError::NotANumberFor { what: "variance of trials", .. }));
+            assert!(is_named, "{trials} {variance}: {found:?}");
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! Longest streaks of wins and losses, and the probability of a streak.
+//! Streaks of wins and losses, and the runs test of their order.
 
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, TradeOutcome};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,10 +82,55 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
     Ok(complete[trades])
 }
 
+/// Minimum number of wins and of losses for the normal approximation.
+///
+/// Source: Siegel, *Nonparametric Statistics*, 1956, ch. 4.
+const FEWEST_OF_EACH: u64 = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunsTest {
+    pub runs: u64,
+    pub expected: f64,
+    /// Two-sided probability of a number of runs at least as far from the expected one.
+    ///
+    /// Assumes random order.
+    pub p_value: f64,
+}
+
+/// Runs the Wald-Wolfowitz test over several sequences together.
+///
+/// It uses the normal approximation. `true` is a win. It is valid for any win rate if the trades of
+/// a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
+///
+/// Source: *Annals of Mathematical Statistics* 11, 1940.
+pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
+    let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
+    let [mut all_won, mut all_lost] = [0, 0];
+    for sequence in sequences.into_iter().filter(|sequence| !sequence.is_empty()) {
+        let won = sequence.iter().filter(|is_won| **is_won).count() as u64;
+        let lost = sequence.len() as u64 - won;
+        (all_won, all_lost) = (all_won + won, all_lost + lost);
+        runs += 1 + sequence.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64;
+        let (count, pairs) = (sequence.len() as f64, 2.0 * won as f64 * lost as f64);
+        expected += 1.0 + pairs / count;
+        if sequence.len() > 1 {
+            variance += pairs * (pairs - count) / (count * count * (count - 1.0));
+        }
+    }
+    if all_won.min(all_lost) < FEWEST_OF_EACH || variance <= 0.0 {
+        return None;
+    }
+    // A number of runs is whole: half of one is no difference.
+    let distance = ((runs as f64 - expected).abs() - 0.5).max(0.0) / variance.sqrt();
+    let p_value = 2.0 * (1.0 - Normal::standard().cdf(distance));
+    Some(RunsTest { runs, expected, p_value: p_value.min(1.0) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reference::{assert_close, rows};
+    use crate::simulation::Dice;
     use TradeOutcome::{Cancelled, Draw, Lost, Won};
 
     #[test]
@@ -121,5 +167,89 @@ mod tests {
     fn as_many_trades_as_said_are_taken() {
         assert_eq!(streak_probability(0, 10_000_000, 0.5), Ok(1.0));
         assert!(streak_probability(0, 10_000_001, 0.5).is_err());
+    }
+
+    /// Trades that repeat the last outcome with probability `again`, else are won with probability `chance`.
+    fn path(seed: u64, trades: usize, chance: f64, again: f64) -> Vec<bool> {
+        let mut dice = Dice::new(17, seed);
+        let mut last = dice.happens(chance);
+        let next = |_| {
+            if !dice.happens(again) {
+                last = dice.happens(chance);
+            }
+            last
+        };
+        (0..trades).map(next).collect()
+    }
+
+    #[test]
+    fn mean_and_variance_are_those_of_all_orders() {
+        // Three wins and two losses in each of their ten orders, counted by hand: runs of 2, 3, 4, 5 in 2, 3, 4, 1 of them.
+        let (mut sum, mut squares, mut orders) = (0.0, 0.0, 0.0);
+        for bits in 0_u32..32 {
+            if bits.count_ones() == 3 {
+                let order: Vec<bool> = (0..5).map(|place| bits >> place & 1 == 1).collect();
+                let runs = 1.0 + order.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
+                (sum, squares, orders) = (sum + runs, squares + runs * runs, orders + 1.0);
+            }
+        }
+        let (mean, variance) = (sum / orders, squares / orders - (sum / orders) * (sum / orders));
+        let (count, pairs) = (5.0, 12.0);
+        assert!((mean - (1.0 + pairs / count)).abs() < 1e-12);
+        assert!((variance - pairs * (pairs - count) / (count * count * (count - 1.0))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_random_order_is_accused_as_often_as_it_says_and_regimes_are_found() {
+        let accused = |trades: usize, chance: f64, again: f64| {
+            let is_accused = |seed: &u64| {
+                let path = path(*seed, trades, chance, again);
+                // Of three symbols.
+                runs_test(path.chunks(trades / 3)).is_some_and(|test| test.p_value <= 0.01)
+            };
+            (0..3_000).filter(is_accused).count() as f64 / 3_000.0
+        };
+        for (trades, chance) in [(150, 0.5), (600, 0.55), (600, 0.7)] {
+            let rate = accused(trades, chance, 0.0);
+            assert!((0.003..=0.016).contains(&rate), "{trades} {chance}: {rate}");
+        }
+        assert!(accused(600, 0.55, 0.3) > 0.99);
+        assert_eq!(runs_test([&[true; 100][..]]), None);
+    }
+
+    #[test]
+    fn sequences_are_judged_together_by_the_orders_of_three_wins_and_two_losses() {
+        let of_runs = |wanted: u64| {
+            (0_u32..32)
+                .filter(|bits| bits.count_ones() == 3)
+                .map(|bits| (0..5).map(|place| bits >> place & 1 == 1).collect::<Vec<bool>>())
+                .find(|order| 1 + order.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64 == wanted)
+                .unwrap()
+        };
+        // Ten orders have 34 runs on average, with a variance of 10 x (12.4 - 3.4^2) = 8.4. As many as wanted of two runs,
+        // the others of four: |20 - 34| - 1/2 and |32 - 34| - 1/2, over sqrt(8.4), by the error function.
+        for (of_two, runs, p_value) in [(10, 20, 3.193_85e-6), (4, 32, 0.604_77)] {
+            let orders: Vec<_> = (0..10).map(|place| of_runs(if place < of_two { 2 } else { 4 })).collect();
+            // One trade by itself is one run for certain.
+            for alone in [&[][..], &[true][..]] {
+                let all = orders.iter().map(Vec::as_slice).chain([alone]);
+                let found = runs_test(all).unwrap();
+                let more = alone.len() as u64;
+                assert_eq!(found.runs, runs + more);
+                assert!((found.expected - (34.0 + more as f64)).abs() < 1e-9, "{}", found.expected);
+                assert!((found.p_value / p_value - 1.0).abs() < 1e-4, "{runs}: {}", found.p_value);
+            }
+        }
+    }
+
+    #[test]
+    fn nineteen_of_one_kind_or_no_order_at_all_have_no_answer() {
+        let trades = |won, lost| [vec![true; won], vec![false; lost]].concat();
+        assert_eq!(runs_test([&trades(30, 19)[..]]), None);
+        assert_eq!(runs_test([&trades(19, 30)[..]]), None);
+        assert!(runs_test([&trades(20, 20)[..]]).is_some());
+        // Forty sequences of one trade each, and two of all won and all lost.
+        assert_eq!(runs_test(trades(20, 20).chunks(1)), None);
+        assert_eq!(runs_test(trades(20, 20).chunks(20)), None);
     }
 }

@@ -1,7 +1,6 @@
 //! Test of the best variant against the best of as many worthless ones.
 
-use super::Variants;
-use super::variant_returns::Group;
+use super::{Group, Variants};
 use crate::StatisticsError;
 use crate::simulation::Dice;
 

@@ -1,7 +1,6 @@
 //! Probability of backtest overfitting, by combinatorially symmetric cross-validation.
 
-use super::Variants;
-use super::variant_returns::Group;
+use super::{Group, Variants};
 use crate::StatisticsError;
 
 pub const MAX_BLOCKS: usize = 16;

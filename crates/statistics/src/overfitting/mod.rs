@@ -1,9 +1,190 @@
-//! Selection bias: how good the best of many variants looks by luck.
+//! Selection among many variants: false discoveries, and how good the best one looks by luck.
 
 mod best_of_many;
 mod cscv;
-mod variant_returns;
 
 pub use best_of_many::{BestOfMany, Bootstrap, best_of_many};
 pub use cscv::{MAX_BLOCKS, Overfitting, Split, probability_of_overfitting};
-pub use variant_returns::{VariantReturns, Variants};
+
+use crate::StatisticsError;
+use crate::statistics_error::{check_numbers, check_probability};
+
+/// Number of variants processed together, so that their numbers stay in the CPU cache.
+const GROUP: usize = 32;
+
+/// Source of the returns of many variants, which are never needed all at once.
+pub trait Variants {
+    fn variants(&self) -> usize;
+
+    fn periods(&self) -> usize;
+
+    /// Writes the return of each period of one variant; all must be finite.
+    fn put(&self, variant: usize, returns: &mut [f64]);
+}
+
+/// Returns of every variant tried, by period (day, for example).
+///
+/// Include discarded variants too, otherwise all results are too optimistic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariantReturns {
+    variants: usize,
+    /// One row of periods per variant.
+    returns: Vec<f64>,
+}
+
+struct Group {
+    count: usize,
+    /// One row of variants per period.
+    returns: Vec<f64>,
+}
+
+impl VariantReturns {
+    pub fn new(by_variant: &[Vec<f64>]) -> Result<Self, StatisticsError> {
+        let Some(first) = by_variant.first() else {
+            return Err(StatisticsError::TooFew { what: "variants", found: 0, needed: 1 });
+        };
+        for variant in by_variant {
+            check_numbers("returns of a variant", variant, 2)?;
+            if variant.len() != first.len() {
+                let (found, expected) = (variant.len(), first.len());
+                return Err(StatisticsError::UnequalLengths {
+                    what: "returns of a variant",
+                    found,
+                    expected,
+                });
+            }
+        }
+        Ok(Self { variants: by_variant.len(), returns: by_variant.concat() })
+    }
+}
+
+impl Variants for VariantReturns {
+    fn variants(&self) -> usize {
+        self.variants
+    }
+
+    fn periods(&self) -> usize {
+        self.returns.len() / self.variants
+    }
+
+    fn put(&self, variant: usize, returns: &mut [f64]) {
+        let periods = self.periods();
+        returns.copy_from_slice(&self.returns[variant * periods..(variant + 1) * periods]);
+    }
+}
+
+impl Group {
+    fn all_of(variants: &dyn Variants) -> impl Iterator<Item = Self> {
+        let mut own = vec![0.0; variants.periods()];
+        (0..variants.variants()).step_by(GROUP).map(move |first| {
+            let count = GROUP.min(variants.variants() - first);
+            let mut returns = vec![0.0; count * own.len()];
+            for place in 0..count {
+                variants.put(first + place, &mut own);
+                for (period, value) in own.iter().enumerate() {
+                    returns[period * count + place] = *value;
+                }
+            }
+            Self { count, returns }
+        })
+    }
+
+    const fn count(&self) -> usize {
+        self.count
+    }
+
+    fn period(&self, period: usize) -> &[f64] {
+        &self.returns[period * self.count..(period + 1) * self.count]
+    }
+}
+
+/// Returns the adjusted p-values of Benjamini and Hochberg, in the given order.
+///
+/// Selecting those of at most `q` gives a mean share of false discoveries of at most `q`. The
+/// `i`-th smallest of `m` becomes `min(1, p_(j) m / j for all j >= i)`. This holds for independent
+/// p-values and for positively dependent ones, such as those of variants of one strategy.
+///
+/// Source: Y. Benjamini and Y. Hochberg, *Controlling the False Discovery Rate*, Journal of the
+/// Royal Statistical Society B 57 (1995); Y. Benjamini and D. Yekutieli, Annals of Statistics 29
+/// (2001), for dependence.
+pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
+    for p in p_values {
+        check_probability("p-value", *p)?;
+    }
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut least = 1.0_f64;
+    for (rank, &index) in order.iter().enumerate().rev() {
+        least = least.min(p_values[index] * p_values.len() as f64 / (rank + 1) as f64);
+        adjusted[index] = least;
+    }
+    Ok(adjusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{assert_close, rows};
+    use crate::simulation::Dice;
+
+    #[test]
+    fn variants_lie_side_by_side() {
+        let returns = VariantReturns::new(&[vec![1.0, 2.0, 3.0], vec![4.0, 5.0, 6.0]]).unwrap();
+        assert_eq!((returns.variants(), returns.periods()), (2, 3));
+        let group = Group::all_of(&returns).next().unwrap();
+        assert_eq!(group.period(1), [2.0, 5.0]);
+    }
+
+    #[test]
+    fn groups_hold_every_variant_once() {
+        let many: Vec<Vec<f64>> = (0..2 * GROUP + 5).map(|variant| vec![variant as f64; 2]).collect();
+        let returns = VariantReturns::new(&many).unwrap();
+        let groups: Vec<Group> = Group::all_of(&returns).collect();
+        assert_eq!(groups.iter().map(Group::count).collect::<Vec<_>>(), [GROUP, GROUP, 5]);
+        let seen: Vec<f64> = groups.iter().flat_map(|group| group.period(1).to_vec()).collect();
+        assert_eq!(seen, many.iter().map(|variant| variant[1]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn returns_without_meaning_are_refused() {
+        for variants in [vec![], vec![vec![1.0]], vec![vec![1.0, 2.0], vec![1.0]], vec![vec![1.0, f64::NAN]]]
+        {
+            assert!(VariantReturns::new(&variants).is_err(), "{variants:?}");
+        }
+    }
+
+    #[test]
+    fn adjusted_values_equal_the_reference_figures() {
+        let rows: Vec<[f64; 2]> = rows(include_str!("../../reference/benjamini_hochberg.csv"));
+        let p_values: Vec<f64> = rows.iter().map(|[p, _]| *p).collect();
+        for (found, [p, expected]) in benjamini_hochberg(&p_values).unwrap().into_iter().zip(rows) {
+            assert_close(found, expected, 1e-14, &format!("{p}"));
+        }
+    }
+
+    #[test]
+    fn false_discoveries_are_as_rare_as_promised() {
+        // 15 true nulls and 5 effects; a null's p-value is even over 0..1, an effect's its tenth power.
+        let mut dice = Dice::new(4, 0);
+        let mut rates = Vec::new();
+        for _ in 0..4_000 {
+            let p_values: Vec<f64> =
+                (0..20).map(|i| if i < 15 { dice.share() } else { dice.share().powi(10) }).collect();
+            let adjusted = benjamini_hochberg(&p_values).unwrap();
+            let found = adjusted.iter().filter(|p| **p <= 0.1).count();
+            let wrong = adjusted[..15].iter().filter(|p| **p <= 0.1).count();
+            rates.push(wrong as f64 / found.max(1) as f64);
+        }
+        // The theory says exactly 0.1 x 15 / 20 for independent values; 0.0035 is one standard error.
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        assert!((mean - 0.075).abs() < 0.011, "{mean}");
+    }
+
+    #[test]
+    fn what_is_no_p_value_is_refused_and_none_have_none() {
+        assert!(benjamini_hochberg(&[0.5, 1.1]).is_err());
+        assert!(benjamini_hochberg(&[f64::NAN]).is_err());
+        assert_eq!(benjamini_hochberg(&[]), Ok(vec![]));
+    }
+}

@@ -1,6 +1,6 @@
 //! Probability of ruin by number of trades.
 
-use crate::binomial_density::binomial_density;
+use crate::binomial::binomial_density;
 
 /// Cumulative probability of ruin within 1, 2, 3, ... trades.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,15 +1,91 @@
 //! Simulated trades for checking statistical guarantees; see [`TradeStream`].
 
 mod block_bootstrap;
-mod dice;
 mod ruin_paths;
 mod trade_stream;
 mod verdict_rates;
 
 pub use block_bootstrap::{BlockBootstrap, BlockLength, best_block_length};
-pub(crate) use dice::Dice;
 pub use ruin_paths::{
     MoneyStop, OversizedStake, RuinTrials, Stops, WalletLimits, simulate_limited_ruin, simulate_ruin,
 };
 pub use trade_stream::{StreamEvent, TradeDependence, TradeStream};
 pub use verdict_rates::{PathRange, VerdictRates};
+
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+use std::f64::consts::TAU;
+
+/// Random numbers that are identical on every machine.
+pub(crate) struct Dice {
+    source: ChaCha8Rng,
+    second_normal: Option<f64>,
+}
+
+impl Dice {
+    /// Creates the generator of one path.
+    ///
+    /// Paths of a seed are independent of each other and of their order.
+    pub(crate) fn new(seed: u64, path: u64) -> Self {
+        let mut source = ChaCha8Rng::seed_from_u64(seed);
+        source.set_stream(path);
+        Self { source, second_normal: None }
+    }
+
+    /// Returns a number in `[0, 1)`.
+    pub(crate) fn share(&mut self) -> f64 {
+        const STEPS: f64 = (1_u64 << 53) as f64;
+        (self.source.next_u64() >> 11) as f64 / STEPS
+    }
+
+    /// Returns a uniform index below `count`, which must not be 0.
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        ((u128::from(self.source.next_u64()) * count as u128) >> 64) as usize
+    }
+
+    pub(crate) fn happens(&mut self, probability: f64) -> bool {
+        self.share() < probability
+    }
+
+    /// Returns a standard normal number, by the method of Box and Muller (1958).
+    pub(crate) fn normal(&mut self) -> f64 {
+        if let Some(second) = self.second_normal.take() {
+            return second;
+        }
+        // 1 - share is never 0, so that the logarithm is finite.
+        let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
+        let (sine, cosine) = (TAU * self.share()).sin_cos();
+        self.second_normal = Some(radius * sine);
+        radius * cosine
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_numbers_have_the_moments_of_the_normal_distribution() {
+        let mut dice = Dice::new(1, 0);
+        let numbers: Vec<f64> = (0..200_000).map(|_| dice.normal()).collect();
+        let moment = |power| numbers.iter().map(|x| x.powi(power)).sum::<f64>() / numbers.len() as f64;
+        for (power, expected) in [(1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {
+            assert!((moment(power) - expected).abs() < 0.06, "moment {power}: {}", moment(power));
+        }
+    }
+
+    #[test]
+    fn every_number_below_the_count_is_as_probable() {
+        let mut dice = Dice::new(2, 0);
+        let mut counts = [0_u32; 3];
+        (0..30_000).for_each(|_| counts[dice.below(3)] += 1);
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 400), "{counts:?}");
+    }
+
+    #[test]
+    fn a_path_is_the_same_whatever_ran_before_it() {
+        let path = |seed, path| Dice::new(seed, path).share();
+        assert_eq!(path(1, 5), path(1, 5));
+        assert!(path(1, 5) != path(1, 6) && path(1, 5) != path(2, 5));
+    }
+}

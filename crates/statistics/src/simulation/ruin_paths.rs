@@ -1,6 +1,6 @@
 //! Monte Carlo simulation of ruin, optionally under wallet limits.
 
-use super::dice::Dice;
+use super::Dice;
 use crate::ruin::scaled_down;
 use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
 

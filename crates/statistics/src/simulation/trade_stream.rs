@@ -1,6 +1,6 @@
 //! Simulated trades with a known true edge.
 
-use super::dice::Dice;
+use super::Dice;
 use crate::statistics_error::{check_payout, check_probability};
 use crate::{StatisticsError, TradeOutcome};
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -1,9 +1,9 @@
-//! Conversion of the counts to other settings.
+//! Counts carried over to other settings, and the changes that make them invalid.
 
 use super::{RiskState, SymbolState};
-use crate::Renumbering;
-use crate::risk::Limits;
 use crate::risk::session_limits::SessionTally;
+use crate::risk::{Limits, PauseSettings, RiskSettings, SessionSpan};
+use crate::{Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
@@ -41,5 +41,63 @@ impl RiskState {
             carried.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
         }
         carried
+    }
+}
+
+/// Returns the changed setting under which earlier trades would have been counted otherwise, so
+/// that their counts cannot be derived. `None` if there is no such change.
+pub(crate) fn counted_otherwise(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
+    let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
+    let cooldown = |is_changed: bool| cools_down && is_changed;
+    let is_session_of_hours = after.session.of == SessionSpan::Hours;
+    let same_session = (before.session.of, is_limited(before), &before.hours)
+        == (after.session.of, is_limited(after), &after.hours);
+    let changed = [
+        ("day_start", before.day_start != after.day_start),
+        ("day_timezone", before.day_timezone != after.day_timezone),
+        ("max_trades_per_hour", before.max_trades_per_hour == 0 && after.max_trades_per_hour > 0),
+        ("cooldown_after_loss_s", cooldown(before.cooldown_after_loss_s != after.cooldown_after_loss_s)),
+        ("cooldown_after_losses", cooldown(before.cooldown_after_losses != after.cooldown_after_losses)),
+        (
+            "cooldown_after_losses_s",
+            cooldown(before.cooldown_after_losses_s != after.cooldown_after_losses_s),
+        ),
+        ("cooldown_scope", cooldown(before.cooldown_scope != after.cooldown_scope)),
+        ("pauses", !are_among(&after.pauses, &before.pauses)),
+        // The session of a run begins with the next one.
+        ("session", is_session_of_hours && is_limited(after) && !same_session),
+    ];
+    changed.into_iter().find(|(_, is_changed)| *is_changed).map(|(key, _)| key)
+}
+
+fn is_limited(risk: &RiskSettings) -> bool {
+    !risk.session.is_none() || risk.bots.values().any(crate::risk::BotLimitSettings::limits_session)
+}
+
+fn are_among(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
+    let mut all = all.iter();
+    pauses.iter().all(|pause| all.any(|known| known == pause))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CountedPayouts {
+    pub(crate) is_same: bool,
+    pub(crate) was_ever: bool,
+    pub(crate) is_now: bool,
+}
+
+impl CountedPayouts {
+    pub(crate) fn of(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
+        let found_out =
+            |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);
+        let rules: Vec<(Option<Millis>, Option<Millis>)> = symbols
+            .iter()
+            .map(|(there, here)| (found_out(before, *there), found_out(after, *here)))
+            .collect();
+        Self {
+            is_same: rules.iter().all(|(there, here)| there == here),
+            was_ever: rules.iter().any(|(there, here)| there.is_some() || here.is_some()),
+            is_now: rules.iter().any(|(_, here)| here.is_some()),
+        }
     }
 }

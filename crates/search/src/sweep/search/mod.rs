@@ -1,15 +1,13 @@
 //! Search methods: the choice and order of parameter sets.
 
-mod latin_hypercube;
 mod parzen;
-mod random;
-mod sobol;
+mod points;
 
 pub(crate) use parzen::Parzen;
 
 use super::space::{Candidate, Space};
 use crate::SearchError;
-use random::Random;
+use points::Random;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
@@ -89,8 +87,8 @@ impl SearchSettings {
         if self.search.learns() && !(1..=MAX_TRIALS).contains(&self.batch) {
             return wrong(format!("{} sets in a batch: use 1 to {MAX_TRIALS}", self.batch));
         }
-        if self.search == Search::Sobol && space.axes().len() > sobol::MAX_AXES {
-            return wrong(format!("a Sobol sequence has at most {} parameters", sobol::MAX_AXES));
+        if self.search == Search::Sobol && space.axes().len() > points::MAX_SOBOL_AXES {
+            return wrong(format!("a Sobol sequence has at most {} parameters", points::MAX_SOBOL_AXES));
         }
         Ok(())
     }
@@ -114,9 +112,9 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
         Search::Grid => space.all()?,
         Search::Random => random(space, trials, seed)?,
         Search::LatinHypercube => {
-            collect(space, trials, |round| latin_hypercube::points(space.axes().len(), trials, seed, round))
+            collect(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
         }
-        Search::Sobol => collect(space, trials, |round| sobol::points(space.axes().len(), seed, round)),
+        Search::Sobol => collect(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
         Search::Tpe => Vec::new(),
     };
     if found.is_empty() && search != Search::Tpe {

@@ -7,7 +7,7 @@
 //! Optimization*, NIPS (2011).
 
 use super::super::space::{Candidate, Space};
-use super::random::Random;
+use super::points::Random;
 use crate::SearchError;
 use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;

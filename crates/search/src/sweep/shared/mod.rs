@@ -1,10 +1,8 @@
 //! Trials that share candles, order outcomes and declared series.
 
 mod bitset;
-mod closes;
 mod quantized_series;
 mod series_cache;
-mod tally;
 mod trial;
 mod trial_context;
 

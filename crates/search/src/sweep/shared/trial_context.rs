@@ -1,12 +1,16 @@
-//! Venue side of a trial: its simulator, open orders and totals.
+//! Venue side of a trial (its simulator and open orders), and its totals.
 
-use super::tally::Tally;
+use crate::sweep::Figures;
+use crate::sweep::figures::OpenEnds;
+use crate::sweep::timeline::TimelineSoFar;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
-use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Settled};
-use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Payout, Symbol};
+use candlewick_backtest::{RunTotals, SettledFigures};
+use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, Settled};
+use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_simulator::{
     AnswerKind, Order, OrderAtClose, SettledAtOnce, SettledTrade, Simulator, VenueEvent,
 };
+use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrialTrade {
@@ -136,5 +140,64 @@ impl TrialContext<'_> {
     fn take_pending(&mut self, number: u64) -> Option<Order> {
         let place = self.pending.iter().position(|order| order.number == number)?;
         Some(self.pending.remove(place))
+    }
+}
+
+/// Running totals of a trial, without a trade book.
+pub(crate) struct Tally {
+    scale: MoneyScale,
+    /// Payout of a win, the same for all trades of a simulation.
+    payout: Payout,
+    opened: u64,
+    pub(crate) refused: u64,
+    rejected: u64,
+    totals: RunTotals,
+    timeline: TimelineSoFar,
+}
+
+impl Tally {
+    pub(crate) fn new(scale: MoneyScale, payout: Payout, balance: Money, span: &Range<Millis>) -> Self {
+        Self {
+            scale,
+            payout,
+            opened: 0,
+            refused: 0,
+            rejected: 0,
+            totals: RunTotals::new(balance).by_day(span),
+            timeline: TimelineSoFar::of(span),
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn open(&mut self) {
+        self.opened += 1;
+    }
+
+    const fn reject(&mut self) {
+        self.rejected += 1;
+    }
+
+    /// Counts a trade with its decision time and the time when its settlement became known.
+    #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
+    #[inline(always)]
+    pub(crate) fn settle(
+        &mut self,
+        (decided, at): (Millis, Millis),
+        outcome: Outcome,
+        (stake, profit): (Money, Money),
+    ) {
+        let payout = Some(self.payout);
+        self.totals.settle(&SettledFigures { settled_at: Some(at), outcome, stake, profit, payout });
+        self.timeline.settle(decided, at, outcome);
+    }
+
+    pub(crate) fn into_figures(self, stopped_by: Option<Rule>) -> Figures {
+        let evidence = self.totals.evidence_at(self.payout);
+        let open = OpenEnds {
+            unsettled: self.opened - self.totals.trades() - self.rejected,
+            refused: self.refused + self.rejected,
+            stopped_by,
+        };
+        Figures::of_totals(&self.totals, evidence, open, self.timeline.into_timeline(), self.scale)
     }
 }

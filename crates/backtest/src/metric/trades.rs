@@ -1,0 +1,170 @@
+//! Figures of settled trades: rates, returns, streaks, exposure and frequency.
+
+use crate::Summary;
+use candlewick_engine::{IntentRow, to_trade_outcome};
+use candlewick_sdk::{Millis, MoneyScale, Outcome, Payout};
+use candlewick_statistics::{
+    OpenTime, WinRate, clopper_pearson_interval, exposure, streak_probability, wilson_interval,
+};
+use serde::Serialize;
+use std::ops::Range;
+
+/// Returns the return of a settled trade per unit of stake: the payout, -1, or 0 for a draw.
+///
+/// `None` for a trade that is cancelled or not settled. If the venue does not name the payout, the
+/// profit is used.
+pub fn unit_return(row: &IntentRow) -> Option<f64> {
+    let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
+    let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
+    let payout = row.payout.map_or_else(by_profit, Payout::to_fraction);
+    Some(to_trade_outcome(outcome).to_return(payout))
+}
+
+const CONFIDENCE: f64 = 0.95;
+
+/// The win rate and its break-even. Both intervals assume independent trades and a single look.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WinRates {
+    /// `won / (won + lost)`.
+    pub rate: f64,
+    pub assumes: &'static str,
+    pub wilson: [f64; 2],
+    /// 95 % Clopper-Pearson interval, which is conservative: it never covers less than stated.
+    pub clopper_pearson: [f64; 2],
+    /// Win rate at which the trades break even with equal stakes; `None` if a payout is unknown.
+    pub break_even: Option<f64>,
+    /// Rate minus break-even, as a fraction: 0.01 is one percentage point.
+    pub above_break_even: Option<f64>,
+    /// Win rate at which the trades break even with their actual stakes. Not comparable to `rate`.
+    pub break_even_by_money: Option<f64>,
+}
+
+impl WinRates {
+    pub const ASSUMES: &str = "independent trades, looked at once";
+
+    pub fn of(summary: &Summary) -> Option<Self> {
+        let rate = WinRate::new(summary.won, summary.lost).ok()?;
+        let wilson = wilson_interval(rate, CONFIDENCE).ok()?;
+        let exact = clopper_pearson_interval(rate, CONFIDENCE).ok()?;
+        Some(Self {
+            rate: rate.to_fraction(),
+            assumes: Self::ASSUMES,
+            wilson: [wilson.lower, wilson.upper],
+            clopper_pearson: [exact.lower, exact.upper],
+            break_even: summary.break_even,
+            above_break_even: summary.break_even.map(|needed| rate.to_fraction() - needed),
+            break_even_by_money: summary.break_even_by_money,
+        })
+    }
+
+    /// Returns half the width of the Wilson interval.
+    pub fn uncertainty(&self) -> f64 {
+        (self.wilson[1] - self.wilson[0]) / 2.0
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Expectancy {
+    /// Mean return per unit of stake, with equal weight per trade. Edges are judged by it.
+    pub return_per_unit: f64,
+    /// Standard error if trades are independent; `None` for a single trade.
+    pub standard_error: Option<f64>,
+    /// Mean profit in money, weighted by the actual stakes.
+    pub profit_per_trade: f64,
+}
+
+impl Expectancy {
+    /// Ignores cancelled trades; `None` if no trade is left.
+    pub fn of(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
+        let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
+        let return_per_unit = match returns.len() {
+            0 => return None,
+            count => returns.iter().sum::<f64>() / count as f64,
+        };
+        let profit = scale.to_f64(settled.iter().map(|row| row.profit).sum());
+        Some(Self {
+            return_per_unit,
+            standard_error: candlewick_statistics::expectancy(&returns)
+                .ok()
+                .map(|found| found.standard_error),
+            profit_per_trade: profit / returns.len() as f64,
+        })
+    }
+}
+
+/// Profits over losses; 1 is break-even, `None` without a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ProfitFactor {
+    /// Based on returns per unit of stake, with equal weight per trade.
+    pub of_returns: Option<f64>,
+    /// Based on money, weighted by the actual stakes.
+    pub of_money: Option<f64>,
+}
+
+impl ProfitFactor {
+    pub fn of(settled: &[&IntentRow]) -> Self {
+        let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
+        let profits: Vec<f64> = settled.iter().map(|row| row.profit.minor() as f64).collect();
+        let factor = |results: &[f64]| candlewick_statistics::profit_factor(results).ok().flatten();
+        Self { of_returns: factor(&returns), of_money: factor(&profits) }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Streak {
+    /// Trades in a row. Draws and cancelled trades neither extend nor end a streak.
+    pub length: u64,
+    /// Probability of a streak of this length or more at the run's win rate, if trades are
+    /// independent.
+    ///
+    /// A small value means that wins or losses cluster. `None` without a won or lost trade.
+    pub probability: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Streaks {
+    pub won: Streak,
+    pub lost: Streak,
+}
+
+impl Streaks {
+    pub fn of(summary: &Summary) -> Self {
+        let streak = |length: u64, rate: Option<f64>| Streak {
+            length,
+            probability: rate.and_then(|rate| {
+                let trades = u32::try_from(summary.won + summary.lost).ok()?;
+                streak_probability(u32::try_from(length).ok()?, trades, rate).ok()
+            }),
+        };
+        Self {
+            won: streak(summary.longest_winning_streak, summary.win_rate),
+            lost: streak(summary.longest_losing_streak, summary.win_rate.map(|rate| 1.0 - rate)),
+        }
+    }
+}
+
+/// Returns the share of `span` with at least one open trade, among settled ones; `None` for an
+/// empty span.
+pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
+    let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
+    let times: Vec<OpenTime> =
+        settled.iter().filter_map(|row| Some(time(row.open_time?, row.close_time?))).collect();
+    exposure(&times, time(span.start, span.end)).ok()
+}
+
+pub fn trades_per_day(settled: usize, span: &Range<Millis>) -> Option<f64> {
+    let days = (span.end - span.start).get() as f64 / Millis::DAY.get() as f64;
+    (days > 0.0).then(|| settled as f64 / days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trades_are_counted_by_the_day() {
+        for (settled, hours, expected) in [(12, 12, Some(24.0)), (0, 24, Some(0.0)), (5, 0, None)] {
+            assert_eq!(trades_per_day(settled, &(Millis::ZERO..Millis::HOUR * hours)), expected);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! State that an adapter shares with its run: its token, and data that it does not know.
+//!
+//! Venues add fields and values over time. Such data never stops the program and is never ignored:
+//! it is counted, logged once and displayed.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Whether the venue accepts the token of an adapter.
+///
+/// Shared by the adapter, which sets it, and the run, which opens nothing while the token is
+/// refused.
+#[derive(Debug, Default)]
+pub struct TokenState {
+    refused: Mutex<Option<String>>,
+}
+
+impl TokenState {
+    /// Creates the state of a token that is assumed to be accepted.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the venue's message while it refuses the token.
+    pub fn refused(&self) -> Option<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records that the venue refuses the token. `text` must not contain it.
+    pub fn refuse(&self, text: impl Into<String>) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.into());
+    }
+
+    /// Records that the venue accepts the token, or that a new one is in use.
+    pub fn accept(&self) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Maximum number of distinct names. All others share one count.
+const NAMES: usize = 256;
+/// Maximum length of a name in bytes.
+const NAME_LENGTH: usize = 96;
+const OVERFLOW: &str = "(others)";
+
+/// Counts of data that an adapter could not interpret.
+///
+/// The names are those of unknown fields (`Trade.reverted`), unknown values
+/// (`Trade.status=FROZEN`), unreadable fields (`Trade.payout unreadable`) and malformed fields
+/// (`Trade.closeTime is below zero`). All requests of an adapter share one instance.
+#[derive(Debug, Default)]
+pub struct UnrecognisedData {
+    counts: Mutex<BTreeMap<String, u64>>,
+}
+
+impl UnrecognisedData {
+    /// Creates empty counters.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns all counts so far, by name.
+    pub fn snapshot(&self) -> BTreeMap<String, u64> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Counts a field that the adapter does not know.
+    pub fn count_field(&self, record: &str, field: &str) {
+        self.count(format!("{record}.{field}"));
+    }
+
+    /// Counts an unknown value of a known field.
+    pub fn count_value(&self, record: &str, field: &str, value: &str) {
+        self.count(format!("{record}.{field}={value}"));
+    }
+
+    /// Counts a known field whose content has the wrong type.
+    pub fn count_unreadable(&self, record: &str, field: &str) {
+        self.count(format!("{record}.{field} unreadable"));
+    }
+
+    /// Counts a known field with an impossible value.
+    pub fn count_malformed(&self, record: &str, field: &str, fault: &str) {
+        self.count(format!("{record}.{field} {fault}"));
+    }
+
+    fn count(&self, mut name: String) {
+        name.retain(|c| !c.is_control());
+        name.truncate(name.floor_char_boundary(NAME_LENGTH));
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&name) {
+            *count += 1;
+        } else if counts.len() < NAMES {
+            // A live run's audit shows it to people.
+            tracing::info!(what = %name, "the venue sent something unknown");
+            counts.insert(name, 1);
+        } else {
+            *counts.entry(OVERFLOW.to_owned()).or_insert(0) += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_are_counted_under_one_name() {
+        let counted = UnrecognisedData::new();
+        counted.count_field("Trade", "reverted");
+        counted.count_field("Trade", "re\u{1b}verted");
+        counted.count_value("Trade", "status", "FROZEN");
+        counted.count_unreadable("Trade", "payout");
+        let expected = [("Trade.payout unreadable", 1), ("Trade.reverted", 2), ("Trade.status=FROZEN", 1)];
+        assert_eq!(counted.snapshot(), expected.map(|(name, count)| (name.to_owned(), count)).into());
+    }
+
+    #[test]
+    fn a_flood_of_names_is_bounded_and_none_goes_uncounted() {
+        let counted = UnrecognisedData::new();
+        for number in 0..1_000 {
+            counted.count_field("Trade", &format!("{number}{}", "é".repeat(200)));
+        }
+        let counts = counted.snapshot();
+        assert_eq!((counts.len(), counts.values().sum::<u64>()), (NAMES + 1, 1_000));
+        assert!(counts.keys().all(|name| name.len() <= NAME_LENGTH));
+    }
+}

@@ -1,0 +1,130 @@
+//! Requests and replies: a task's priority and intent, and the timestamps of an answer.
+
+use candlewick_sdk::Millis;
+
+tokio::task_local! {
+    static PRIORITY: Priority;
+    static INTENT: u64;
+}
+
+/// Purpose of a request, in the order of service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Priority {
+    /// Open trades and doubts, where money is at stake. The default.
+    #[default]
+    Trades,
+    /// Closed candles, from which signals follow.
+    Candles,
+    /// Prices used by a strategy.
+    Prices,
+    /// Data for display or audits, which can wait.
+    Display,
+}
+
+/// Runs a future and assigns this priority to all its requests.
+pub async fn at_priority<F: Future>(priority: Priority, future: F) -> F::Output {
+    PRIORITY.scope(priority, future).await
+}
+
+/// Returns the priority of the current task, for adapters that limit their rate.
+pub fn current_priority() -> Priority {
+    PRIORITY.try_with(|priority| *priority).unwrap_or_default()
+}
+
+/// Runs a future and assigns all its requests to an intent.
+pub async fn for_intent<F: Future>(number: u64, future: F) -> F::Output {
+    INTENT.scope(number, future).await
+}
+
+/// Returns the current task's intent, for adapters that record exchanges.
+pub fn current_intent() -> Option<u64> {
+    INTENT.try_with(|number| *number).ok()
+}
+
+/// An answer with the times of its request and arrival.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply<T> {
+    /// The answer.
+    pub value: T,
+    /// The venue's time (`Date` header of HTTP), rounded down to whole seconds.
+    pub date: Option<Millis>,
+    /// Time at which the request left, by our clock.
+    pub sent: Millis,
+    /// Time at which the answer was complete, by our clock.
+    pub received: Millis,
+}
+
+/// Bounds on how far the venue's clock is ahead of ours, from one answer.
+///
+/// In ms; negative if it is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skew {
+    /// Lower bound.
+    pub low: Millis,
+    /// Upper bound.
+    pub high: Millis,
+}
+
+impl<T> Reply<T> {
+    /// Creates an instant answer without a venue time, for callers without a network.
+    pub const fn at(value: T, now: Millis) -> Self {
+        Self { value, date: None, sent: now, received: now }
+    }
+
+    /// Replaces the value and keeps the timestamps.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Reply<U> {
+        Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
+    }
+
+    /// Returns the clock skew, `None` without a `date`.
+    ///
+    /// The venue wrote `date`, the start of a second, between `sent` and `received`.
+    pub fn skew(&self) -> Option<Skew> {
+        let date = self.date?;
+        Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })
+    }
+}
+
+impl Skew {
+    /// Returns the certain part of the skew; 0 if the clocks may agree.
+    pub fn certain(self) -> Millis {
+        if self.low > Millis::ZERO {
+            self.low
+        } else if self.high < Millis::ZERO {
+            self.high
+        } else {
+            Millis::ZERO
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_priority_ends_with_its_future() {
+        let current = at_priority(Priority::Display, async { current_priority() }).await;
+        assert_eq!((current, current_priority()), (Priority::Display, Priority::Trades));
+    }
+
+    #[tokio::test]
+    async fn an_intent_ends_with_its_future() {
+        assert_eq!(for_intent(7, async { current_intent() }).await, Some(7));
+        assert_eq!(current_intent(), None);
+    }
+
+    fn check(date: i64, sent: i64, received: i64, expected: (i64, i64, i64)) {
+        let (date, sent, received) = (Some(Millis::new(date)), Millis::new(sent), Millis::new(received));
+        let skew = Reply { value: (), date, sent, received }.skew().unwrap();
+        assert_eq!((skew.low.get(), skew.high.get(), skew.certain().get()), expected);
+    }
+
+    #[test]
+    fn skew_is_bounded_by_the_round_trip_and_the_headers_second() {
+        check(10_000, 10_100, 10_300, (-300, 899, 0));
+        check(15_000, 10_100, 10_300, (4_700, 5_899, 4_700));
+        check(5_000, 10_100, 10_300, (-5_300, -4_101, -4_101));
+        assert_eq!(Reply::at((), Millis::ZERO).skew(), None);
+    }
+}

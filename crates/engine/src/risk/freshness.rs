@@ -1,0 +1,166 @@
+//! Rules on the age of signals and candles and on the clocks, and the lateness of a signal.
+
+use super::{Limits, Proposal, RiskSettings, Rule, Ruling, View, refuse_if};
+use crate::Origin;
+use candlewick_sdk::Millis;
+use std::fmt;
+
+pub(super) fn check_late_signal(proposal: &Proposal, view: View<'_>) -> Ruling {
+    // Candles that arrive by backfill warm strategies and never open.
+    if proposal.origin == Origin::Backfill {
+        return Ruling::Refuse;
+    }
+    // Nearly always, and always in a backtest, it came at once.
+    let is_at_once = proposal.received <= proposal.at;
+    refuse_if(
+        !is_at_once && proposal.received > latest_departure(view.limits, proposal.interval, proposal.at),
+    )
+}
+
+pub(crate) fn latest_departure(limits: &Limits, interval: Millis, at: Millis) -> Millis {
+    if limits.max_signal_delay == Millis::ZERO {
+        return Millis::MAX;
+    }
+    at + limits.max_signal_delay.min(Millis::new(interval.get() / 2))
+}
+
+pub(super) fn check_stale_data(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let (most, age) = (view.limits.stale_after_intervals, proposal.received - proposal.last_close);
+    refuse_if(age > Millis::ZERO && most > 0 && age > proposal.interval * most)
+}
+
+pub(super) fn check_clock_skew(_proposal: &Proposal, view: View<'_>) -> Ruling {
+    let (limit, skew) = (view.limits.max_clock_skew, view.state.skew());
+    refuse_if(skew != Millis::ZERO && limit > Millis::ZERO && skew.abs_diff(Millis::ZERO) > limit)
+}
+
+/// The age of a signal with the maximum age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lateness {
+    age: Millis,
+    /// `None` if unknown or unlimited.
+    allowed: Option<Millis>,
+}
+
+impl Lateness {
+    /// Computes the lateness of a signal from the times it was given and judged.
+    ///
+    /// `interval` is the length of the bot's candles, `risk` the settings in force if they are
+    /// known.
+    pub fn of((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
+        let most = risk.map(|risk| Millis::new(i64::from(risk.max_signal_delay_ms)));
+        let most = most.filter(|most| *most > Millis::ZERO);
+        let allowed = most.map(|most| most.min(Millis::new(interval.get() / 2)));
+        Self { age: judged - given, allowed }
+    }
+}
+
+impl Rule {
+    /// Returns the text of a refusal, with the lateness if the rule is `LateSignal`.
+    #[must_use]
+    pub fn with_lateness(self, words: String, lateness: Lateness) -> String {
+        match words.strip_suffix(')').filter(|_| self == Self::LateSignal) {
+            Some(open) => format!("{open}: {lateness})"),
+            None => words,
+        }
+    }
+}
+
+/// For example `12.4 s old, 5 s allowed`. The allowed age is omitted if the signal was younger,
+/// because it then had a limit of its own.
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s old", seconds(self.age))?;
+        match self.allowed.filter(|allowed| self.age > *allowed) {
+            Some(allowed) => write!(f, ", {} s allowed", seconds(allowed)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn seconds(length: Millis) -> String {
+    let ms = length.get().unsigned_abs();
+    let sign = if length < Millis::ZERO { "-" } else { "" };
+    let text = format!("{sign}{}.{:03}", ms / 1_000, ms % 1_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Situation;
+    use super::*;
+
+    fn ask(delay_ms: i64, interval_ms: i64, limit_ms: u32) -> Ruling {
+        let mut situation = Situation::with(|risk| risk.max_signal_delay_ms = limit_ms);
+        situation.proposal.interval = Millis::new(interval_ms);
+        situation.proposal.received = situation.proposal.at + Millis::new(delay_ms);
+        situation.ask(check_late_signal)
+    }
+
+    #[test]
+    fn a_signal_is_late_beyond_the_limit_or_half_its_interval() {
+        assert_eq!(ask(5_000, 60_000, 5_000), Ruling::Pass);
+        assert_eq!(ask(5_001, 60_000, 5_000), Ruling::Refuse);
+        assert_eq!(ask(2_500, 5_000, 5_000), Ruling::Pass);
+        assert_eq!(ask(2_501, 5_000, 5_000), Ruling::Refuse);
+        assert_eq!(ask(50_000, 60_000, 0), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_signal_on_a_backfilled_candle_is_always_late() {
+        let mut situation = Situation::default();
+        situation.proposal.origin = Origin::Backfill;
+        assert_eq!(situation.ask(check_late_signal), Ruling::Refuse);
+    }
+
+    #[test]
+    fn a_candle_older_than_the_allowed_intervals_is_stale() {
+        for (age_ms, intervals, expected) in
+            [(120_000, 2, Ruling::Pass), (120_001, 2, Ruling::Refuse), (9_000_000, 0, Ruling::Pass)]
+        {
+            let mut situation = Situation::with(|risk| risk.stale_after_intervals = intervals);
+            situation.proposal.last_close = situation.proposal.received - Millis::new(age_ms);
+            assert_eq!(situation.ask(check_stale_data), expected, "{age_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_clock_beyond_the_limit_on_either_side_refuses() {
+        for (skew_ms, limit_ms, expected) in [
+            (2_000, 2_000, Ruling::Pass),
+            (2_001, 2_000, Ruling::Refuse),
+            (-2_001, 2_000, Ruling::Refuse),
+            (99_999, 0, Ruling::Pass),
+        ] {
+            let mut situation = Situation::with(|risk| risk.max_clock_skew_ms = limit_ms);
+            situation.state.record_skew(Millis::new(skew_ms));
+            assert_eq!(situation.ask(check_clock_skew), expected, "{skew_ms} ms");
+        }
+    }
+
+    fn words(age_ms: i64, interval_ms: i64, risk: Option<&RiskSettings>) -> String {
+        let given = Millis::new(1_000_000);
+        let lateness = Lateness::of((given, given + Millis::new(age_ms)), Millis::new(interval_ms), risk);
+        Rule::LateSignal.with_lateness(Rule::LateSignal.words(), lateness)
+    }
+
+    #[test]
+    fn a_late_signal_says_how_old_it_was_and_how_old_it_might_have_been() {
+        let risk = RiskSettings { max_signal_delay_ms: 5_000, ..RiskSettings::default() };
+        let off = RiskSettings { max_signal_delay_ms: 0, ..RiskSettings::default() };
+        let expected = |age| format!("late signal (LateSignal: {age})");
+        assert_eq!(words(12_400, 60_000, Some(&risk)), expected("12.4 s old, 5 s allowed"));
+        assert_eq!(words(5_001, 60_000, Some(&risk)), expected("5.001 s old, 5 s allowed"));
+        // Half a candle of 5 s.
+        assert_eq!(words(2_600, 5_000, Some(&risk)), expected("2.6 s old, 2.5 s allowed"));
+        // By its own limit.
+        assert_eq!(words(4_000, 60_000, Some(&risk)), expected("4 s old"));
+        assert_eq!(words(12_400, 60_000, None), expected("12.4 s old"));
+        assert_eq!(words(12_400, 60_000, Some(&off)), expected("12.4 s old"));
+        let lateness = Lateness::of((Millis::ZERO, Millis::SECOND), Millis::MINUTE, Some(&risk));
+        assert_eq!(
+            Rule::InFlight.with_lateness(Rule::InFlight.words(), lateness),
+            "order in flight (InFlight)"
+        );
+    }
+}

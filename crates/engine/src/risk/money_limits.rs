@@ -1,0 +1,286 @@
+//! Rules on losses, profits, drawdown, stakes and the balance. Open trades count as lost.
+
+use super::limits::{amount, percent};
+use super::{Proposal, Ruling, View, refuse_if};
+use crate::EngineError;
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
+use candlewick_sdk::{Money, MoneyScale};
+
+/// An amount and a percentage. Zero disables either.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bound {
+    amount: Money,
+    /// Millionths of a percent.
+    parts: i64,
+}
+
+const MILLION: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
+
+const WHOLE: i128 = 100_000_000;
+
+impl Bound {
+    pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
+        percent(share, &format!("{key}_percent"))?;
+        // As it is written: 0.7 is seven tenths, which no fraction of binary digits is.
+        let parts = Decimal::try_from(share).ok().and_then(|share| (share * MILLION).round().to_i64());
+        Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
+    }
+
+    pub(crate) fn amount(&self) -> Option<Money> {
+        self.amount.is_positive().then_some(self.amount)
+    }
+
+    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a
+    /// percentage.
+    pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
+        let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
+        (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))
+    }
+
+    #[inline]
+    pub(crate) fn of(&self, equity: Money) -> Option<Money> {
+        match (self.amount(), self.share_of(equity)) {
+            (Some(amount), Some(share)) => Some(amount.min(share)),
+            (amount, share) => amount.or(share),
+        }
+    }
+}
+
+pub(super) fn check_daily_loss_limit(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let Some(limit) = view.limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let worst = view.ledger.day_result() - view.ledger.open_stakes() - proposal.stake;
+    refuse_if(worst < -limit)
+}
+
+pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: View<'_>) -> Ruling {
+    let target = view.limits.daily_profit_target.of(view.ledger.day_equity());
+    refuse_if(target.is_some_and(|target| view.ledger.day_profit() >= target))
+}
+
+#[inline]
+pub(super) fn check_max_drawdown(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let peak = view.ledger.peak();
+    // The available balance already excludes everything that is open.
+    let worst = view.ledger.available() - proposal.stake;
+    refuse_if(view.limits.is_too_deep(peak - worst, peak))
+}
+
+pub(super) fn check_loss_streak(_proposal: &Proposal, view: View<'_>) -> Ruling {
+    let most = view.limits.max_loss_streak;
+    refuse_if(most > 0 && view.ledger.loss_streak() >= most)
+}
+
+#[inline]
+pub(super) fn check_stake_bounds(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let limits = view.limits;
+    refuse_if(
+        proposal.stake < limits.minimum_stake()
+            || limits.largest_stake().is_some_and(|most| proposal.stake > most)
+            || (limits.max_stake_fraction > 0.0
+                && proposal.stake > view.ledger.available().scaled_down(limits.max_stake_fraction)),
+    )
+}
+
+pub(super) fn check_insufficient_balance(proposal: &Proposal, view: View<'_>) -> Ruling {
+    refuse_if(proposal.stake > view.ledger.available())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Situation;
+    use super::*;
+    use candlewick_sdk::Outcome;
+    use proptest::prelude::*;
+
+    fn bound(amount: i64, percent: f64) -> Bound {
+        Bound::new(MoneyScale::default(), Decimal::new(amount, 2), percent, "risk.limit").unwrap()
+    }
+
+    #[test]
+    fn the_tighter_of_amount_and_percent_holds_and_zero_is_none() {
+        // Amount in cents, percent, equity in cents, limit in cents.
+        for (amount, percent, equity, expected) in [
+            (0, 0.0, 100_000, None),
+            (5_000, 0.0, 100_000, Some(5_000)),
+            (0, 3.0, 100_000, Some(3_000)),
+            (5_000, 3.0, 100_000, Some(3_000)),
+            (2_000, 3.0, 100_000, Some(2_000)),
+            (0, 3.0, 99, Some(2)),
+            // Seven tenths of a percent are that, to the unit.
+            (0, 0.7, 1_000_000, Some(7_000)),
+            (0, 3.0, -500, Some(0)),
+        ] {
+            let limit = bound(amount, percent).of(Money::from_minor(equity));
+            assert_eq!(limit, expected.map(Money::from_minor), "{amount} {percent} {equity}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_percent_is_refused_by_the_name_of_its_setting() {
+        for percent in [-0.1, 100.1, f64::NAN] {
+            let error = Bound::new(MoneyScale::default(), Decimal::ZERO, percent, "risk.limit").unwrap_err();
+            assert!(error.to_string().starts_with("risk.limit_percent: "), "{error}");
+        }
+    }
+
+    proptest! {
+        /// Against whole numbers alone.
+        #[test]
+        fn a_share_is_its_part_rounded_down_to_the_unit(
+            equity in 0_i64..1_000_000_000_000,
+            hundredths in 1_u32..10_000,
+        ) {
+            let share = bound(0, f64::from(hundredths) / 100.0).of(Money::from_minor(equity)).unwrap().minor();
+            let exact = i128::from(equity) * i128::from(hundredths) / 10_000;
+            prop_assert_eq!(i128::from(share), exact);
+        }
+    }
+
+    #[test]
+    fn settled_losses_open_stakes_and_this_stake_together_stay_within_the_limit() {
+        // The limit is 100.00, this stake 10.00.
+        for (lost, open, expected) in [
+            (0, 0, Ruling::Pass),
+            (9_000, 0, Ruling::Pass),
+            (9_001, 0, Ruling::Refuse),
+            (4_000, 5_000, Ruling::Pass),
+            (4_000, 5_001, Ruling::Refuse),
+        ] {
+            let mut situation = Situation::default();
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.reserve(Money::from_minor(open));
+            assert_eq!(situation.ask(check_daily_loss_limit), expected, "lost {lost}, open {open}");
+        }
+    }
+
+    #[test]
+    fn a_limit_in_percent_is_of_the_equity_at_the_beginning_of_the_day() {
+        // 2 % of 10,000.00 are 200.00; a deposit of 5,000.00 makes them 300.00, what is lost in the day leaves them.
+        for (deposit, lost, expected) in [
+            (0, 19_000, Ruling::Pass),
+            (0, 19_001, Ruling::Refuse),
+            (500_000, 29_000, Ruling::Pass),
+            (500_000, 29_001, Ruling::Refuse),
+        ] {
+            let mut situation = Situation::with(|risk| {
+                (risk.daily_loss_limit, risk.daily_loss_limit_percent) = (Decimal::ZERO, 2.0);
+            });
+            situation.ledger.deposit(Money::from_minor(deposit));
+            situation.lose(Money::from_minor(lost));
+            assert_eq!(situation.ask(check_daily_loss_limit), expected, "deposit {deposit}, lost {lost}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_zero_refuses_nothing() {
+        let mut situation = Situation::with(|risk| risk.daily_loss_limit = Decimal::ZERO);
+        situation.lose(Money::from_minor(900_000));
+        assert_eq!(situation.ask(check_daily_loss_limit), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_reached_target_refuses() {
+        for (won, expected) in [(4_999, Ruling::Pass), (5_000, Ruling::Refuse)] {
+            let mut situation = Situation::with(|risk| risk.daily_profit_target = Decimal::from(50));
+            situation.ledger.settle(Money::ZERO, Money::from_minor(won));
+            assert_eq!(situation.ask(check_daily_profit_target), expected, "won {won}");
+        }
+    }
+
+    #[test]
+    fn a_target_in_percent_is_of_the_equity_at_the_beginning_of_the_day() {
+        // 1.5 % of 10,000.00.
+        for (won, expected) in [(14_999, Ruling::Pass), (15_000, Ruling::Refuse)] {
+            let mut situation = Situation::with(|risk| risk.daily_profit_target_percent = 1.5);
+            situation.ledger.settle(Money::ZERO, Money::from_minor(won));
+            assert_eq!(situation.ask(check_daily_profit_target), expected, "won {won}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_too_deep_is_more_than_the_percent_of_the_peak(
+            percent in prop_oneof![Just(0.0), Just(12.5), Just(50.0), Just(100.0), 0.0..100.0],
+            peak in prop_oneof![-1_000_000_i64..1_000_000, any::<i64>()],
+            share in 0.0..1.2,
+            beside in -1_i64..=1,
+        ) {
+            let situation = Situation::with(|risk| risk.max_drawdown_percent = percent);
+            let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(beside));
+            let peak = Money::from_minor(peak);
+            let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
+            prop_assert_eq!(situation.limits.is_too_deep(fall, peak), expected);
+        }
+    }
+
+    #[test]
+    fn the_worst_case_stays_within_the_drawdown_from_the_peak() {
+        // The peak is 10,000.00, the limit 20 %, this stake 10.00.
+        for (lost, open, expected) in
+            [(199_000, 0, Ruling::Pass), (199_001, 0, Ruling::Refuse), (99_000, 100_001, Ruling::Refuse)]
+        {
+            let mut situation = Situation::default();
+            situation.lose(Money::from_minor(lost));
+            situation.ledger.reserve(Money::from_minor(open));
+            assert_eq!(situation.ask(check_max_drawdown), expected, "lost {lost}, open {open}");
+        }
+    }
+
+    #[test]
+    fn after_a_resume_the_peak_is_the_present_equity() {
+        let mut situation = Situation::default();
+        situation.lose(Money::from_minor(300_000));
+        assert_eq!(situation.ask(check_max_drawdown), Ruling::Refuse);
+        situation.ledger.rebase();
+        assert_eq!(situation.ask(check_max_drawdown), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_win_ends_the_streak() {
+        let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
+        situation.ledger.count_outcome(Outcome::Lost);
+        assert_eq!(situation.ask(check_loss_streak), Ruling::Pass);
+        situation.ledger.count_outcome(Outcome::Lost);
+        assert_eq!(situation.ask(check_loss_streak), Ruling::Refuse);
+        situation.ledger.count_outcome(Outcome::Won);
+        assert_eq!(situation.ask(check_loss_streak), Ruling::Pass);
+    }
+
+    #[test]
+    fn a_stake_outside_its_bounds_is_refused() {
+        // Minimum 5.00, maximum 50.00, 0.3 % of 10,000.00 = 30.00.
+        for (stake, percent, expected) in [
+            (499, 0.0, Ruling::Refuse),
+            (500, 0.0, Ruling::Pass),
+            (5_000, 0.0, Ruling::Pass),
+            (5_001, 0.0, Ruling::Refuse),
+            (3_000, 0.3, Ruling::Pass),
+            (3_001, 0.3, Ruling::Refuse),
+        ] {
+            let mut situation = Situation::with(|risk| {
+                risk.min_stake = Decimal::from(5);
+                risk.max_stake = Decimal::from(50);
+                risk.max_stake_percent = percent;
+            });
+            situation.proposal.stake = Money::from_minor(stake);
+            assert_eq!(situation.ask(check_stake_bounds), expected, "{stake} at {percent} %");
+        }
+    }
+
+    #[test]
+    fn a_stake_of_nothing_is_refused_even_without_a_minimum() {
+        let mut situation = Situation::with(|risk| risk.min_stake = Decimal::ZERO);
+        situation.proposal.stake = Money::ZERO;
+        assert_eq!(situation.ask(check_stake_bounds), Ruling::Refuse);
+    }
+
+    #[test]
+    fn the_last_cent_can_be_staked_and_no_more() {
+        let mut situation = Situation::default();
+        situation.proposal.stake = situation.ledger.free();
+        assert_eq!(situation.ask(check_insufficient_balance), Ruling::Pass);
+        situation.proposal.stake += Money::from_minor(1);
+        assert_eq!(situation.ask(check_insufficient_balance), Ruling::Refuse);
+    }
+}

@@ -1,0 +1,214 @@
+//! Rules on payouts.
+//!
+//! Payouts are unknown before the reply to an order, so a single trade at the minimum stake may
+//! probe one.
+
+use super::{Limits, Proposal, RiskState, Ruling, View, refuse_if};
+use crate::SymbolId;
+use candlewick_sdk::Millis;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    NotNeeded,
+    Needed,
+}
+
+impl Probe {
+    pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
+        let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
+        if limits.needs_payout(symbol) && is_unknown() { Self::Needed } else { Self::NotNeeded }
+    }
+}
+
+#[inline]
+pub(super) fn check_min_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let Some(least) = view.limits.min_payout(proposal.symbol) else { return Ruling::Pass };
+    match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
+        Some(payout) => refuse_if(payout < least),
+        None => refuse_if(view.state.probe(proposal.symbol).is_some()),
+    }
+}
+
+/// The last known payouts count, with or without a signal, so the result does not depend on the
+/// order of the bots.
+#[inline]
+pub(super) fn check_best_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let is_chosen_among = view.limits.best_payout_of.contains(&proposal.symbol);
+    if is_chosen_among { check_choice(proposal, view) } else { Ruling::Pass }
+}
+
+#[inline(never)]
+fn check_choice(proposal: &Proposal, view: View<'_>) -> Ruling {
+    let View { limits, state, .. } = view;
+    let payout_of = |symbol| state.payout(symbol, proposal.at, limits.payout_max_age);
+    let Some(own) = payout_of(proposal.symbol) else {
+        return refuse_if(state.probe(proposal.symbol).is_some());
+    };
+    let mut others = limits.best_payout_of.iter().copied().filter(|symbol| *symbol != proposal.symbol);
+    refuse_if(others.any(|symbol| match payout_of(symbol) {
+        Some(payout) => payout > own || (payout == own && is_traded_now(symbol, proposal, view)),
+        None => false,
+    }))
+}
+
+fn is_traded_now(symbol: SymbolId, proposal: &Proposal, view: View<'_>) -> bool {
+    view.intents.on_symbol(symbol).any(|trade| trade.decision_time == proposal.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Situation;
+    use super::*;
+    use crate::IntentId;
+    use crate::intent::Stage;
+    use candlewick_sdk::Payout;
+
+    fn with_min_payout() -> Situation {
+        Situation::with(|risk| {
+            risk.min_payout_percent = 80.0;
+            risk.payout_max_age_s = 60;
+        })
+    }
+
+    #[test]
+    fn a_known_payout_below_the_minimum_refuses() {
+        for (percent, expected) in [(79, Ruling::Refuse), (80, Ruling::Pass)] {
+            let mut situation = with_min_payout();
+            let payout = Payout::from_parts(percent * 10_000).unwrap();
+            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+            assert_eq!(situation.ask(check_min_payout), expected, "{percent} %");
+        }
+    }
+
+    #[test]
+    fn a_symbol_of_its_own_least_payout_is_held_to_that_and_others_to_the_one_of_all() {
+        // Of all 80 %; EURUSD wants 85 %, GBPUSD nothing.
+        for (symbol, percent, expected) in [
+            ("EURUSD", 84, Ruling::Refuse),
+            ("EURUSD", 85, Ruling::Pass),
+            ("GBPUSD", 1, Ruling::Pass),
+            ("BTCUSDT", 79, Ruling::Refuse),
+            ("BTCUSDT", 80, Ruling::Pass),
+        ] {
+            let mut situation = Situation::with(|risk| {
+                risk.min_payout_percent = 80.0;
+                let own = [("EURUSD", 85.0), ("GBPUSD", 0.0)];
+                risk.min_payout_percent_by_symbol = own.map(|(name, least)| (name.to_owned(), least)).into();
+            });
+            situation.know_symbols(&[symbol]);
+            let probe =
+                Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at);
+            assert_eq!(probe == Probe::NotNeeded, symbol == "GBPUSD", "{symbol}");
+            let payout = Payout::from_parts(percent * 10_000).unwrap();
+            situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+            assert_eq!(situation.ask(check_min_payout), expected, "{symbol} {percent} %");
+        }
+    }
+
+    #[test]
+    fn an_unknown_payout_lets_one_probe_through() {
+        let mut situation = with_min_payout();
+        let now = situation.proposal.at;
+        assert_eq!(Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, now), Probe::Needed);
+        assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
+        situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
+        assert_eq!(situation.ask(check_min_payout), Ruling::Refuse);
+        situation.state.end_probe(Situation::SYMBOL, IntentId::new(1));
+        assert_eq!(situation.ask(check_min_payout), Ruling::Pass, "the probe was refused: another may try");
+    }
+
+    #[test]
+    fn a_payout_is_found_out_only_where_it_matters_and_is_not_known() {
+        let probe =
+            |risk: &Situation| Probe::of(&risk.limits, &risk.state, Situation::SYMBOL, risk.proposal.at);
+        assert_eq!(probe(&Situation::default()), Probe::NotNeeded, "no least payout is set");
+        let mut situation = with_min_payout();
+        assert_eq!(probe(&situation), Probe::Needed);
+        let payout = Payout::from_parts(850_000).unwrap();
+        situation.state.record_payout(Situation::SYMBOL, payout, situation.proposal.at);
+        assert_eq!(probe(&situation), Probe::NotNeeded, "it is known");
+    }
+
+    #[test]
+    fn an_old_payout_is_unknown() {
+        let mut situation = with_min_payout();
+        let seen = situation.proposal.at - Millis::from_seconds(61);
+        situation.state.record_payout(Situation::SYMBOL, Payout::from_parts(10_000).unwrap(), seen);
+        assert_eq!(situation.ask(check_min_payout), Ruling::Pass);
+        assert_eq!(
+            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at),
+            Probe::Needed
+        );
+    }
+
+    /// EURUSD, the proposal's symbol, GBPUSD and one that stands beside the choice.
+    fn choosing_among(names: &[&str]) -> Situation {
+        let mut situation = Situation::with(|risk| {
+            risk.best_payout_of = names.iter().map(ToString::to_string).collect();
+            risk.payout_max_age_s = 60;
+        });
+        situation.know_symbols(&["EURUSD", "GBPUSD", "BTCUSDT"]);
+        situation.state.make_room(3);
+        situation
+    }
+
+    /// A symbol pays this percent, known for so many seconds.
+    fn pays(situation: &mut Situation, symbol: usize, percent: u32, seconds: i64) {
+        let payout = Payout::from_parts(percent * 10_000).unwrap();
+        let seen = situation.proposal.at - Millis::from_seconds(seconds);
+        situation.state.record_payout(SymbolId::new(symbol).unwrap(), payout, seen);
+    }
+
+    #[test]
+    fn a_symbol_is_traded_unless_another_of_the_choice_pays_more() {
+        for (gbp, seconds, expected) in
+            [(84, 0, Ruling::Pass), (85, 0, Ruling::Pass), (86, 60, Ruling::Refuse), (86, 61, Ruling::Pass)]
+        {
+            let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
+            pays(&mut situation, 0, 85, 0);
+            pays(&mut situation, 1, gbp, seconds);
+            // Not of the choice.
+            pays(&mut situation, 2, 99, 0);
+            assert_eq!(situation.ask(check_best_payout), expected, "{gbp} % since {seconds} s");
+        }
+        for names in [&[][..], &["GBPUSD", "BTCUSDT"], &["EURUSD", "XAUUSD"]] {
+            let mut situation = choosing_among(names);
+            pays(&mut situation, 0, 60, 0);
+            pays(&mut situation, 1, 90, 0);
+            assert_eq!(situation.ask(check_best_payout), Ruling::Pass, "{names:?} is no choice of it");
+        }
+    }
+
+    #[test]
+    fn of_two_that_pay_the_same_the_first_at_one_moment_is_traded() {
+        for (gbp, earlier, expected) in [
+            (85, 0, Ruling::Refuse),
+            (85, 1, Ruling::Pass),
+            // A trade that finds out what its symbol pays is none that was chosen.
+            (84, 0, Ruling::Pass),
+        ] {
+            let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
+            pays(&mut situation, 0, 85, 0);
+            pays(&mut situation, 1, gbp, 0);
+            let at = situation.proposal.at;
+            situation.proposal.at = at - Millis::from_seconds(earlier);
+            situation.begin(SymbolId::new(1).unwrap(), Stage::InFlight);
+            situation.proposal.at = at;
+            assert_eq!(situation.ask(check_best_payout), expected, "{gbp} %, {earlier} s before");
+        }
+    }
+
+    #[test]
+    fn an_unknown_payout_is_found_out_by_one_trade_at_the_smallest_stake() {
+        let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
+        pays(&mut situation, 1, 99, 0);
+        let probe = |situation: &Situation| {
+            Probe::of(&situation.limits, &situation.state, Situation::SYMBOL, situation.proposal.at)
+        };
+        assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::Needed, Ruling::Pass));
+        situation.state.begin_probe(Situation::SYMBOL, IntentId::new(1));
+        assert_eq!(situation.ask(check_best_payout), Ruling::Refuse);
+        pays(&mut situation, 0, 85, 0);
+        assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::NotNeeded, Ruling::Refuse));
+    }
+}

@@ -1,0 +1,113 @@
+//! Limits of a running Session: their reload, and the start and counts of limited sessions.
+
+use super::Session;
+use super::earlier::position_or_push;
+use crate::risk::Limits;
+use crate::{BotId, EngineError, RiskSettings};
+use candlewick_sdk::{Millis, Money};
+
+impl Session {
+    /// Prepares limits that apply from the next reload event.
+    ///
+    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts
+    /// are unaffected. Parameters that are fixed before the first trade of a verdict are not limits
+    /// and are ignored here.
+    ///
+    /// # Errors
+    /// [`EngineError`] with the setting that is invalid or cannot change in a running Session: the
+    /// bounds of the current day, and a limit of trades per hour if they were not counted. Then
+    /// nothing is prepared.
+    pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
+        self.prepared = None;
+        let limits = Limits::new(risk, self.money_scale)?;
+        if !self.limits.has_day_of(&limits) {
+            let problem = "the day that has begun keeps its bounds: restart the bot with the new ones";
+            return Err(EngineError::setting("risk.day_start", problem));
+        }
+        if !self.limits.session.has_sessions_of(&limits.session) {
+            let problem = "the session that has begun goes on, and where none was limited none was counted: restart the bot to count others";
+            return Err(EngineError::setting("risk.session.of", problem));
+        }
+        if limits.counts_hours() && !self.limits.counts_hours() {
+            let problem = format!(
+                "0 cannot become {} while the bot runs, because the trades of the last hour were not counted: restart the bot \
+                 with it",
+                risk.max_trades_per_hour
+            );
+            return Err(EngineError::setting("risk.max_trades_per_hour", problem));
+        }
+        self.prepared = Some(Box::new(limits));
+        Ok(())
+    }
+
+    /// Applies the limits in force at the end of the journal to a read-only Session.
+    ///
+    /// A trading Session gets them from an event.
+    ///
+    /// # Errors
+    /// Those of [`Session::prepare_reload`]. The limits then remain unchanged.
+    pub fn hold_to(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
+        self.prepare_reload(risk)?;
+        self.reload();
+        Ok(())
+    }
+
+    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones
+    /// remain.
+    pub(super) fn reload(&mut self) {
+        let Some(limits) = self.prepared.take() else { return };
+        self.limits = *limits;
+        self.limits.take_places(&self.names, &self.symbols);
+        // Symbols that only earlier runs traded count no more than at the start.
+        let mut symbols = Vec::new();
+        for series in &self.series {
+            position_or_push(&mut symbols, series.symbol);
+        }
+        self.together = self.limits.most_together(symbols.len());
+    }
+
+    pub(super) fn begin_session_of_run(&mut self) {
+        if self.limits.session.is_of_runs() {
+            self.state.begin_session(self.ledger.session_start(), None);
+        }
+    }
+
+    pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
+        if self.limits.session.is_of_hours() && now >= self.state.session().end() {
+            let end = self.limits.session_end(now);
+            self.state.begin_session(self.ledger.session_start(), Some(end));
+        }
+    }
+
+    pub(super) fn resume_session(&mut self) {
+        if self.limits.session.is_on() {
+            self.state.begin_session_anew(self.ledger.session_start());
+        }
+    }
+
+    #[inline]
+    pub(super) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
+        if self.limits.session.is_on() {
+            self.state.earn_in_session(bot, profit);
+        }
+    }
+
+    pub(super) fn deposit(&mut self, amount: Money) {
+        self.ledger.deposit(amount);
+        if self.limits.session.is_on() {
+            self.state.session_mut().equity += amount;
+        }
+    }
+
+    pub(super) fn record_difference(&mut self, amount: Money) {
+        self.ledger.record_difference(amount);
+        if self.limits.session.is_on() {
+            self.state.session_mut().limit_shortage(self.ledger.shortage());
+        }
+    }
+
+    pub(super) fn next_due(&self) -> Millis {
+        let session = self.limits.session.is_of_hours().then(|| self.state.session().end());
+        self.intents.next_release().min(session.unwrap_or(Millis::MAX))
+    }
+}

@@ -1,0 +1,357 @@
+//! Notices about stakes: payout probes, stakes that outgrow their maximum, losing ladder levels.
+
+use crate::risk::Limits;
+use crate::ruin_limits::least_payout;
+use crate::stake::Stake;
+use crate::{
+    BotSettings, EngineError, IfRefused, RiskSettings, SessionSettings, StakeSettings, TradeBook, TradeRecord,
+};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{Money, MoneyScale, Payout};
+
+/// Returns a notice for each bot that probes unknown payouts at the minimum stake.
+///
+/// Only bots with a rule that needs to know the payout do so.
+pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
+    let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
+    let words = |bot: &BotSettings| {
+        // A ladder that begins with the smallest stake has larger ones, and what a share comes to depends on the balance.
+        let stakes_more = match bot.stake {
+            StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
+            StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
+            StakeSettings::Fixed { .. } => false,
+        };
+        if !needs_payout(bot, &settings.risk) || !(stakes_more || smallest_of(bot, &settings.risk).is_some())
+        {
+            return None;
+        }
+        let (name, symbol) = (&bot.name, bot.symbol);
+        let least = money(settings, min_stake);
+        let until = if payout_max_age_s == 0 {
+            String::new()
+        } else {
+            format!(", or was seen longer ago than payout_max_age_s ({payout_max_age_s} s),")
+        };
+        Some(format!(
+            "bot \"{name}\": while the payout of {symbol} is not known{until} a signal is traded at the smallest stake, {least}, to find it out, \
+             whatever it turns out to be; that trade moves no ladder"
+        ))
+    };
+    settings.bots.iter().filter_map(words).collect()
+}
+
+/// Returns a notice for each bot with payout probes in a run, with their number.
+pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
+    let words = |(index, bot): (usize, &BotSettings)| {
+        let exact = |amount| settings.money_scale.exact(amount).ok();
+        let of_share = || {
+            let is_share =
+                matches!(bot.stake, StakeSettings::Share { .. }) && needs_payout(bot, &settings.risk);
+            // A share of the balance is above the smallest stake, unless hardly anything is left.
+            is_share
+                .then(|| exact(settings.risk.min_stake))
+                .flatten()
+                .map(|least| least + Money::from_minor(1))
+        };
+        let smallest = smallest_of(bot, &settings.risk).and_then(exact).or_else(of_share)?;
+        let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
+        let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
+            (all + 1, small + u64::from(row.approved.stake() < smallest))
+        });
+        let (name, symbol) = (&bot.name, bot.symbol);
+        (small > 0).then(|| {
+            format!(
+                "bot \"{name}\": {small} of {all} trades staked less than the bot does, to find out what {symbol} pays (risk.payout_max_age_s)"
+            )
+        })
+    };
+    settings.bots.iter().enumerate().filter_map(words).collect()
+}
+
+/// Returns the smallest stake of the bot's own rule, `None` if a payout probe would not stake less.
+fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
+    let amount = match bot.stake {
+        StakeSettings::Fixed { amount }
+        | StakeSettings::Martingale { amount, .. }
+        | StakeSettings::Soros { amount, .. } => amount,
+        // What these stake is not known beforehand.
+        StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => return None,
+    };
+    (needs_payout(bot, risk) && amount > risk.min_stake).then_some(amount)
+}
+
+fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
+    let symbol = bot.symbol.as_str();
+    let own = risk.min_payout_percent_by_symbol.get(symbol).copied();
+    own.unwrap_or(risk.min_payout_percent) > 0.0
+        || risk.best_payout_of.iter().any(|one| one.as_str() == symbol)
+}
+
+fn money(settings: &SessionSettings, amount: Decimal) -> String {
+    format!("{amount:.*}", settings.money_scale.decimals() as usize)
+}
+
+/// Describes each stake that may outgrow `max_stake` at the payouts of the symbols.
+///
+/// `records` are in the order of the bots.
+///
+/// # Errors
+/// An invalid limit or amount.
+pub fn outgrown_stakes(
+    settings: &SessionSettings,
+    records: &[TradeRecord],
+) -> Result<Vec<String>, EngineError> {
+    let scale = settings.money_scale;
+    let limits = Limits::new(&settings.risk, scale)?;
+    let Some(most) = limits.largest_stake().filter(|_| !limits.caps_stakes()) else { return Ok(Vec::new()) };
+    let bots = settings.bots.iter().zip(records);
+    let described = bots.filter_map(|(bot, record)| match bot.stake {
+        StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
+            let base = limits.step_down(scale.exact(amount).ok()?);
+            let payout = least_payout(record.payout, bot, settings);
+            let (wins, stake) = first_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
+            Some(of_soros(bot, (wins, stake, most), payout, scale))
+        }
+        StakeSettings::Share { percent } => {
+            let balance = Decimal::try_from(percent).ok().filter(|percent| !percent.is_zero())?;
+            let balance = settings.risk.max_stake * Decimal::ONE_HUNDRED / balance;
+            (settings.balance <= balance).then(|| of_share(bot, percent, balance, (most, scale)))
+        }
+        StakeSettings::Fixed { .. }
+        | StakeSettings::Martingale { .. }
+        | StakeSettings::Soros { if_refused: IfRefused::Reset, .. }
+        | StakeSettings::Kelly { .. } => None,
+    });
+    Ok(described.collect())
+}
+
+fn first_above(
+    most: Money,
+    (base, wins): (Money, u32),
+    payout: Payout,
+    step_down: impl Fn(Money) -> Money,
+) -> Option<(u32, Money)> {
+    let mut stake = base;
+    (1..=wins).find_map(|won| {
+        stake = step_down(stake + stake.profit_at(payout));
+        (stake > most).then_some((won, stake))
+    })
+}
+
+fn of_soros(
+    bot: &BotSettings,
+    (wins, stake, most): (u32, Money, Money),
+    payout: Payout,
+    scale: MoneyScale,
+) -> String {
+    let after = if wins == 1 { "a win".to_owned() } else { format!("{wins} wins in a row") };
+    format!(
+        "bot \"{}\": after {after} at a payout of {} % its stake {} is above risk.max_stake {}: it opens no trade from then on; \
+         if_refused = \"reset\" in its stake restarts the ladder, risk.cap_stakes = true stakes the maximum",
+        bot.name,
+        payout.to_percent(),
+        scale.format(stake),
+        scale.format(most)
+    )
+}
+
+fn of_share(bot: &BotSettings, percent: f64, balance: Decimal, (most, scale): (Money, MoneyScale)) -> String {
+    format!(
+        "bot \"{}\": with a balance above {} its stake of {percent} % is above risk.max_stake {}: it opens no trade from then on; \
+         risk.cap_stakes = true stakes the maximum",
+        bot.name,
+        balance.round_dp(2),
+        scale.format(most)
+    )
+}
+
+const MOST_NAMED: usize = 4;
+
+/// Describes the ladders whose upper levels win too little to recover the losses.
+///
+/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in
+/// the order of the bots.
+///
+/// # Errors
+/// An invalid stake.
+pub fn levels_that_lose(
+    settings: &SessionSettings,
+    records: &[TradeRecord],
+) -> Result<Vec<String>, EngineError> {
+    let scale = settings.money_scale;
+    let mut lines = Vec::new();
+    for (index, (bot, record)) in settings.bots.iter().zip(records).enumerate() {
+        let StakeSettings::Martingale { factor, .. } = bot.stake else { continue };
+        let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.levels();
+        let payout = least_payout(record.payout, bot, settings);
+        let left = left_by_a_win(&stakes, payout).into_iter().enumerate();
+        let short: Vec<(usize, Money)> = left.filter(|(_, left)| *left < Money::ZERO).collect();
+        if short.is_empty() {
+            continue;
+        }
+        let wins_back = ((1.0 + 1.0 / payout.to_fraction()) * 100.0).ceil() / 100.0;
+        lines.push(format!(
+            "bot \"{}\": at a payout of {} % a win {}, since factor = {factor} does not win back what the levels before it lost; factor = \
+             {wins_back} does",
+            bot.name,
+            payout.to_percent(),
+            named(&short, scale)
+        ));
+    }
+    Ok(lines)
+}
+
+fn left_by_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
+    let mut lost = Money::ZERO;
+    let left = |stake: &Money| {
+        let left = stake.profit_at(payout) - lost;
+        lost += *stake;
+        left
+    };
+    stakes.iter().map(left).collect()
+}
+
+fn named(short: &[(usize, Money)], scale: MoneyScale) -> String {
+    let one =
+        |(place, left): &(usize, Money)| format!("on level {} leaves {}", place + 1, scale.format(*left));
+    let shown: Vec<String> = short.iter().take(MOST_NAMED).map(one).collect();
+    let more = if short.len() > MOST_NAMED { " and so on" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KellyBound, LadderEntry, testing};
+
+    fn notes(change: impl Fn(&mut RiskSettings)) -> Vec<String> {
+        let mut risk = RiskSettings::default();
+        change(&mut risk);
+        stakes_to_find_out(&SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000),
+            risk,
+            bots: vec![testing::bot("a", StakeSettings::Fixed { amount: Decimal::TWO })],
+            longer_share_percent: None,
+        })
+    }
+
+    #[test]
+    fn a_bot_that_would_stake_less_to_find_out_a_payout_is_named_beforehand() {
+        let expected = "bot \"a\": while the payout of BTCUSDT is not known, or was seen longer ago than payout_max_age_s (3600 s), a signal is \
+                        traded at the smallest stake, 1.00, to find it out, whatever it turns out to be; that trade moves no ladder";
+        assert_eq!(notes(|risk| risk.min_payout_percent = 80.0), [expected]);
+        let by_symbol = |symbol: &str, least: f64| {
+            let symbol = symbol.to_owned();
+            move |risk: &mut RiskSettings| {
+                risk.min_payout_percent_by_symbol.insert(symbol.clone(), least);
+            }
+        };
+        assert_eq!(notes(by_symbol("BTCUSDT", 80.0)), [expected]);
+        assert_eq!(
+            notes(|risk| risk.best_payout_of = vec!["BTCUSDT".to_owned(), "ETHUSDT".to_owned()]),
+            [expected]
+        );
+        assert_eq!(notes(by_symbol("ETHUSDT", 80.0)), [""; 0]);
+        assert_eq!(notes(|_| {}), [""; 0]);
+        // The smallest stake is its own.
+        let same = |risk: &mut RiskSettings| (risk.min_payout_percent, risk.min_stake) = (80.0, Decimal::TWO);
+        assert_eq!(notes(same), [""; 0]);
+    }
+
+    #[test]
+    fn a_stake_that_depends_on_the_balance_is_told_as_a_fixed_one_is() {
+        let kelly =
+            StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound: KellyBound::default() };
+        for stake in [StakeSettings::Share { percent: 1.0 }, kelly] {
+            let told = |least: f64| {
+                let risk = RiskSettings { min_payout_percent: least, ..RiskSettings::default() };
+                let bots = vec![testing::bot("a", stake.clone())];
+                let (money_scale, balance) = (MoneyScale::default(), Decimal::from(1_000));
+                stakes_to_find_out(&SessionSettings {
+                    money_scale,
+                    balance,
+                    risk,
+                    bots,
+                    longer_share_percent: None,
+                })
+            };
+            assert!(told(82.0).concat().contains("traded at the smallest stake, 1.00"), "{stake:?}");
+            assert_eq!(told(0.0), [""; 0], "{stake:?}");
+        }
+    }
+
+    fn outgrown(stake: StakeSettings, most: i64, change: impl Fn(&mut RiskSettings)) -> String {
+        let mut risk = RiskSettings { max_stake: Decimal::from(most), ..RiskSettings::default() };
+        change(&mut risk);
+        let settings = SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000),
+            risk,
+            bots: vec![testing::bot("a", stake)],
+            longer_share_percent: None,
+        };
+        let payout = TradeRecord::assumed(Payout::from_parts(800_000).unwrap());
+        outgrown_stakes(&settings, &[payout]).unwrap().concat()
+    }
+
+    #[test]
+    fn names_the_win_after_which_a_soros_is_above_max_stake() {
+        let soros = |wins, if_refused| StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused };
+        let wait = |wins| soros(wins, IfRefused::Wait);
+        // At payout 80: 10.00, 18.00, 32.40.
+        let text = outgrown(wait(3), 20, |_| {});
+        assert!(
+            text.contains("after 2 wins in a row at a payout of 80 % its stake 32.40 is above"),
+            "{text}"
+        );
+        assert!(outgrown(wait(2), 17, |_| {}).contains("after a win at a payout of 80 % its stake 18.00"));
+        assert_eq!(outgrown(wait(1), 18, |_| {}), "");
+        assert_eq!(outgrown(wait(2), 0, |_| {}), "");
+        assert_eq!(outgrown(soros(3, IfRefused::Reset), 20, |_| {}), "");
+        assert_eq!(outgrown(wait(3), 20, |risk| risk.cap_stakes = true), "");
+        // A symbol is traded at 90 % at least: 10.00, 19.00.
+        assert!(outgrown(wait(1), 18, |risk| risk.min_payout_percent = 90.0).contains("its stake 19.00"));
+    }
+
+    #[test]
+    fn names_the_balance_above_which_a_share_is_above_max_stake() {
+        let share = |percent| StakeSettings::Share { percent };
+        assert!(outgrown(share(2.0), 25, |_| {}).contains("with a balance above 1250 its stake of 2 %"));
+        // It starts above: the first stake is refused.
+        assert_eq!(outgrown(share(2.0), 19, |_| {}), "");
+        assert_eq!(outgrown(share(2.0), 25, |risk| risk.cap_stakes = true), "");
+    }
+
+    fn lines(factor: f64, levels: u32, percent: i64) -> Vec<String> {
+        let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
+        let stake = StakeSettings::Martingale { amount: Decimal::TEN, factor, levels, entry, if_refused };
+        let settings = SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::from(1_000),
+            risk: RiskSettings::default(),
+            bots: vec![testing::bot("b", stake)],
+            longer_share_percent: None,
+        };
+        let payout = Payout::from_percent(Decimal::from(percent)).unwrap();
+        levels_that_lose(&settings, &[TradeRecord::assumed(payout)]).unwrap()
+    }
+
+    /// By hand: 10, 15, 22.50 win 8.50, 12.75 and 19.125 (to even: 19.12), of which 0, 10 and 25 go before.
+    #[test]
+    fn a_level_whose_win_is_less_than_what_was_lost_is_named_with_what_is_left() {
+        let expected = "bot \"b\": at a payout of 85 % a win on level 3 leaves -5.88, since factor = 1.5 does not win back what the levels \
+                        before it lost; factor = 2.18 does";
+        assert_eq!(lines(1.5, 3, 85), [expected]);
+        assert_eq!(lines(1.5, 2, 85), [""; 0]);
+        // 10 to 160 win 8, 16, 32, 64, 128 at 80 %, and 0, 10, 30, 70, 150 were lost: on the fourth 64 - 70, on the fifth 128 - 150.
+        let doubled = lines(2.0, 5, 80).concat();
+        assert!(
+            doubled.contains("a win on level 4 leaves -6.00, on level 5 leaves -22.00, since"),
+            "{doubled}"
+        );
+        assert!(doubled.ends_with("factor = 2.25 does"), "{doubled}");
+        assert_eq!(lines(2.25, 6, 80), [""; 0], "the factor that is named");
+        assert_eq!(lines(2.18, 6, 85), [""; 0]);
+    }
+}

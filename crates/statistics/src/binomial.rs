@@ -1,0 +1,318 @@
+//! Binomial and Poisson-binomial probabilities and p-values.
+
+use crate::statistics_error::check_probability;
+use crate::{StatisticsError, WinRate};
+use std::f64::consts::TAU;
+
+/// Returns `P(X = k)` for `X` binomial over `n` trades, for `0 <= k <= n` and `0 < p < 1`.
+///
+/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300.
+///
+/// `n! / (k! (n - k)!) p^k q^(n - k)` by log-factorials loses ten digits at ten million trades,
+/// because it is the small difference of numbers near 10^8. Loader's form computes the logarithm as
+/// a sum of Stirling errors (small) and deviances (exact near the mean, where it matters).
+///
+/// Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
+pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
+    let (wins, losses, trades) = (k as f64, (n - k) as f64, n as f64);
+    if k == 0 {
+        return (trades * (-p).ln_1p()).exp();
+    }
+    if k == n {
+        return (trades * p.ln()).exp();
+    }
+    // k - n p, rounded once; the excess of the losses over n q is the same with the other sign.
+    let excess = -trades.mul_add(p, -wins);
+    let exponent = stirling_error(n)
+        - stirling_error(k)
+        - stirling_error(n - k)
+        - deviance(wins, trades * p, excess)
+        - deviance(losses, trades * (1.0 - p), -excess);
+    exponent.exp() * (trades / wins / (TAU * losses)).sqrt()
+}
+
+/// Returns the error of Stirling's formula: `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`, for `n
+/// >= 1`.
+fn stirling_error(n: u64) -> f64 {
+    let x = n as f64;
+    if n < 16 {
+        let factorial: f64 = (2..=n).map(|factor| factor as f64).product();
+        return factorial.ln() - (x + 0.5) * x.ln() + x - 0.5 * TAU.ln();
+    }
+    // Stirling's series; its next term is below 1.1e-16 from n = 16.
+    let square = x * x;
+    (1.0 / 12.0
+        - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / 1188.0 / square) / square) / square) / square)
+        / x
+}
+
+/// Computes `x ln(x / mean) + mean - x`, given also the exact `excess = x - mean`.
+fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
+    if excess.abs() >= 0.1 * (x + mean) {
+        return x * (x / mean).ln() - excess;
+    }
+    // With v = excess / (x + mean), ln(x / mean) = 2 (v + v^3 / 3 + v^5 / 5 + ...), and the first term meets the
+    // excess in excess * v. The terms shrink at least a hundredfold, so twenty are more than enough.
+    let v = excess / (x + mean);
+    let mut power = 2.0 * x * v;
+    let mut sum = excess * v;
+    for odd in (3..43).step_by(2) {
+        power *= v * v;
+        let next = sum + power / f64::from(odd);
+        if next == sum {
+            break;
+        }
+        sum = next;
+    }
+    sum
+}
+
+/// Returns the exact one-sided binomial p-value `P(X >= won | decided, null)`.
+///
+/// This is the probability of at least as many wins if each trade wins with probability `null`: the
+/// break-even rate, for a bot without an edge. It assumes independent trades with one payout; for
+/// several payouts see [`crate::poisson_binomial_p_value`].
+///
+/// `sum(C(n, i) p^i (1 - p)^(n - i), i = k..=n)` is summed from the end nearer to `k`, each term
+/// derived from the previous one. Nothing cancels, so the relative error is below 1e-11 in both
+/// tails. Below 1e-300 the result underflows to 0.
+///
+/// Source: C. J. Clopper and E. S. Pearson, *The Use of Confidence or Fiducial Limits Illustrated
+/// in the Case of the Binomial*, Biometrika 26 (1934), for the tail; the first term after Loader
+/// (2000). The regularised incomplete beta function equals the same tail, but `statrs` stops its
+/// continued fraction after 140 terms: at ten million trades it returns 0.37 instead of one half.
+pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError> {
+    let p = check_probability("probability of a win", null)?;
+    let (k, n) = (rate.won(), rate.decided());
+    Ok(if k == 0 || p == 1.0 {
+        1.0
+    } else if p == 0.0 {
+        0.0
+    } else if k as f64 > n as f64 * p {
+        upper_tail(k, n, p)
+    } else {
+        1.0 - lower_tail(k - 1, n, p)
+    })
+}
+
+/// Returns `P(X >= k)` for `k` above the mean, where each next term is smaller.
+fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
+    let odds = p / (1.0 - p);
+    let ratios = (k..n).map(|i| (n - i) as f64 / (i + 1) as f64 * odds);
+    (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
+}
+
+/// Returns `P(X <= k)` for `k` below the mean, where each previous term is smaller.
+fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
+    let odds = (1.0 - p) / p;
+    let ratios = (1..=k).rev().map(|i| i as f64 / (n - i + 1) as f64 * odds);
+    (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
+}
+
+/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1.
+///
+/// Stops when terms no longer change the sum. About nine standard deviations of terms suffice:
+/// 14,000 of ten million trades.
+fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
+    let (mut term, mut sum) = (1.0, 1.0);
+    for ratio in ratios {
+        term *= ratio;
+        // The ratios fall, so that all terms to come are below the geometric series that starts here.
+        if term <= sum * (1.0 - ratio) * 1e-17 {
+            break;
+        }
+        sum += term;
+    }
+    sum
+}
+
+/// Maximum number of trades of [`poisson_binomial_p_value`], whose time is quadratic.
+pub const MAX_MIXED_TRADES: usize = 10_000;
+
+/// Returns the exact one-sided p-value `P(X >= won)`.
+///
+/// It is the upper tail of the Poisson-binomial distribution: trade `i` wins with probability
+/// `nulls[i]`, its own break-even. It assumes independent trades. With equal `nulls` it equals
+/// [`crate::binomial_p_value()`].
+///
+/// Recursion over trades: `P_i(j) = p_i P_(i-1)(j - 1) + (1 - p_i) P_(i-1)(j)`, where `won` is
+/// absorbing. Only positive numbers are added, so small p-values keep their precision.
+///
+/// Source: R. E. Barlow and K. D. Heidtmann, *Computing k-out-of-n System Reliability*, IEEE
+/// Transactions on Reliability 33 (1984).
+pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, StatisticsError> {
+    let trades = nulls.len() as u64;
+    if nulls.is_empty() {
+        return Err(StatisticsError::NoTrades);
+    }
+    if nulls.len() > MAX_MIXED_TRADES {
+        return Err(StatisticsError::TooManyTrades { trades, most: MAX_MIXED_TRADES as u64 });
+    }
+    if won > trades {
+        return Err(StatisticsError::MoreWonThanTrades { won, trades });
+    }
+    for null in nulls {
+        check_probability("probability of a win", *null)?;
+    }
+    // `fewer[j]` is the probability of j wins so far, for j below `won`; `reached` is that of the rest.
+    let mut fewer = vec![0.0; won as usize];
+    let mut reached = match fewer.first_mut() {
+        Some(none) => {
+            *none = 1.0;
+            0.0
+        }
+        None => 1.0,
+    };
+    for &p in nulls {
+        reached += fewer.last().map_or(0.0, |last| last * p);
+        for j in (1..fewer.len()).rev() {
+            fewer[j] = fewer[j - 1] * p + fewer[j] * (1.0 - p);
+        }
+        if let Some(none) = fewer.first_mut() {
+            *none *= 1.0 - p;
+        }
+    }
+    Ok(reached.min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::break_even;
+    use crate::reference::{assert_close, rows};
+
+    #[test]
+    fn a_few_trades_have_the_probabilities_of_the_hand() {
+        for (k, n, p, expected) in [
+            (0, 1, 0.25, 0.75),
+            (1, 1, 0.25, 0.25),
+            (2, 4, 0.5, 0.375),
+            (1, 3, 0.25, 0.421_875),
+            (16, 32, 0.5, 601_080_390.0 / 4_294_967_296.0),
+        ] {
+            assert_close(binomial_density(k, n, p), expected, 1e-14, &format!("{k} of {n} at {p}"));
+        }
+    }
+
+    #[test]
+    fn all_counts_together_are_certain() {
+        for (n, p) in [(1, 0.3), (17, 0.9), (1_000, 1.0 / 1.85), (200_000, 0.01)] {
+            let total: f64 = (0..=n).map(|k| binomial_density(k, n, p)).sum();
+            assert_close(total, 1.0, 1e-12, &format!("{n} at {p}"));
+        }
+    }
+
+    #[test]
+    fn far_from_the_mean_and_near_it_among_many_trades_digits_are_kept() {
+        // One win of a hundred with a fair coin: 100 / 2^100.
+        assert_close(binomial_density(1, 100, 0.5), 100.0 * 0.5_f64.powi(100), 1e-12, "1 of 100");
+        // Twenty of a thousand: 1000 x 999 x ... x 981 / 20! / 2^1000.
+        let ways: f64 = (0..20).map(|i| f64::from(1_000 - i) / f64::from(i + 1)).product();
+        assert_close(binomial_density(20, 1_000, 0.5), ways * 0.5_f64.powi(1_000), 1e-11, "20 of 1000");
+        // Each density is that of one win fewer, times (n - k) / (k + 1).
+        let (n, half) = (1_000_000_000_u64, 500_000_000_u64);
+        let ratio = |k: u64| (n - k) as f64 / (k + 1) as f64;
+        for further in [300, 10_000] {
+            let product: f64 = (half..half + further).map(ratio).product();
+            let found = binomial_density(half + further, n, 0.5) / binomial_density(half, n, 0.5);
+            assert_close(found, product, 1e-11, &format!("{further} from the mean"));
+        }
+    }
+
+    #[test]
+    fn p_values_equal_the_reference_figures_in_both_tails() {
+        for [won, lost, null, p_value] in rows(include_str!("../reference/binomial.csv")) {
+            let rate = WinRate::new(won as u64, lost as u64).unwrap();
+            let found = binomial_p_value(rate, null).unwrap();
+            assert_close(found, p_value, 3e-12, &format!("{won} won, {lost} lost against {null}"));
+        }
+    }
+
+    #[test]
+    fn a_bot_without_expectation_passes_the_naive_test_four_times_in_five() {
+        let at_least = |won, null| binomial_p_value(WinRate::new(won, 1_000 - won).unwrap(), null).unwrap();
+        let called_significant = (0..=1_000).find(|won| at_least(*won, 0.5) <= 0.05).unwrap();
+        assert_eq!(called_significant, 527);
+        let probability = at_least(called_significant, break_even(0.85).unwrap());
+        assert!((probability - 0.8136).abs() < 5e-5, "{probability}");
+    }
+
+    #[test]
+    fn more_wins_are_never_more_probable() {
+        for (n, null) in [(1, 0.5), (2, 1.0 / 1.8), (37, 0.9), (999, 1e-3), (1_000, 0.5)] {
+            let all: Vec<f64> =
+                (0..=n).map(|k| binomial_p_value(WinRate::new(k, n - k).unwrap(), null).unwrap()).collect();
+            assert!(all.is_sorted_by(|less, more| less >= more), "{n} at {null}");
+            assert_eq!(all[0], 1.0);
+        }
+    }
+
+    #[test]
+    fn certain_and_impossible_wins_are_distinguished() {
+        let rate = WinRate::new(1, 1).unwrap();
+        assert_eq!(binomial_p_value(rate, 0.0), Ok(0.0));
+        assert_eq!(binomial_p_value(rate, 1.0), Ok(1.0));
+        assert_eq!(binomial_p_value(WinRate::new(0, 2).unwrap(), 0.0), Ok(1.0));
+    }
+
+    #[test]
+    fn a_null_that_is_no_probability_is_refused() {
+        for null in [f64::NAN, -0.1, 1.1, f64::INFINITY] {
+            assert!(binomial_p_value(WinRate::new(1, 1).unwrap(), null).is_err(), "{null}");
+        }
+    }
+
+    #[test]
+    fn half_of_a_thousand_million_is_as_probable_as_less() {
+        // An odd number of trades with a fair coin: as many or more, or fewer.
+        let rate = WinRate::new(500_000_000, 499_999_999).unwrap();
+        assert_close(binomial_p_value(rate, 0.5).unwrap(), 0.5, 1e-11, "one half");
+    }
+
+    fn nulls_of(counts: [(usize, f64); 3]) -> Vec<f64> {
+        let null = |payout: f64| break_even(payout / 100.0).unwrap();
+        counts.into_iter().flat_map(|(count, payout)| std::iter::repeat_n(null(payout), count)).collect()
+    }
+
+    #[test]
+    fn p_values_equal_the_reference_figures() {
+        for [won, at_70, at_80, at_92, p_value] in rows(include_str!("../reference/poisson_binomial.csv")) {
+            let nulls = nulls_of([(at_70 as usize, 70.0), (at_80 as usize, 80.0), (at_92 as usize, 92.0)]);
+            let found = poisson_binomial_p_value(won as u64, &nulls).unwrap();
+            assert_close(found, p_value, 1e-11, &format!("{won} of {at_70} + {at_80} + {at_92}"));
+        }
+    }
+
+    #[test]
+    fn equal_payouts_are_the_binomial() {
+        let null = break_even(0.85).unwrap();
+        for won in [0, 1, 270, 300, 499, 500] {
+            let binomial = binomial_p_value(WinRate::new(won, 500 - won).unwrap(), null).unwrap();
+            let found = poisson_binomial_p_value(won, &vec![null; 500]).unwrap();
+            assert_close(found, binomial, 1e-12, &format!("{won} of 500"));
+        }
+    }
+
+    #[test]
+    fn two_trades_have_the_probabilities_of_the_hand() {
+        for (won, expected) in [(0, 1.0), (1, 0.625), (2, 0.125)] {
+            assert_eq!(poisson_binomial_p_value(won, &[0.5, 0.25]), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn numbers_that_mean_nothing_are_refused() {
+        assert_eq!(poisson_binomial_p_value(0, &[]), Err(StatisticsError::NoTrades));
+        let more = StatisticsError::MoreWonThanTrades { won: 2, trades: 1 };
+        assert_eq!(poisson_binomial_p_value(2, &[0.5]), Err(more));
+        let most = MAX_MIXED_TRADES as u64;
+        let many = StatisticsError::TooManyTrades { trades: most + 1, most };
+        assert_eq!(poisson_binomial_p_value(u64::MAX, &vec![0.5; MAX_MIXED_TRADES + 1]), Err(many));
+        assert!(poisson_binomial_p_value(1, &[0.5, f64::NAN]).is_err());
+    }
+
+    #[test]
+    fn as_many_trades_as_said_are_taken() {
+        assert_eq!(poisson_binomial_p_value(0, &vec![0.5; MAX_MIXED_TRADES]), Ok(1.0));
+    }
+}
