@@ -4,19 +4,33 @@ use crate::chance::Chance;
 use crate::market::{Boards, paths_of};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::{OrderRules, Venue};
-use crate::{SandboxError, SandboxSettings, Switchboard};
+use crate::{SandboxSettings, Switchboard};
 use axum::Router;
 use candlewick_broker::clock::Clock;
 #[cfg(feature = "stream")]
 use candlewick_sdk::Millis;
-use candlewick_sdk::{CandleSeries, Money, MoneyScale};
-use candlewick_simulator::{Market, SimulationSettings};
+use candlewick_sdk::{CandleSeries, Money, MoneyScale, Symbol};
+use candlewick_simulator::{Market, SimulationSettings, SimulatorError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("the sandbox has no candles: give it at least one file of them (`data` in [sandbox])")]
+    NoCandles,
+    #[error("{symbol} has a market but no candles, or candles but no market: give both")]
+    IncompleteMarket { symbol: Symbol },
+    #[error("[sandbox] {key} = {value}: use {allowed}")]
+    InvalidSetting { key: &'static str, value: String, allowed: &'static str },
+    #[error(transparent)]
+    Simulator(#[from] SimulatorError),
+    #[error("cannot listen on {address}: choose another address, or port 0 for a free one")]
+    AddressInUse { address: SocketAddr, source: std::io::Error },
+}
 
 const FAREWELL: Duration = Duration::from_secs(3);
 
