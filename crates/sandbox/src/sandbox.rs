@@ -3,7 +3,7 @@
 use crate::chance::Chance;
 use crate::market::{Boards, paths_of};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
-use crate::venue::{OrderRules, Venue};
+use crate::venue::Venue;
 use crate::{SandboxSettings, Switchboard};
 use axum::Router;
 use candlewick_broker::clock::Clock;
@@ -45,7 +45,6 @@ pub struct Foundation {
 }
 
 pub struct Sandbox {
-    settings: SandboxSettings,
     state: Arc<ServerState>,
     stop: watch::Sender<bool>,
 }
@@ -82,17 +81,9 @@ impl Sandbox {
             chance,
             shared,
         )?;
-        let rules = OrderRules {
-            scale,
-            wallet: settings.wallet,
-            short_close_type: settings.short_close_type,
-            close_types: settings.close_types.clone(),
-            min_amount: settings.min_amount,
-            max_amount: settings.max_amount,
-        };
         let (stop, stopping) = watch::channel(false);
-        let state = Arc::new(ServerState::new(&settings, rules, clock, boards, venue, switchboard, stopping));
-        Ok(Self { settings, state, stop })
+        let state = Arc::new(ServerState::new(settings, scale, clock, boards, venue, switchboard, stopping));
+        Ok(Self { state, stop })
     }
 
     /// Returns the routes, for in-process callers.
@@ -110,7 +101,7 @@ impl Sandbox {
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<RunningSandbox, SandboxError> {
-        let asked = self.settings.listen;
+        let asked = self.state.settings.listen;
         let refused = |source| SandboxError::AddressInUse { address: asked, source };
         let listener = TcpListener::bind(asked).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
@@ -135,8 +126,8 @@ impl Sandbox {
         Ok(RunningSandbox {
             base_url: format!("http://{address}"),
             address,
-            token: self.settings.token,
-            api_key: self.settings.api_key,
+            token: self.state.settings.token.clone(),
+            api_key: self.state.settings.api_key.clone(),
             switchboard: Arc::clone(&self.state.switchboard),
             #[cfg(feature = "stream")]
             pushed: self.state.pushed.subscribe(),

@@ -42,7 +42,8 @@ impl FromRequestParts<Arc<ServerState>> for Key {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
-        if parts.headers.get("api-key").is_some_and(|key| key.as_bytes() == state.api_key.as_bytes()) {
+        if parts.headers.get("api-key").is_some_and(|key| key.as_bytes() == state.settings.api_key.as_bytes())
+        {
             return Ok(Self);
         }
         Err(failure(StatusCode::UNAUTHORIZED, "Unauthorized", state.now(), &parts.uri))
@@ -62,7 +63,7 @@ fn check_token(
     let message = |message| if has_envelope(uri) { message } else { "Unauthorized" };
     match headers.get("api-token") {
         None => return reject(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
-        Some(token) if token.as_bytes() != state.token.as_bytes() => {
+        Some(token) if token.as_bytes() != state.settings.token.as_bytes() => {
             return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
         }
         Some(_) => {}
@@ -73,7 +74,7 @@ fn check_token(
     if state.is_token_expired(at) {
         return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
     }
-    let required = with_timestamp && state.missing_timestamp == MissingTimestamp::Refuse;
+    let required = with_timestamp && state.settings.missing_timestamp == MissingTimestamp::Refuse;
     if required && headers.get("x-timestamp").is_none_or(axum::http::HeaderValue::is_empty) {
         return reject(StatusCode::BAD_REQUEST, "x-timestamp not provided");
     }

@@ -2,10 +2,10 @@
 
 use crate::fault::Switchboard;
 use crate::market::Boards;
-use crate::settings::{MissingTimestamp, Replies, SandboxSettings};
-use crate::venue::{OrderRules, Venue};
+use crate::settings::{Replies, SandboxSettings};
+use crate::venue::Venue;
 use candlewick_broker::clock::Clock;
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, MoneyScale};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -27,14 +27,8 @@ pub(crate) struct ServerState {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) boards: Boards,
     pub(crate) switchboard: Arc<Switchboard>,
-    pub(crate) rules: OrderRules,
-    pub(crate) token: String,
-    pub(crate) api_key: String,
-    pub(crate) replies: Replies,
-    pub(crate) missing_timestamp: MissingTimestamp,
-    pub(crate) rich_short: bool,
-    pub(crate) include_forming: bool,
-    pub(crate) allow_coarse: bool,
+    pub(crate) settings: SandboxSettings,
+    pub(crate) scale: MoneyScale,
     pub(crate) stopping: watch::Receiver<bool>,
     venue: Mutex<Venue>,
     expired_until: AtomicI64,
@@ -45,27 +39,24 @@ pub(crate) struct ServerState {
 
 impl ServerState {
     pub(crate) fn new(
-        settings: &SandboxSettings,
-        rules: OrderRules,
+        mut settings: SandboxSettings,
+        scale: MoneyScale,
         clock: Arc<dyn Clock>,
         boards: Boards,
         venue: Venue,
         switchboard: Arc<Switchboard>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
+        if clock.is_lock_step() {
+            // The caller holds the clock until it is answered: waiting for the clock would never end.
+            settings.replies = Replies::AtOnce;
+        }
         Self {
             boards,
             switchboard,
-            rules,
-            token: settings.token.clone(),
-            api_key: settings.api_key.clone(),
-            // In lock-step the caller holds the clock until it is answered: waiting for the clock would never end.
-            replies: if clock.is_lock_step() { Replies::AtOnce } else { settings.replies },
+            settings,
+            scale,
             clock,
-            missing_timestamp: settings.missing_timestamp,
-            rich_short: settings.rich_short,
-            include_forming: settings.include_forming,
-            allow_coarse: settings.allow_coarse,
             stopping,
             venue: Mutex::new(venue),
             expired_until: AtomicI64::new(i64::MIN),

@@ -86,25 +86,25 @@ impl utoipa::Modify for Credentials {
 fn with_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
-    let (boards, rules) = (&state.boards, &state.rules);
+    let (boards, settings) = (&state.boards, &state.settings);
     schemas["Pair"]["enum"] = json!(boards.names());
     schemas["CandleInterval"]["enum"] = json!(boards.intervals());
-    schemas["IsDemo"]["enum"] = json!([rules.wallet == TradedWallet::Demo]);
+    schemas["IsDemo"]["enum"] = json!([settings.wallet == TradedWallet::Demo]);
     let stake = &mut schemas["Stake"];
-    if rules.min_amount > Decimal::ZERO {
-        stake["minimum"] = json!(rules.min_amount.to_f64());
+    if settings.min_amount > Decimal::ZERO {
+        stake["minimum"] = json!(settings.min_amount.to_f64());
     } else {
         stake["exclusiveMinimum"] = json!(0);
     }
-    if rules.max_amount > Decimal::ZERO {
-        stake["maximum"] = json!(rules.max_amount.to_f64());
+    if settings.max_amount > Decimal::ZERO {
+        stake["maximum"] = json!(settings.max_amount.to_f64());
     }
-    stake["multipleOf"] = json!(Decimal::new(1, rules.scale.decimals()).to_f64());
-    if rules.close_types.is_empty() {
-        let shortest = if state.allow_coarse { Millis::SECOND } else { boards.coarsest() };
+    stake["multipleOf"] = json!(Decimal::new(1, state.scale.decimals()).to_f64());
+    if settings.close_types.is_empty() {
+        let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.coarsest() };
         schemas["CloseType"]["pattern"] = json!(codes_from(shortest));
     } else {
-        schemas["CloseType"]["enum"] = json!(rules.close_types);
+        schemas["CloseType"]["enum"] = json!(settings.close_types);
     }
     // Otherwise a body with both fields would match both shapes.
     schemas["FullOrder"]["not"] = json!({ "required": ["volume"] });

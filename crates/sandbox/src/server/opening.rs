@@ -42,12 +42,12 @@ pub(crate) async fn open(
         Err(reason) => return reject(&reason, state.now(), &uri),
     };
     let now = state.now();
-    let opened = state.venue().open(&request, state.replies, now);
+    let opened = state.venue().open(&request, state.settings.replies, now);
     let arrival = match &opened {
         Opened::Accepted { arrival, .. } | Opened::Rejected { arrival, .. } => *arrival,
     };
     // Holding the clock until the answer leaves, so that what it says is as of the arrival.
-    let _hold = match state.replies {
+    let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
             hold = state.clock.sleep_until(arrival) => Some(hold),
@@ -117,10 +117,10 @@ fn accept(
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         return Err(Reason::words("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.rules).map_err(Reason::words)?;
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::words)?;
     match state.venue().prices(&request) {
         Priced::NoSuchSymbol => Err(NOT_ACTIVE),
-        Priced::TooCoarse if !state.allow_coarse => {
+        Priced::TooCoarse if !state.settings.allow_coarse => {
             Err(Reason::words("closeType is shorter than the candles of this pair"))
         }
         Priced::TooCoarse | Priced::Finely => Ok((shape, request)),

@@ -136,7 +136,7 @@ fn candles_of(
     if asset_type != board.asset_type.as_str() {
         return Err(Objection::NotFound);
     }
-    let candles = board.candles(window, state.include_forming, now);
+    let candles = board.candles(window, state.settings.include_forming, now);
     let candles = candles.map_err(|_| Objection::BadRequest("interval is not on offer".to_owned()))?;
     let row = |candle: &candlewick_sdk::Candle| AggregatedCandle {
         volume: candle.volume(),

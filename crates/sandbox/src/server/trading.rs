@@ -104,7 +104,7 @@ pub(crate) async fn trade(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    let found = state.venue().short_trade(&id, state.rich_short, now);
+    let found = state.venue().short_trade(&id, state.settings.rich_short, now);
     match found {
         Some(trade) => Json(trade).into_response(),
         None => failure(StatusCode::NOT_FOUND, "Trade not found", now, &uri),

@@ -4,7 +4,7 @@ mod order;
 mod projection;
 mod table;
 
-pub(crate) use order::{BodyShape, OrderRequest, OrderRules, read_body};
+pub(crate) use order::{BodyShape, OrderRequest, read_body};
 pub(crate) use projection::{PageRequest, RowOrder};
 
 use crate::body;
