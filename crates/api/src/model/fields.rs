@@ -170,7 +170,7 @@ impl Fields<'_> {
 
     /// Takes fields that are only checked, so that just what the contract does not have is counted.
     pub(crate) fn check<T: Field>(&mut self, fields: &[&'static str]) {
-        for field in fields {
+        for &field in fields {
             let _: Option<T> = self.optional(field);
         }
     }

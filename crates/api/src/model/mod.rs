@@ -365,8 +365,7 @@ pub(crate) struct CandleRows {
 }
 
 macro_rules! venue_values {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)+ }) => {
-        $(#[$doc])*
+    ($name:ident { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+

@@ -75,14 +75,7 @@ impl CandleTable {
         settings: &ImportSettings,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, HistoryError> {
-        let mut inner = path.to_owned();
-        let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
-            inner.extend(entry);
-            Self::of_content(path, entry, reader, settings)
-        };
-        let most = settings.most_bytes;
-        let read = unpack(path, settings.entry.as_deref(), most, progress, &mut use_it);
-        read.map_err(|problem| problem.at(&inner))
+        Self::unpacked(path, settings, |entry, most, use_it| unpack(path, entry, most, progress, use_it))
     }
 
     pub(crate) fn read_from(
@@ -90,15 +83,23 @@ impl CandleTable {
         path: &Path,
         settings: &ImportSettings,
     ) -> Result<Self, HistoryError> {
+        let (packed, length) = (std::io::Cursor::new(content), content.len() as u64);
+        Self::unpacked(path, settings, |entry, most, use_it| {
+            unpack::unpack_from(packed, length, entry, most, &mut crate::no_progress, use_it)
+        })
+    }
+
+    fn unpacked(
+        path: &Path,
+        settings: &ImportSettings,
+        open: impl FnOnce(Option<&str>, u64, unpack::Use<'_, Self>) -> Result<Self, Problem>,
+    ) -> Result<Self, HistoryError> {
         let mut inner = path.to_owned();
         let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
             inner.extend(entry);
             Self::of_content(path, entry, reader, settings)
         };
-        let packed = std::io::Cursor::new(content);
-        let (entry, most) = (settings.entry.as_deref(), settings.most_bytes);
-        let mut silent = crate::no_progress;
-        let read = unpack::unpack_from(packed, content.len() as u64, entry, most, &mut silent, &mut use_it);
+        let read = open(settings.entry.as_deref(), settings.most_bytes, &mut use_it);
         read.map_err(|problem| problem.at(&inner))
     }
 
