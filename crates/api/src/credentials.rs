@@ -2,7 +2,9 @@
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A credential without `Display` or `Serialize`; its `Debug` prints `[hidden]`.
@@ -55,9 +57,152 @@ impl fmt::Debug for Secret {
     }
 }
 
+const HIDDEN: &[u8] = b"[hidden]";
+/// Minimum length of a redacted part, between 8 and 12 bytes.
+///
+/// Three quarters of a short credential, so that a word inside it does not match.
+const MIN_PART: usize = 8;
+const MAX_PART: usize = 12;
+/// Minimum digits of a numeric match.
+///
+/// It exceeds the digits of amounts, so that amounts are not redacted.
+const MIN_DIGITS: usize = 12;
+
+struct Meant<'a> {
+    bytes: Cow<'a, [u8]>,
+    places: Option<Vec<usize>>,
+}
+
+/// Returns the bytes with the secrets replaced, `None` if they contain none.
+pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut spans = spans_in(secrets, &Meant::as_they_came(bytes));
+    if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
+        spans.extend(spans_in(secrets, &Meant::unescaped(bytes)));
+        spans.sort_unstable_by_key(|span| (span.start, span.end));
+    }
+    if spans.is_empty() {
+        return None;
+    }
+    let (mut hidden, mut end) = (Vec::with_capacity(bytes.len()), 0);
+    for span in spans {
+        if span.start >= end {
+            hidden.extend_from_slice(&bytes[end..span.start]);
+            // A number stays a number: the document around it can still be read.
+            let is_number = bytes[span.clone()].iter().all(u8::is_ascii_digit);
+            hidden.extend_from_slice(if is_number { b"0" } else { HIDDEN });
+        }
+        end = end.max(span.end);
+    }
+    hidden.extend_from_slice(&bytes[end..]);
+    Some(hidden)
+}
+
+fn spans_in(secrets: &[&[u8]], meant: &Meant<'_>) -> Vec<Range<usize>> {
+    let bytes = meant.bytes.as_ref();
+    let finders: Vec<Finder<'_>> = secrets.iter().map(|secret| Finder::of(secret)).collect();
+    let (mut spans, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        // The letter of an escape is not the first of a credential: what is left of the document could not be read.
+        let is_escape = meant.places.is_none() && ends_in_backslash(&bytes[..at]);
+        let length_at = |finder: &Finder<'_>| if is_escape { 0 } else { finder.length_at(bytes, at) };
+        let length = finders.iter().map(length_at).max().unwrap_or(0);
+        if length > 0 {
+            spans.push(meant.place(at)..meant.place(at + length));
+        }
+        at += length.max(1);
+    }
+    spans
+}
+
+struct Finder<'a> {
+    secret: &'a [u8],
+    least: usize,
+    begins: [bool; 256],
+}
+
+impl<'a> Finder<'a> {
+    fn of(secret: &'a [u8]) -> Self {
+        let least = (secret.len() * 3).div_ceil(4).clamp(MIN_PART, MAX_PART).min(secret.len());
+        let mut begins = [false; 256];
+        for byte in &secret[..=secret.len() - least] {
+            begins[usize::from(*byte)] = true;
+        }
+        Self { secret, least, begins }
+    }
+
+    fn length_at(&self, bytes: &[u8], at: usize) -> usize {
+        let Self { secret, least, .. } = *self;
+        if !self.begins[usize::from(bytes[at])] || bytes.len() - at < least {
+            return 0;
+        }
+        let common = |from: usize| {
+            secret[from..].iter().zip(&bytes[at..]).take_while(|(one, other)| one == other).count()
+        };
+        let longest = (0..=secret.len() - least).map(common).max().unwrap_or(0);
+        if longest < least || self.is_chance(bytes, at..at + longest) { 0 } else { longest }
+    }
+
+    fn is_chance(&self, bytes: &[u8], span: Range<usize>) -> bool {
+        let before = span.start.checked_sub(1).map(|place| bytes[place]);
+        let after = bytes.get(span.end).copied();
+        let touches =
+            |is: fn(&u8) -> bool| before.is_some_and(|byte| is(&byte)) || after.is_some_and(|byte| is(&byte));
+        if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
+            return span.len() < MIN_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
+        }
+        self.secret.len() < MIN_PART && touches(u8::is_ascii_alphanumeric)
+    }
+}
+
+impl<'a> Meant<'a> {
+    const fn as_they_came(bytes: &'a [u8]) -> Self {
+        Self { bytes: Cow::Borrowed(bytes), places: None }
+    }
+
+    fn unescaped(bytes: &[u8]) -> Self {
+        let (mut meant, mut places, mut at) = (Vec::with_capacity(bytes.len()), Vec::new(), 0);
+        while at < bytes.len() {
+            let (byte, length) = letter_at(&bytes[at..]);
+            meant.push(byte);
+            places.push(at);
+            at += length;
+        }
+        places.push(bytes.len());
+        Self { bytes: Cow::Owned(meant), places: Some(places) }
+    }
+
+    fn place(&self, at: usize) -> usize {
+        self.places.as_ref().map_or(at, |places| places[at])
+    }
+}
+
+fn ends_in_backslash(bytes: &[u8]) -> bool {
+    bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+/// Returns the first byte after unescaping and its escaped length.
+///
+/// Non-ASCII and control characters become 0, since no credential contains them.
+fn letter_at(bytes: &[u8]) -> (u8, usize) {
+    let hex = |digits: &[u8]| {
+        let text = std::str::from_utf8(digits).ok()?;
+        let number = u32::from_str_radix(text, 16).ok()?;
+        Some(u8::try_from(number).ok().filter(u8::is_ascii).unwrap_or(0))
+    };
+    let escaped = match bytes {
+        [b'\\', b'u', rest @ ..] => rest.get(..4).and_then(hex).map(|byte| (byte, 6)),
+        [b'\\', letter @ (b'/' | b'"' | b'\\'), ..] => Some((*letter, 2)),
+        [b'\\', b'b' | b'f' | b'n' | b'r' | b't', ..] => Some((0, 2)),
+        [b'%', rest @ ..] => rest.get(..2).and_then(hex).map(|byte| (byte, 3)),
+        _ => None,
+    };
+    escaped.unwrap_or((bytes[0], 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_credential_cannot_be_printed() {
@@ -76,6 +221,80 @@ mod tests {
     fn texts_that_no_header_can_carry_are_refused_without_being_shown() {
         for text in ["", " \n", "two words", "tok\n123", "tók"] {
             assert_eq!(Secret::new(text).map(|_| ()), Err(SecretError), "{text:?}");
+        }
+    }
+
+    const TOKEN: &str = "q7Jx/Vd2+Lk9TzPw4RmB8sYhN3cF6gE=";
+
+    fn hidden(secret: &str, text: &str) -> String {
+        let hidden = hide(&[secret.as_bytes()], text.as_bytes());
+        hidden.map_or_else(|| text.to_owned(), |bytes| String::from_utf8(bytes).unwrap())
+    }
+
+    #[test]
+    fn a_credential_is_hidden_wherever_it_stands_and_however_it_is_written() {
+        for (text, expected) in [
+            (format!("{{\"{TOKEN}\":\"x{TOKEN}y\"}}"), "{\"[hidden]\":\"x[hidden]y\"}"),
+            (format!("\"{}\"", TOKEN.replace('/', "\\/")), "\"[hidden]\""),
+            (format!("\"{}\"", TOKEN.replace('q', "\\u0071").replace('=', "\\u003D")), "\"[hidden]\""),
+            (
+                format!("/x/{}?", TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D")),
+                "/x/[hidden]?",
+            ),
+            (format!("begins with {}...", &TOKEN[..12]), "begins with [hidden]..."),
+            (format!("ends with {}", &TOKEN[14..]), "ends with [hidden]"),
+            (format!("{}-{}", &TOKEN[..15], &TOKEN[15..]), "[hidden]-[hidden]"),
+            (format!("begins with {}", &TOKEN[..6]), &format!("begins with {}", &TOKEN[..6])),
+            ("\\u12 %4".to_owned(), "\\u12 %4"),
+        ] {
+            assert_eq!(hidden(TOKEN, &text), expected);
+        }
+    }
+
+    #[test]
+    fn words_that_a_short_credential_is_made_of_stay() {
+        assert_eq!(hidden("sandbox-token", "no sandbox-key, no token"), "no sandbox-key, no token");
+        assert_eq!(hidden("sandbox-token", "sandbox-token2"), "[hidden]2");
+        assert_eq!(
+            hidden("demo", "{\"isDemo\":\"demonstration\",\"x\":\"demo\"}"),
+            "{\"isDemo\":\"demonstration\",\"x\":\"[hidden]\"}"
+        );
+        assert_eq!(hidden("10", "{\"amount\":10}"), "{\"amount\":10}");
+    }
+
+    #[test]
+    fn an_escape_stays_whole() {
+        let token = "n4k7wq2zt9xb5v";
+        assert_eq!(hidden(token, "{\"a\":\"\\n4k7wq2zt9xb5v\"}"), "{\"a\":\"\\n[hidden]\"}");
+        assert_eq!(hidden(token, "{\"a\":\"\\\\n4k7wq2zt9xb5v\"}"), "{\"a\":\"\\\\[hidden]\"}");
+    }
+
+    #[test]
+    fn a_number_stays_a_number() {
+        let token = "482915037716";
+        assert_eq!(hidden(token, "{\"id\":482915037716}"), "{\"id\":0}");
+        assert_eq!(hidden(token, "{\"time\":4829150377161}"), "{\"time\":4829150377161}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_of_a_credential_is_left(
+            secret in "[a-zA-Z0-9_./+=-]{18,64}[a-z]", before in "[ -~é]{0,20}", after in "[ -~é]{0,20}",
+            from in 0_usize..6,
+        ) {
+            let part = &secret[from..];
+            let text = hidden(&secret, &format!("{before}{part}{after}"));
+            let is_left = secret.as_bytes().windows(MAX_PART).any(|part| {
+                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_PART).any(|window| window == part)
+            });
+            prop_assert!(!is_left, "{text}");
+        }
+
+        #[test]
+        fn a_document_stays_a_document(secret in "[a-z0-9]{4,40}", key in ".{0,9}", value in ".{0,9}", number in any::<u64>()) {
+            let document = serde_json::json!({ key: [value.clone(), secret.clone(), format!("{value}{secret}")], "n": number });
+            let hidden = hidden(&secret, &document.to_string());
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&hidden).is_ok(), "{hidden}");
         }
     }
 }

@@ -9,20 +9,17 @@
 //! no resolution of doubt.
 
 // What the two APIs send and receive.
-mod funding;
 mod model;
-mod order;
 mod rejection;
 mod report;
 // The client.
 mod credentials;
-mod echo;
 mod http;
-mod observer;
 mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};
-pub use http::{Body, HttpBroker, NoAnswer, Purpose, RawAnswer, Transport, prepare_tls};
+pub use http::{
+    Body, Exchange, HttpBroker, HttpObserver, NoAnswer, Purpose, RawAnswer, Transport, prepare_tls,
+};
 pub use model::parse_json;
-pub use observer::{Exchange, HttpObserver};
 pub use settings::{OpenBody, Settings, TimestampFormat};

@@ -11,118 +11,39 @@ const CODES: [(&str, RejectionReason); 2] =
 
 /// Patterns in matching order.
 ///
-/// A pattern matches if the text has a part of each of its groups.
-const PATTERNS: [(RejectionReason, &[&[&str]]); 12] = [
-    (
-        RejectionReason::InsufficientBalance,
-        &[&["insufficient", "enough", "exceed", "too low", "low "], BALANCE],
-    ),
-    (RejectionReason::AccountRestricted, &[&["banned", "blacklisted"]]),
+/// A pattern matches if the text has, of each of its groups, one of the parts between bars.
+const PATTERNS: [(RejectionReason, &[&str]); 12] = [
+    (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE]),
+    (RejectionReason::AccountRestricted, &["banned|blacklisted"]),
     (RejectionReason::SymbolInactive, &[SYMBOL, INACTIVE]),
     (RejectionReason::AccountRestricted, &[ACCOUNT, INACTIVE]),
-    (RejectionReason::TradesPerDay, &[TRADE, LIMIT, &["per day", "a day", "daily", "today", "24h", "24 h"]]),
-    (
-        RejectionReason::PendingLimit,
-        &[
-            LIMIT,
-            &[
-                "pending",
-                "open trade",
-                "open order",
-                "open position",
-                "opened trade",
-                "active trade",
-                "concurrent",
-                "simultaneous",
-            ],
-        ],
-    ),
+    (RejectionReason::TradesPerDay, &[TRADE, LIMIT, "per day|a day|daily|today|24h|24 h"]),
+    (RejectionReason::PendingLimit, &[LIMIT, PENDING]),
     (RejectionReason::AmountAboveMaximum, &[AMOUNT, ABOVE]),
     (RejectionReason::AmountBelowMinimum, &[AMOUNT, BELOW]),
     (RejectionReason::TradesPerMinute, &[TRADE, LIMIT]),
-    (
-        RejectionReason::TradesPerMinute,
-        &[&["too fast", "too frequent", "per minute", "per second", "slow down", "rate limit"]],
-    ),
-    (
-        RejectionReason::OutdatedPrice,
-        &[
-            &["price", "quote", "quotation", "tick"],
-            &[
-                "outdated",
-                "out of date",
-                "stale",
-                "expired",
-                "too old",
-                "changed",
-                "unavailable",
-                "not available",
-                "missing",
-                "no price",
-                "no quote",
-                "not found",
-            ],
-        ],
-    ),
+    (RejectionReason::TradesPerMinute, &["too fast|too frequent|per minute|per second|slow down|rate limit"]),
+    (RejectionReason::OutdatedPrice, &["price|quote|quotation|tick", OUTDATED]),
     (
         RejectionReason::AccountRestricted,
-        &[ACCOUNT, &["not allowed", "not permitted", "may not", "cannot trade", "forbidden"]],
+        &[ACCOUNT, "not allowed|not permitted|may not|cannot trade|forbidden"],
     ),
 ];
-const BALANCE: &[&str] = &["balance", "fund", "money", "wallet"];
-const SYMBOL: &[&str] = &["symbol", "asset", "pair", "market", "instrument"];
-const ACCOUNT: &[&str] = &["user", "account", "trader"];
-const AMOUNT: &[&str] = &["amount", "stake", "volume"];
-const ABOVE: &[&str] = &[
-    "above",
-    "maximum",
-    "at most",
-    "too large",
-    "too high",
-    "too big",
-    "exceed",
-    "not be greater",
-    "not be more",
-    "not be higher",
-    "must be less",
-    "must be lower",
-    "max ",
-];
-const BELOW: &[&str] = &[
-    "below",
-    "minimum",
-    "at least",
-    "too small",
-    "too low",
-    "less than",
-    "lower than",
-    "must be",
-    "not be",
-    "min ",
-];
-const TRADE: &[&str] = &["trade", "order", "operation", "position", "request"];
-const LIMIT: &[&str] = &["too many", "limit", "max", "exceed", "reached"];
-const INACTIVE: &[&str] = &[
-    "inactive",
-    "not active",
-    "disabled",
-    "not enabled",
-    "closed",
-    "not open",
-    "unavailable",
-    "not available",
-    "suspended",
-    "blocked",
-    "deactivated",
-    "deleted",
-    "locked",
-    "restricted",
-    "halted",
-    "unknown",
-    "not found",
-    "not supported",
-    "invalid",
-];
+const BALANCE: &str = "balance|fund|money|wallet";
+const SYMBOL: &str = "symbol|asset|pair|market|instrument";
+const ACCOUNT: &str = "user|account|trader";
+const AMOUNT: &str = "amount|stake|volume";
+const PENDING: &str =
+    "pending|open trade|open order|open position|opened trade|active trade|concurrent|simultaneous";
+const OUTDATED: &str = "outdated|out of date|stale|expired|too old|changed|unavailable|not available|missing|no price|\
+                        no quote|not found";
+const ABOVE: &str = "above|maximum|at most|too large|too high|too big|exceed|not be greater|not be more|not be higher|\
+                     must be less|must be lower|max ";
+const BELOW: &str = "below|minimum|at least|too small|too low|less than|lower than|must be|not be|min ";
+const TRADE: &str = "trade|order|operation|position|request";
+const LIMIT: &str = "too many|limit|max|exceed|reached";
+const INACTIVE: &str = "inactive|not active|disabled|not enabled|closed|not open|unavailable|not available|suspended|\
+                        blocked|deactivated|deleted|locked|restricted|halted|unknown|not found|not supported|invalid";
 
 pub(crate) fn reason_of(status: StatusCode, code: Option<&str>, text: &str) -> RejectionReason {
     if status == StatusCode::UNAUTHORIZED {
@@ -141,7 +62,7 @@ pub(crate) fn reason_of(status: StatusCode, code: Option<&str>, text: &str) -> R
 
 fn reason_in(text: &str) -> Option<RejectionReason> {
     let text = words_of(text);
-    let has = |parts: &&[&str]| parts.iter().any(|part| text.contains(part));
+    let has = |group: &&str| group.split('|').any(|part| text.contains(part));
     PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
 }
 

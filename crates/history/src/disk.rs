@@ -7,19 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// File operations of the system, which tests replace one by one.
 pub(crate) trait Disk: Send + Sync {
-    fn create(&self, path: &Path) -> io::Result<File>;
-    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
-    fn sync(&self, file: &File) -> io::Result<()>;
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
-    fn remove(&self, path: &Path) -> io::Result<()>;
-}
-
-#[derive(Debug)]
-pub(crate) struct SystemDisk;
-
-impl Disk for SystemDisk {
     fn create(&self, path: &Path) -> io::Result<File> {
         File::create(path)
     }
@@ -45,6 +34,10 @@ impl Disk for SystemDisk {
         fs::remove_file(path)
     }
 }
+
+pub(crate) struct SystemDisk;
+
+impl Disk for SystemDisk {}
 
 pub(crate) const PARTIAL: &str = ".partial";
 

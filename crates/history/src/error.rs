@@ -1,8 +1,8 @@
-//! Errors of reading, writing and generating candles.
+//! Errors of reading, writing and generating candles, and of parsing named choices.
 
 use candlewick_sdk::ResampleError;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Errors of reading, writing or generating candles.
 ///
@@ -37,8 +37,30 @@ pub enum HistoryError {
     InvalidSetting { setting: &'static str, problem: String },
 }
 
+impl HistoryError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), action, source }
+    }
+}
+
 impl From<ResampleError> for HistoryError {
     fn from(error: ResampleError) -> Self {
         Self::InvalidSetting { setting: "interval", problem: error.to_string() }
     }
+}
+
+/// A text that names none of the choices.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not one of {names}")]
+pub struct ParseChoiceError {
+    text: String,
+    names: String,
+}
+
+pub(crate) fn parse_choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, ParseChoiceError> {
+    let found = choices.iter().find(|(name, _)| *name == text);
+    found.map(|(_, choice)| *choice).ok_or_else(|| ParseChoiceError {
+        text: text.chars().take(32).collect(),
+        names: choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+    })
 }

@@ -1,6 +1,7 @@
-//! Gaps between the first and the last candle of a series.
+//! Gaps between candles, and a second interval in one series of times.
 
-use candlewick_sdk::{CandleSeries, Millis};
+use candlewick_sdk::{CandleSeries, Interval, Millis};
+use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
@@ -24,12 +25,72 @@ pub fn gaps(series: &CandleSeries) -> Vec<Gap> {
         .collect()
 }
 
+const MIN_RUN: usize = 8;
+const MAX_EXPECTED: f64 = 1e-6;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SecondInterval {
+    pub(crate) distance: Millis,
+    pub(crate) count: usize,
+    pub(crate) start: usize,
+}
+
+/// Finds the first run of longer distances that missing candles do not explain.
+///
+/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`. `N` is the number of distances, `q`
+/// the share of such multiples among the `5 n` distances before and after the run, plus one.
+/// Candles of which half are missing thus pass, even if they are missing in one part of the file
+/// only.
+///
+/// `time` returns the time at an index below `len`; times ascend.
+pub(crate) fn find_second_interval(
+    len: usize,
+    time: impl Fn(usize) -> Millis,
+    interval: Interval,
+) -> Option<SecondInterval> {
+    let length = interval.length();
+    let distance = |index: usize| time(index + 1) - time(index);
+    let total = len.checked_sub(1)?;
+    let mut start = 0;
+    while start < total {
+        let step = distance(start);
+        let is_longer = step > length && step.is_aligned_to(length);
+        // Longer candles have gaps, too: weekends and missing candles.
+        let is_multiple =
+            |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
+        let end = if is_longer {
+            (start + 1..total).find(|index| !is_multiple(*index)).unwrap_or(total)
+        } else {
+            start + 1
+        };
+        let count = end - start;
+        if count >= MIN_RUN && !is_chance(start..end, total, is_multiple) {
+            let mut distances: Vec<Millis> = (start..end).map(distance).collect();
+            distances.sort_unstable();
+            return Some(SecondInterval { distance: distances[count / 2], count, start });
+        }
+        start = end;
+    }
+    None
+}
+
+fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> bool) -> bool {
+    let (before, after) = (run.start.saturating_sub(5 * run.len()), total.min(run.end + 5 * run.len()));
+    let around = (before..run.start).chain(run.end..after);
+    let (multiples, all) = around
+        .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
+    // Without any distance around it, the run is the file.
+    let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
+    let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
+    total as f64 * share.powi(exponent) > MAX_EXPECTED
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use candlewick_sdk::{Candle, Interval, Ohlcv, Series, Symbol};
 
-    fn check(minutes: &[i64], expected: &[(i64, i64, u64)]) {
+    fn check_gaps(minutes: &[i64], expected: &[(i64, i64, u64)]) {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let series = Series { symbol: Symbol::new("EURUSD").unwrap(), interval: Interval::MINUTE };
         let candles: Vec<Candle> = minutes
@@ -44,8 +105,69 @@ mod tests {
 
     #[test]
     fn gaps_are_found_with_their_length() {
-        check(&[5], &[]);
-        check(&[5, 6, 7], &[]);
-        check(&[-1, 1, 2, 10], &[(0, 1, 1), (3, 10, 7)]);
+        check_gaps(&[5], &[]);
+        check_gaps(&[5, 6, 7], &[]);
+        check_gaps(&[-1, 1, 2, 10], &[(0, 1, 1), (3, 10, 7)]);
+    }
+
+    /// Minutes without a random share, by a linear congruential generator.
+    fn thinned(count: i64, missing_percent: u64, seed: u64) -> Vec<Millis> {
+        let mut state = seed;
+        let mut draw = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % 100
+        };
+        (0..count).filter(|_| draw() >= missing_percent).map(|minute| Millis::MINUTE * minute).collect()
+    }
+
+    fn parts(parts: &[(i64, i64)]) -> Vec<Millis> {
+        let mut times = vec![Millis::ZERO];
+        for (count, minutes) in parts {
+            for _ in 0..*count {
+                times.push(*times.last().unwrap() + Millis::MINUTE * *minutes);
+            }
+        }
+        times
+    }
+
+    fn check(times: &[Millis], interval: &str, expected: Option<(i64, usize, usize)>) {
+        let found = find_second_interval(times.len(), |index| times[index], interval.parse().unwrap());
+        let found = found.map(|found| (found.distance.get() / 60_000, found.count, found.start));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_long_stretch_of_one_multiple_is_another_interval() {
+        check(&parts(&[(99, 1), (100, 5)]), "1m", Some((5, 100, 99)));
+        check(&parts(&[(100, 5), (99, 1)]), "1m", Some((5, 100, 0)));
+        check(&parts(&[(30, 1), (9, 5), (30, 1)]), "1m", Some((5, 9, 30)));
+        check(&parts(&[(100, 60), (50, 1440)]), "1h", Some((1440, 50, 100)));
+        check(&parts(&[(100, 60), (1, 720), (50, 1440)]), "1h", Some((1440, 51, 100)));
+        // Days of a market that rests at the weekend, after its hours.
+        let weeks: Vec<(i64, i64)> = (0..10).flat_map(|_| [(4, 1440), (1, 3 * 1440)]).collect();
+        check(&parts(&[&[(200, 60)], &weeks[..]].concat()), "1h", Some((1440, 50, 200)));
+    }
+
+    #[test]
+    fn missing_candles_and_weekends_are_not_an_interval() {
+        for missing in [0, 4, 20, 50] {
+            for seed in 0..40 {
+                check(&thinned(30_000, missing, seed), "1m", None);
+            }
+        }
+        // Dense minutes, then an hour of which half is missing, and so on.
+        for seed in 0..40 {
+            let mut times: Vec<Millis> = (0..5_000).map(|minute| Millis::MINUTE * minute).collect();
+            let sparse = thinned(600, 50, seed);
+            times.extend(sparse.iter().map(|time| *time + Millis::MINUTE * 5_000));
+            times.extend((5_600..10_000).map(|minute| Millis::MINUTE * minute));
+            check(&times, "1m", None);
+        }
+        // Days of a market that rests at the weekend, hours of one that is open for seven hours.
+        let days: Vec<(i64, i64)> = (0..200).flat_map(|_| [(4, 1440), (1, 3 * 1440)]).collect();
+        check(&parts(&days), "1d", None);
+        let hours: Vec<(i64, i64)> = (0..200).flat_map(|_| [(6, 60), (1, 18 * 60)]).collect();
+        check(&parts(&hours), "1h", None);
+        check(&parts(&[(1, 5)]), "5m", None);
     }
 }

@@ -16,13 +16,11 @@
 //! # }
 //! ```
 
-mod choice;
 mod error;
 
 // Files.
 mod csv;
 mod disk;
-mod format;
 mod parquet;
 mod source;
 
@@ -37,12 +35,10 @@ mod cache;
 mod catalog;
 
 // Candles in memory.
-mod block;
 mod gap;
 mod hash;
 mod in_step;
 mod resample;
-mod second_interval;
 
 // Candles out of nothing.
 mod generate;
@@ -56,11 +52,9 @@ pub use check::{
     ParseMarketHoursError, Remedy, WeeklyHours, check_bytes, check_file, check_in_step, check_series,
     closed_candles, missing_candles,
 };
-pub use choice::ParseChoiceError;
 pub use csv::{CSV_HEADER, Progress, no_progress, read_csv, read_csv_file, write_csv, write_csv_file};
 pub use disk::{remove_partial_files, write_whole_file};
-pub use error::HistoryError;
-pub use format::CandleFormat;
+pub use error::{HistoryError, ParseChoiceError};
 pub use gap::{Gap, gaps};
 #[cfg(feature = "import")]
 pub use generate::{BadRows, with_gaps};
@@ -78,4 +72,4 @@ pub use market::{
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet, write_parquet_file};
 pub use resample::{Resampled, count_longer, resample, resample_by};
-pub use source::CandleFile;
+pub use source::{CandleFile, CandleFormat};

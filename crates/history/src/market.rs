@@ -1,6 +1,6 @@
 //! Known markets: asset type, tick size, usual price and volatility.
 
-use crate::choice::{ParseChoiceError, parse_choice};
+use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{CURRENCIES, OTC_SUFFIXES, Symbol, TradingWeek};
 use serde::{Deserialize, Serialize};
 use std::fmt;

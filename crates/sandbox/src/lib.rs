@@ -37,7 +37,6 @@
 //! | order whose price is beyond the end of the candles | open trade with `openPrice` 0 that never settles |
 
 mod chance;
-mod identifier;
 // The venue: trades on the one side, prices on the other.
 mod market;
 mod venue;
@@ -47,15 +46,13 @@ mod server;
 // What goes wrong.
 mod fault;
 // The whole.
-mod error;
 mod sandbox;
 mod settings;
 mod time_text;
 
-pub use error::SandboxError;
 pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
 pub use market::markets_of;
-pub use sandbox::{Foundation, RunningSandbox, Sandbox};
+pub use sandbox::{Foundation, RunningSandbox, Sandbox, SandboxError};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };

@@ -3,20 +3,34 @@
 use crate::chance::Chance;
 use crate::market::{Boards, paths_of};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
-use crate::venue::{OrderRules, Venue};
-use crate::{SandboxError, SandboxSettings, Switchboard};
+use crate::venue::Venue;
+use crate::{SandboxSettings, Switchboard};
 use axum::Router;
 use candlewick_broker::clock::Clock;
 #[cfg(feature = "stream")]
 use candlewick_sdk::Millis;
-use candlewick_sdk::{CandleSeries, Money, MoneyScale};
-use candlewick_simulator::{Market, SimulationSettings};
+use candlewick_sdk::{CandleSeries, Money, MoneyScale, Symbol};
+use candlewick_simulator::{Market, SimulationSettings, SimulatorError};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("the sandbox has no candles: give it at least one file of them (`data` in [sandbox])")]
+    NoCandles,
+    #[error("{symbol} has a market but no candles, or candles but no market: give both")]
+    IncompleteMarket { symbol: Symbol },
+    #[error("[sandbox] {key} = {value}: use {allowed}")]
+    InvalidSetting { key: &'static str, value: String, allowed: &'static str },
+    #[error(transparent)]
+    Simulator(#[from] SimulatorError),
+    #[error("cannot listen on {address}: choose another address, or port 0 for a free one")]
+    AddressInUse { address: SocketAddr, source: std::io::Error },
+}
 
 const FAREWELL: Duration = Duration::from_secs(3);
 
@@ -31,7 +45,6 @@ pub struct Foundation {
 }
 
 pub struct Sandbox {
-    settings: SandboxSettings,
     state: Arc<ServerState>,
     stop: watch::Sender<bool>,
 }
@@ -68,17 +81,9 @@ impl Sandbox {
             chance,
             shared,
         )?;
-        let rules = OrderRules {
-            scale,
-            wallet: settings.wallet,
-            short_close_type: settings.short_close_type,
-            close_types: settings.close_types.clone(),
-            min_amount: settings.min_amount,
-            max_amount: settings.max_amount,
-        };
         let (stop, stopping) = watch::channel(false);
-        let state = Arc::new(ServerState::new(&settings, rules, clock, boards, venue, switchboard, stopping));
-        Ok(Self { settings, state, stop })
+        let state = Arc::new(ServerState::new(settings, scale, clock, boards, venue, switchboard, stopping));
+        Ok(Self { state, stop })
     }
 
     /// Returns the routes, for in-process callers.
@@ -96,7 +101,7 @@ impl Sandbox {
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<RunningSandbox, SandboxError> {
-        let asked = self.settings.listen;
+        let asked = self.state.settings.listen;
         let refused = |source| SandboxError::AddressInUse { address: asked, source };
         let listener = TcpListener::bind(asked).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
@@ -121,8 +126,8 @@ impl Sandbox {
         Ok(RunningSandbox {
             base_url: format!("http://{address}"),
             address,
-            token: self.settings.token,
-            api_key: self.settings.api_key,
+            token: self.state.settings.token.clone(),
+            api_key: self.state.settings.api_key.clone(),
             switchboard: Arc::clone(&self.state.switchboard),
             #[cfg(feature = "stream")]
             pushed: self.state.pushed.subscribe(),

@@ -1,8 +1,8 @@
 //! [`Broker`] over HTTP, backed by the trading token API.
 
 use super::HttpBroker;
-use super::endpoint::TRADE;
 use super::pages::{Pages, Rows};
+use super::read::TRADE;
 use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::report_of;
 use async_trait::async_trait;
@@ -115,7 +115,7 @@ impl HttpBroker {
                 WalletType::Real => Some(Account::Real),
                 WalletType::Bonus | WalletType::Unknown(_) => None,
             },
-            type_name: one_line(wallet.wallet_type.as_str()),
+            type_name: one_line(&wallet.wallet_type.to_string()),
             currency: wallet.currency,
         }
     }

@@ -6,13 +6,13 @@
 //! connection reuse (the library silently resends when a *reused* connection turns out closed).
 //! Each open costs a handshake.
 
-use super::address::{Address, Payload};
 use crate::Settings;
 use candlewick_broker::BrokerError;
 use reqwest::header::{
     CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
 };
 use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
+use url::{Host, Url};
 
 pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
     build(bounded(settings)?.pool_max_idle_per_host(settings.max_connections))
@@ -89,6 +89,99 @@ pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerErro
     Ok(headers)
 }
 
+#[derive(Clone, Debug)]
+pub(super) struct Address(Url);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Payload {
+    /// A credential, which must not be sent unencrypted.
+    Credential,
+    Nothing,
+}
+
+impl Address {
+    pub(super) fn new(
+        key: &str,
+        text: &str,
+        payload: Payload,
+        proxy: Option<&Self>,
+    ) -> Result<Self, BrokerError> {
+        let refused = |problem: &str| Err(BrokerError::settings(key, text, problem));
+        let url = match Url::parse(text) {
+            Ok(url) => url,
+            Err(_) if !text.is_ascii() => {
+                return refused(
+                    "write the name of the host in letters of ASCII, as domain registries keep it: https://xn--...",
+                );
+            }
+            Err(error) => return refused(&format!("{error}; write it like https://host/prefix")),
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            // Not even the message may show what may be a password.
+            return Err(BrokerError::settings(
+                key,
+                "[hidden]",
+                "a URL here must not hold a user name or password",
+            ));
+        }
+        if !matches!(url.scheme(), "http" | "https") {
+            return refused("use https:// (or http:// to this machine)");
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return refused("leave out everything from ? or #");
+        }
+        let address = Self(url);
+        let in_the_clear = address.0.scheme() == "http";
+        let stays_here = address.is_loopback() && proxy.is_none_or(Self::is_loopback);
+        if payload == Payload::Credential && in_the_clear && !stays_here {
+            return refused("a credential would travel unencrypted: use https://");
+        }
+        Ok(address)
+    }
+
+    /// Appends path segments to the base URL.
+    ///
+    /// Rejects empty segments and those that would change the path (`.`, `..`).
+    pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
+        let mut path = self.0.path().trim_end_matches('/').to_owned();
+        for segment in segments {
+            if matches!(segment, "" | "." | "..") {
+                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a name") });
+            }
+            path.push('/');
+            segment.bytes().for_each(|byte| push_encoded(&mut path, byte));
+        }
+        let mut url = self.0.clone();
+        url.set_path(&path);
+        Ok(url)
+    }
+
+    pub(super) fn is_same_host(&self, other: &Self) -> bool {
+        self.0.host() == other.0.host() && self.0.port_or_known_default() == other.0.port_or_known_default()
+    }
+
+    fn is_loopback(&self) -> bool {
+        match self.0.host() {
+            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+    }
+}
+
+/// Appends a byte of a path segment (RFC 3986, `pchar`).
+///
+/// Tabs and line ends are encoded too: a URL parser would drop them, which yields a different name.
+fn push_encoded(path: &mut String, byte: u8) {
+    if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
+        path.push(char::from(byte));
+    } else {
+        path.push('%');
+        path.extend([byte >> 4, byte & 15].map(|digit| char::from(b"0123456789ABCDEF"[usize::from(digit)])));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +234,90 @@ mod tests {
     fn a_proxy_must_be_a_url() {
         let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
         assert!(matches!(proxy_address(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
+    }
+
+    fn check_base(text: &str, payload: Payload, problem: Option<&str>) {
+        let made = Address::new("base_url", text, payload, None).map(|_| ()).map_err(|e| e.to_string());
+        match problem {
+            None => assert_eq!(made, Ok(()), "{text}"),
+            Some(problem) => {
+                let message = made.expect_err(text);
+                assert!(message.starts_with("broker.base_url = ") && message.contains(problem), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_credential_travels_encrypted_or_not_beyond_this_machine() {
+        for text in ["https://venue.example", "http://127.0.0.1:7701", "http://localhost/x", "http://[::1]:1"]
+        {
+            check_base(text, Payload::Credential, None);
+        }
+        for text in ["http://venue.example", "http://localhost.example", "http://10.0.0.1", "http://[::2]"] {
+            check_base(text, Payload::Credential, Some("unencrypted"));
+            check_base(text, Payload::Nothing, None);
+        }
+    }
+
+    #[test]
+    fn a_far_proxy_ends_the_privacy_of_this_machine() {
+        let far = Address::new("proxy", "http://proxy.example:3128", Payload::Nothing, None).unwrap();
+        let near = Address::new("proxy", "http://127.0.0.1:3128", Payload::Nothing, None).unwrap();
+        let base = |text, proxy| Address::new("base_url", text, Payload::Credential, Some(proxy)).is_ok();
+        assert!(!base("http://127.0.0.1:7701", &far));
+        assert!(base("http://127.0.0.1:7701", &near));
+        assert!(base("https://venue.example", &far));
+    }
+
+    #[test]
+    fn texts_that_are_no_base_are_refused_with_a_way_out() {
+        check_base("venue.example", Payload::Nothing, Some("write it like https://"));
+        check_base("https://b\u{fc}cher.example", Payload::Nothing, Some("xn--"));
+        check_base("https://xn--bcher-kva.example", Payload::Nothing, None);
+        check_base("ftp://venue.example", Payload::Nothing, Some("use https://"));
+        check_base("https://venue.example/?a=b", Payload::Nothing, Some("leave out"));
+        check_base("https://me:pass-1@venue.example", Payload::Nothing, Some("user name"));
+        let error =
+            Address::new("base_url", "https://me:pass-1@venue.example", Payload::Nothing, None).unwrap_err();
+        assert!(!error.to_string().contains("pass-1"));
+    }
+
+    fn check_join(base: &str, segments: &[&str], expected: Option<&str>) {
+        let address = Address::new("base_url", base, Payload::Nothing, None).unwrap();
+        let joined = address.join(segments.iter().copied()).ok().map(String::from);
+        assert_eq!(joined.as_deref(), expected, "{base} {segments:?}");
+    }
+
+    #[test]
+    fn segments_are_encoded_and_the_prefix_is_kept() {
+        check_join("https://h", &["token", "wallets"], Some("https://h/token/wallets"));
+        check_join("https://h/v1/", &["a"], Some("https://h/v1/a"));
+        check_join("https://h/v1/x", &["default", "BTC/USDT"], Some("https://h/v1/x/default/BTC%2FUSDT"));
+        check_join("https://h", &["A&B?c#d%2f é"], Some("https://h/A&B%3Fc%23d%252f%20%C3%A9"));
+        check_join(
+            "https://h",
+            &["01J\r\nT", "\t01J ", "a\\b"],
+            Some("https://h/01J%0D%0AT/%0901J%20/a%5Cb"),
+        );
+        check_join("https://h", &["%2e%2e", "a\u{0}b|^[]\"", "01J\u{202e}T"], {
+            Some("https://h/%252e%252e/a%00b%7C%5E%5B%5D%22/01J%E2%80%AET")
+        });
+        for climbing in ["", ".", ".."] {
+            check_join("https://h/v1", &["token", climbing], None);
+        }
+    }
+    #[test]
+    fn what_is_decoded_again_is_the_name_that_was_meant() {
+        let address = Address::new("base_url", "https://h/v1/", Payload::Nothing, None).unwrap();
+        let names = (0..=255).map(|byte: u8| format!("A{}B", char::from(byte)));
+        for name in names.chain(["\r", "\n\n", " x ", "\u{feff}y", "é/%41"].map(str::to_owned)) {
+            let url = address.join(["trades", &name]).unwrap();
+            let sent = url.as_str().strip_prefix("https://h/v1/trades/").unwrap();
+            assert!(!sent.contains(['/', '?', '#', '\\']), "{sent} is more than a segment");
+            let query = format!("name={}", sent.replace('+', "%2B").replace('&', "%26"));
+            let decoded =
+                url::form_urlencoded::parse(query.as_bytes()).next().map(|(_, name)| name.into_owned());
+            assert_eq!(decoded, Some(name));
+        }
     }
 }

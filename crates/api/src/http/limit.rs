@@ -1,11 +1,13 @@
-//! Rate limiting with priorities and per-host pauses, in wall time: venues know no virtual clock.
+//! Limits on requests: their rate, with priorities and per-host pauses, and how many run at once.
+//!
+//! In wall time, as venues know no virtual clock. An open never waits for a read.
 
 use candlewick_broker::Priority;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, timeout};
 
 /// A request rate with a burst of one second's worth.
 ///
@@ -24,11 +26,11 @@ struct State {
     any: Option<Instant>,
     open: Option<Instant>,
     quiet: [Option<Instant>; 2],
-    waiting: BTreeMap<Place, Host>,
+    waiting: BTreeMap<Rank, Host>,
     count: u64,
 }
 
-type Place = (Priority, u64);
+type Rank = (Priority, u64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Host {
@@ -136,7 +138,7 @@ impl RateLimit {
         }
     }
 
-    fn take(&self, place: Place, host: Host, now: Instant) -> Taken {
+    fn take(&self, place: Rank, host: Host, now: Instant) -> Taken {
         let mut state = self.state();
         if let Some(until) = state.quiet_until(host, now) {
             return Taken::Quiet(until);
@@ -178,7 +180,7 @@ impl State {
 
 struct Waiter<'a> {
     limit: &'a RateLimit,
-    place: Place,
+    place: Rank,
 }
 
 impl<'a> Waiter<'a> {
@@ -203,10 +205,106 @@ fn is_beyond(at: Instant, deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| at > deadline)
 }
 
+#[derive(Debug)]
+pub(super) struct Connections {
+    reading: Arc<Places>,
+    opening: Arc<Places>,
+}
+
+#[derive(Debug)]
+struct Places {
+    state: Mutex<PlaceState>,
+}
+
+#[derive(Debug)]
+struct PlaceState {
+    free: usize,
+    waiting: BTreeMap<(Priority, u64), oneshot::Sender<Place>>,
+    count: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Place {
+    places: Arc<Places>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoneFree;
+
+impl Connections {
+    pub(super) fn new(most: usize) -> Self {
+        Self { reading: Places::new(most), opening: Places::new(most) }
+    }
+
+    pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Result<Place, NoneFree> {
+        self.reading.wait(priority, longest).await
+    }
+
+    pub(super) async fn to_open(&self, longest: Duration) -> Result<Place, NoneFree> {
+        self.opening.wait(Priority::Trades, longest).await
+    }
+}
+
+impl Places {
+    fn new(free: usize) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::new(PlaceState { free, waiting: BTreeMap::new(), count: 0 }) })
+    }
+
+    async fn wait(self: &Arc<Self>, priority: Priority, longest: Duration) -> Result<Place, NoneFree> {
+        let (handed, receiver) = oneshot::channel();
+        let waiter = {
+            let mut state = self.state();
+            if state.free > 0 {
+                state.free -= 1;
+                return Ok(Place { places: Arc::clone(self) });
+            }
+            state.count += 1;
+            let key = (priority, state.count);
+            state.waiting.insert(key, handed);
+            PlaceWaiter { places: self, key }
+        };
+        let place = timeout(longest, receiver).await;
+        drop(waiter);
+        place.map_err(|_| NoneFree)?.map_err(|_| NoneFree)
+    }
+
+    fn state(&self) -> MutexGuard<'_, PlaceState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let next = {
+            let mut state = self.places.state();
+            let next = state.waiting.pop_first();
+            if next.is_none() {
+                state.free += 1;
+            }
+            next
+        };
+        if let Some((_, handed)) = next {
+            // Where whoever waited has just given up, this place is dropped, and so handed on.
+            drop(handed.send(Self { places: Arc::clone(&self.places) }));
+        }
+    }
+}
+
+struct PlaceWaiter<'a> {
+    places: &'a Places,
+    key: (Priority, u64),
+}
+
+impl Drop for PlaceWaiter<'_> {
+    fn drop(&mut self) {
+        self.places.state().waiting.remove(&self.key);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     const READ: Turn = Turn::Read(Priority::Candles);
 
@@ -330,5 +428,73 @@ mod tests {
         none.keep_quiet(Host::First, Duration::from_secs(1));
         turns(&none, READ, 3).await;
         assert_eq!(start.elapsed().as_millis(), 1_000);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_thousand_at_once_no_more_are_under_way_than_there_are_places_and_all_have_their_turn() {
+        let connections = Arc::new(Connections::new(7));
+        let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let start = Instant::now();
+        let mut opens = Vec::new();
+        for _ in 0..1_000 {
+            let (connections, under_way, most) =
+                (Arc::clone(&connections), Arc::clone(&under_way), Arc::clone(&most));
+            opens.push(tokio::spawn(async move {
+                let _place = connections.to_open(Duration::MAX).await.unwrap();
+                most.fetch_max(under_way.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                under_way.fetch_sub(1, Ordering::SeqCst);
+            }));
+        }
+        for open in opens {
+            open.await.unwrap();
+        }
+        // 143 rounds of seven, or a few less in the last.
+        assert_eq!((most.load(Ordering::SeqCst), start.elapsed().as_millis()), (7, 1_430));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_worth_most_is_next_and_opens_wait_for_no_reading_request() {
+        let connections = Arc::new(Connections::new(1));
+        let held = connections.to_read(Priority::Trades, Duration::ZERO).await.unwrap();
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut waits = Vec::new();
+        for (name, priority) in [
+            ("shown", Priority::Display),
+            ("candle 1", Priority::Candles),
+            ("candle 2", Priority::Candles),
+            ("trade", Priority::Trades),
+        ] {
+            let (connections, order) = (Arc::clone(&connections), Arc::clone(&order));
+            waits.push(tokio::spawn(async move {
+                let _place = connections.to_read(priority, Duration::MAX).await.unwrap();
+                order.lock().unwrap().push(name);
+            }));
+            tokio::task::yield_now().await;
+        }
+        drop(connections.to_open(Duration::ZERO).await.unwrap());
+        drop(held);
+        for wait in waits {
+            wait.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), ["trade", "candle 1", "candle 2", "shown"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_waits_too_long_gives_up_and_takes_no_place_with_him() {
+        let connections = Arc::new(Connections::new(1));
+        let held = connections.to_open(Duration::ZERO).await.unwrap();
+        let start = Instant::now();
+        let refused = connections.to_open(Duration::from_millis(300)).await;
+        assert_eq!((refused.unwrap_err(), start.elapsed().as_millis()), (NoneFree, 300));
+        // One is handed the place and is gone before it takes it.
+        let gone = {
+            let connections = Arc::clone(&connections);
+            tokio::spawn(async move { connections.to_open(Duration::MAX).await })
+        };
+        tokio::task::yield_now().await;
+        drop(held);
+        gone.abort();
+        assert!(connections.to_open(Duration::from_secs(1)).await.is_ok());
     }
 }

@@ -3,20 +3,19 @@
 use super::HttpBroker;
 #[cfg(feature = "stream")]
 use super::{Api, client, stream::Access};
-use crate::model::{self, CandleRows, LastPrice, LimitTime};
+use crate::model::CandleRows;
 use async_trait::async_trait;
 #[cfg(feature = "stream")]
 use candlewick_broker::PriceFeed;
 use candlewick_broker::{
-    AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
-    other_interval,
+    AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord, Reply, other_interval,
 };
-use candlewick_sdk::{Millis, Ohlcv, Symbol};
+use candlewick_sdk::{Millis, Symbol};
 #[cfg(feature = "stream")]
 use std::sync::Arc;
 
 /// Maximum candles per request (contract 8: the default of `limit`).
-const MAX_AT_ONCE: u64 = 1_000;
+pub(super) const MAX_AT_ONCE: u64 = 1_000;
 
 #[async_trait]
 impl MarketData for HttpBroker {
@@ -31,21 +30,19 @@ impl MarketData for HttpBroker {
     }
 
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
-        let limit = match as_of {
-            AsOf::Latest => LimitTime::Latest,
-            AsOf::Moment(moment) => LimitTime::At(moment),
-        };
-        let reply = self.ask_price(symbol, limit).await?;
-        if let LastPrice::Record(record) = &reply.value
+        let reply = self.ask_price(symbol, as_of).await?;
+        if let Some(record) = &reply.value
             && let Some(pair) = &record.pair
             && !is_same_pair(pair, symbol.as_str())
         {
             let problem = format!("it is the price record of {pair}, asked for was {symbol}");
             return Err(BrokerError::Malformed { problem, head: format!("record of {}", record.time.get()) });
         }
-        Ok(reply.map(|answer| match answer {
-            LastPrice::Record(record) => PriceAnswer::Record(record_of(&record)),
-            LastPrice::Future => PriceAnswer::NotYet,
+        Ok(reply.map(|record| {
+            record.map_or(PriceAnswer::NotYet, |record| {
+                let (time, prices, recorded_time) = (record.time, record.prices, record.created_at);
+                PriceAnswer::Record(PriceRecord { time, prices, recorded_time })
+            })
         }))
     }
 
@@ -73,26 +70,12 @@ impl HttpBroker {
         &self,
         window: &CandleQuery,
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
-        let reply = self.ask_candles(&self.question(window)).await?;
+        let reply = self.ask_candles(window).await?;
         let page = candles_of(&reply, window)?;
         let rows = (reply.value.rows.len() + reply.value.unreadable) as u64;
         let is_full = rows >= MAX_AT_ONCE;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
-    }
-
-    /// Builds a request that works with inclusive and exclusive window ends.
-    fn question(&self, query: &CandleQuery) -> model::CandleQuery {
-        let is_whole = query.end.is_aligned_to(query.interval.length());
-        model::CandleQuery {
-            symbol: query.symbol,
-            asset_type: self.asset_type(query.symbol).to_owned(),
-            interval: query.interval,
-            skip: 0,
-            limit: MAX_AT_ONCE,
-            start_time: query.start - Millis::new(1),
-            end_time: if is_whole { query.end - Millis::new(1) } else { query.end },
-        }
     }
 }
 
@@ -104,23 +87,13 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
 }
 
 fn candles_of(reply: &Reply<CandleRows>, window: &CandleQuery) -> Result<Candles, BrokerError> {
-    let row = |row: &model::CandleRow| CandleRow {
-        time: row.time,
-        prices: Ohlcv {
-            open: row.open_price,
-            high: row.high_price,
-            low: row.low_price,
-            close: row.close_price,
-            volume: row.volume,
-        },
-    };
-    let rows: Vec<CandleRow> = reply.value.rows.iter().map(row).collect();
-    if let Some(found) = other_interval(&rows, window.interval) {
+    let rows = &reply.value.rows;
+    if let Some(found) = other_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
         let problem = format!("the venue sent candles every {seconds} s that are not those of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
-    let mut candles = Candles::of_rows(&rows, window, reply.received);
+    let mut candles = Candles::of_rows(rows, window, reply.received);
     candles.unusable += reply.value.unreadable;
     Ok(candles)
 }
@@ -135,20 +108,6 @@ fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Ve
     let after = CandleQuery { start: last.close_time(window.interval), ..*window };
     let has_room = |part: &CandleQuery| part.start + length <= part.end.min(now);
     [before, after].into_iter().filter(has_room).collect()
-}
-
-fn record_of(record: &model::PriceRecord) -> PriceRecord {
-    PriceRecord {
-        time: record.time,
-        prices: Ohlcv {
-            open: record.open_price,
-            high: record.high_price,
-            low: record.low_price,
-            close: record.close_price,
-            volume: record.volume,
-        },
-        recorded_time: record.created_at,
-    }
 }
 
 #[cfg(test)]

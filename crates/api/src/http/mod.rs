@@ -1,20 +1,15 @@
 //! HTTP client of the venue.
 
 // Making a request.
-mod address;
 mod client;
-mod connections;
-mod exchange;
 mod keys;
 mod limit;
 mod transport;
 // The two kinds of request, and those that there are.
 mod account_proof;
-mod endpoint;
 mod open;
 mod pages;
 mod read;
-mod renewal;
 // The ports.
 mod broker;
 mod market_data;
@@ -24,27 +19,24 @@ mod script;
 mod stream;
 
 pub use client::prepare_tls;
-pub use transport::{Body, NoAnswer, Purpose, RawAnswer, Transport};
+pub use transport::{Body, Exchange, HttpObserver, NoAnswer, Purpose, RawAnswer, Transport};
 
-use crate::observer::{Exchange, HttpObserver};
 use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
 use account_proof::AccountProof;
-use address::{Address, Payload};
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{BrokerError, Priority, TokenState, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
-use connections::Connections;
-use exchange::{Answer, exchange};
+use client::{Address, Payload};
 use keys::Keys;
-use limit::{Host, RateLimit};
+use limit::{Connections, Host, RateLimit};
 use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
-use transport::Network;
+use transport::{Answer, Network, exchange};
 
 /// The two HTTP APIs of the venue.
 ///

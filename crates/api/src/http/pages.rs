@@ -285,7 +285,7 @@ mod tests {
         let ids = (first..first + PAGE_SIZE).map(|number| format!("trade-{number}"));
         let data = ids.map(|id| trade(&id)).collect();
         let total = Some(last * PAGE_SIZE);
-        TradePage { total, current_page: Some(page), last_page: Some(last), data, ..TradePage::default() }
+        TradePage { total, last_page: Some(last), data, ..TradePage::default() }
     }
 
     #[test]

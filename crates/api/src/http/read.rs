@@ -1,15 +1,20 @@
-//! Read requests with retries on transient errors, limited in number and time.
+//! Read requests to the two APIs (contract 4.1 and 4.2), with retries limited in number and time.
 
-use super::endpoint::{TRADE, endpoint_of};
-use super::exchange::Answer;
 use super::keys::Refused;
 use super::limit::{TooLong, Turn};
+use super::market_data::MAX_AT_ONCE;
+use super::transport::Answer;
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
-use crate::model::{FailureBody, Unreadable, parse_json};
+use crate::model::{
+    CandleRows, FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User,
+    Wallet, parse_json, read_all, read_list, read_record,
+};
 use backon::{ExponentialBuilder, Retryable};
-use candlewick_broker::{BrokerError, Reply, current_priority};
+use candlewick_broker::{AsOf, BrokerError, CandleQuery, Reply, current_priority};
+use candlewick_sdk::{Millis, Symbol};
 use reqwest::{Method, Request, StatusCode};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
@@ -31,7 +36,7 @@ impl HttpBroker {
     /// Reads an answer of status 200.
     ///
     /// Retries once with a new token if the current one is refused.
-    pub(super) async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
+    async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_repeatedly(api, url.clone()).await;
         let endpoint = endpoint_of(url.path());
@@ -199,12 +204,112 @@ pub(super) fn numbered(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
+pub(super) const OPEN: &str = "POST open";
+pub(super) const TRADE: &str = "GET /token/trades/{id}";
+
+pub(super) fn endpoint_of(path: &str) -> &'static str {
+    match path.rsplit_once("/token/").map_or("", |(_, rest)| rest) {
+        "wallets" => "GET /token/wallets",
+        "trades" => "GET /token/trades",
+        "users/me" => "GET /token/users/me",
+        trade if trade.starts_with("trades/") => TRADE,
+        _ => "GET of another path",
+    }
+}
+
+impl HttpBroker {
+    pub(super) async fn ask_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
+        let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
+        // A sum over a part of the wallets would be a wrong balance: all are read, or none.
+        self.parse(&answer, |json| {
+            let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
+            let mut ids = BTreeSet::new();
+            match wallets.iter().find(|wallet| !ids.insert(wallet.id.as_str())) {
+                Some(again) => Err(Unreadable::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
+                None => Ok(wallets),
+            }
+        })
+    }
+
+    pub(super) async fn ask_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
+        let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
+        pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
+        let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
+        let answer = self.read(Api::Trading, url).await?;
+        let bytes = answer.body.bytes().len();
+        let page = self.parse(&answer, |json| read_record::<TradePage>(json, &self.unrecognised))?;
+        Ok(page.map(|page| TradePage { bytes, ..page }))
+    }
+
+    pub(super) async fn ask_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
+        let url = self.url(Api::Trading, ["token", "trades", id], &[])?;
+        let answer = self.read(Api::Trading, url).await?;
+        self.parse(&answer, |json| read_record(json, &self.unrecognised))
+    }
+
+    /// Requests the user. The id is not redacted, because the list is requested by it.
+    pub(super) async fn ask_user(&self) -> Result<Reply<User>, BrokerError> {
+        let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
+        let answer = self.read(Api::Trading, url).await?;
+        self.user_of(answer)
+    }
+
+    pub(super) fn user_of(&self, answer: Answer) -> Result<Reply<User>, BrokerError> {
+        let mut user: Reply<User> = self.parse(&answer, |json| read_record(json, &self.unrecognised))?;
+        let raw = answer.raw_body.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        if let Some(id) = raw.as_ref().and_then(|user| user["id"].as_str()) {
+            id.clone_into(&mut user.value.id);
+        }
+        Ok(user)
+    }
+
+    /// Requests a price record, `None` if the time is in the venue's future.
+    pub(super) async fn ask_price(
+        &self,
+        symbol: &Symbol,
+        as_of: AsOf,
+    ) -> Result<Reply<Option<PriceRecord>>, BrokerError> {
+        let mut pairs = vec![("pair", symbol.to_string()), ("slot", self.settings.slot.clone())];
+        if let AsOf::Moment(moment) = as_of {
+            pairs.push(("limitTime", moment.to_string()));
+        }
+        let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
+        // Plain text `OK` for a time in the venue's future (contract 4.2); as JSON it would be in quotes.
+        if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
+            return Ok(answer.reply(None));
+        }
+        self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
+    }
+
+    /// Requests candles so that inclusive and exclusive window ends give the same ones.
+    pub(super) async fn ask_candles(&self, query: &CandleQuery) -> Result<Reply<CandleRows>, BrokerError> {
+        let is_whole = query.end.is_aligned_to(query.interval.length());
+        let end = if is_whole { query.end - Millis::new(1) } else { query.end };
+        let pairs = [
+            ("pair", query.symbol.to_string()),
+            ("slot", self.settings.slot.clone()),
+            ("type", self.asset_type(query.symbol).to_owned()),
+            ("interval", query.interval.to_string()),
+            ("skip", "0".to_owned()),
+            ("limit", MAX_AT_ONCE.to_string()),
+            ("startTime", (query.start - Millis::new(1)).to_string()),
+            ("endTime", end.to_string()),
+        ];
+        let answer =
+            self.read(Api::Prices, self.url(Api::Prices, ["aggregated-prices", "prices"], &pairs)?).await?;
+        self.parse(&answer, |json| {
+            read_list(json, &self.unrecognised).map(|(rows, unreadable)| CandleRows { rows, unreadable })
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::script::{Act, Script, answer};
     use super::*;
-    use crate::Settings;
+    use crate::{Settings, TimestampFormat};
     use candlewick_broker::MarketData;
+    use candlewick_sdk::Interval;
 
     const WALLETS: &str = r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#;
 
@@ -426,5 +531,115 @@ mod tests {
         broker.token_state().accept();
         let open = candlewick_broker::Broker::open(&broker, &order, candlewick_sdk::Millis::MAX).await;
         assert!(!format!("{open:?}").contains("NotSent"), "{open:?}");
+    }
+
+    async fn script(body: &str) -> (Script, HttpBroker) {
+        let dated = "200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT";
+        let script = Script::start(vec![Act::Reply(answer(dated, body))]).await;
+        let broker = script.broker(Settings { requests_per_second: 0.0, ..Settings::default() });
+        (script, broker)
+    }
+
+    #[tokio::test]
+    async fn each_reading_request_is_what_the_contract_says() {
+        let (script, broker) = script("[]").await;
+        let pair: Symbol = "A&B/C D".parse().unwrap();
+        let query = TradeQuery { page: 2, page_size: 100, user_id: Some("u&1".into()) };
+        let (start, end) = (Millis::new(60_000), Millis::new(120_000));
+        let candles = CandleQuery { symbol: pair, interval: Interval::MINUTE, start, end };
+        broker.ask_wallets().await.unwrap();
+        let _ = broker.ask_page(&TradeQuery::default()).await;
+        let _ = broker.ask_page(&query).await;
+        let _ = broker.ask_trade("01J/T").await;
+        let _ = broker.ask_user().await;
+        let _ = broker.ask_price(&pair, AsOf::Latest).await;
+        let _ = broker.ask_price(&pair, AsOf::Moment(Millis::new(7))).await;
+        broker.ask_candles(&candles).await.unwrap();
+        let expected = [
+            "/token/wallets",
+            "/token/trades?page=1&pageSize=10",
+            "/token/trades?page=2&pageSize=100&userId=u%261",
+            "/token/trades/01J%2FT",
+            "/token/users/me",
+            "/symbol-price/last?pair=A%26B%2FC+D&slot=default",
+            "/symbol-price/last?pair=A%26B%2FC+D&slot=default&limitTime=7",
+            "/aggregated-prices/prices?pair=A%26B%2FC+D&slot=default&type=crypto&interval=1m&skip=0&limit=1000\
+             &startTime=59999&endTime=119999",
+        ];
+        for (number, (request, path)) in script.requests().iter().zip(expected).enumerate() {
+            assert_eq!(request.line, format!("GET {path} HTTP/1.1"));
+            let headers = ["api-token: tok-123", "x-timestamp: ", "api-key: key-456"];
+            let present = headers.map(|header| request.head.contains(header));
+            assert_eq!(
+                present,
+                if number < 5 { [true, true, false] } else { [false, false, true] },
+                "{path}"
+            );
+        }
+        assert_eq!(script.requests().len(), expected.len());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_climbs_out_of_the_path_asks_nothing() {
+        let (script, broker) = script("{}").await;
+        assert!(matches!(broker.ask_trade("..").await, Err(BrokerError::NotFound { .. })));
+        assert_eq!(script.requests().len(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_limit_in_the_future_is_answered_with_ok() {
+        let pair: Symbol = "BTCUSDT".parse().unwrap();
+        for body in ["OK", "OK\n", "\"OK\""] {
+            let (_script, broker) = script(body).await;
+            let reply = broker.ask_price(&pair, AsOf::Moment(Millis::MAX)).await.unwrap();
+            assert_eq!((reply.value, reply.date), (None, Some(Millis::new(1_795_176_000_000))));
+        }
+        let record =
+            r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5"}"#;
+        let (_script, broker) = script(record).await;
+        let got = broker.ask_price(&pair, AsOf::Latest).await.unwrap().value;
+        assert!(got.is_some_and(|record| record.prices.close == 2.0));
+        let (_script, broker) = script("NOT OK").await;
+        assert!(matches!(broker.ask_price(&pair, AsOf::Latest).await, Err(BrokerError::Malformed { .. })));
+    }
+
+    #[tokio::test]
+    async fn what_is_unknown_is_counted_across_requests() {
+        let (_script, broker) = script(r#"{"id": "01JT", "status": "FROZEN", "withBonus": true}"#).await;
+        broker.ask_trade("01JT").await.unwrap();
+        broker.ask_trade("01JT").await.unwrap();
+        let counts = broker.unrecognised().snapshot();
+        assert_eq!(
+            counts.into_iter().collect::<Vec<_>>(),
+            [("Trade.status=FROZEN".to_owned(), 2), ("Trade.withBonus".to_owned(), 2)]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_path_prefix_and_the_timestamp_form_are_respected() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
+        let prefixed = Settings {
+            base_url: format!("{}/v1/", script.address()),
+            timestamp: TimestampFormat::Iso8601,
+            ..Settings::default()
+        };
+        script.broker(prefixed).ask_wallets().await.unwrap();
+        let request = &script.requests()[0];
+        assert_eq!(request.line, "GET /v1/token/wallets HTTP/1.1");
+        let stamp = request.head.lines().find(|line| line.starts_with("x-timestamp: 20")).unwrap();
+        assert!(stamp.ends_with('Z'), "{stamp}");
+    }
+
+    #[tokio::test]
+    async fn a_missing_credential_is_named_and_nothing_is_sent() {
+        let script = Script::start(vec![Act::Reply(answer("200 OK", "[]"))]).await;
+        let broker = script.broker_with(Settings::default(), crate::Credentials::default());
+        let error = broker.ask_wallets().await.unwrap_err();
+        assert!(
+            matches!(error, BrokerError::Credentials { .. })
+                && error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"),
+            "{error}"
+        );
+        assert_eq!(script.requests().len(), 0);
     }
 }

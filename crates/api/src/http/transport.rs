@@ -1,14 +1,17 @@
-//! Transport of requests, the network or a stand-in. The client decides when to send.
+//! A single HTTP exchange, limited in time and size, over the network or a stand-in, and its observation.
 
 use super::client;
+use super::keys::Keys;
 use crate::Settings;
 use crate::model::one_line;
 use async_trait::async_trait;
 use candlewick_broker::BrokerError;
-use reqwest::header::HeaderMap;
+use candlewick_broker::clock::Clock;
+use candlewick_sdk::Millis;
+use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Client, Request, Response, StatusCode};
 use std::error::Error;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::net::TcpStream;
 use url::Url;
 
@@ -143,4 +146,125 @@ fn describe(error: &dyn Error) -> String {
         cause = error.source();
     }
     one_line(&text)
+}
+
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) date: Option<Millis>,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) body: Body,
+    /// Unredacted body, if it contained a credential.
+    ///
+    /// Only for sending back to the venue, never for display.
+    pub(super) raw_body: Option<Vec<u8>>,
+    pub(super) sent: Millis,
+    pub(super) received: Millis,
+}
+
+/// Maximum length of a body excerpt in messages, in bytes.
+const HEAD_LENGTH: usize = 200;
+
+impl Answer {
+    pub(super) fn without(self, credentials: &Keys) -> Self {
+        let (body, raw_body) = self.body.without(credentials);
+        Self { body, raw_body, ..self }
+    }
+}
+
+impl Body {
+    fn without(self, credentials: &Keys) -> (Self, Option<Vec<u8>>) {
+        let bytes = match &self {
+            Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
+            Self::Cut(text) => return (Self::Cut(credentials.hide_in(text)), None),
+        };
+        let Some(hidden) = credentials.hide_in_bytes(bytes) else { return (self, None) };
+        match self {
+            Self::Whole(bytes) => (Self::Whole(hidden), Some(bytes)),
+            Self::TooLong(_) | Self::Cut(_) => (Self::TooLong(hidden), None),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
+            Self::Cut(_) => &[],
+        }
+    }
+
+    pub(super) fn head(&self) -> String {
+        let bytes = self.bytes();
+        one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_LENGTH)]))
+    }
+}
+
+pub(super) async fn exchange(
+    transport: &dyn Transport,
+    (purpose, request): (Purpose, Request),
+    limit_bytes: usize,
+    clock: &dyn Clock,
+) -> Result<Answer, NoAnswer> {
+    let sent = clock.now();
+    let RawAnswer { status, headers, body } = transport.send(purpose, request, limit_bytes).await?;
+    let received = clock.now();
+    let date = moment_in(&headers, &DATE);
+    let retry_after = pause_in(&headers, date.unwrap_or(received));
+    Ok(Answer { status, date, retry_after, body, raw_body: None, sent, received })
+}
+
+fn moment_in(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
+    let moment = httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()?;
+    i64::try_from(moment.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok().map(Millis::new)
+}
+
+fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    let milliseconds = match text.trim().parse::<u64>() {
+        Ok(seconds) => return Some(Duration::from_secs(seconds)),
+        Err(_) => (moment_in(headers, &RETRY_AFTER)? - now).get(),
+    };
+    Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
+}
+
+/// A request of the trading API with its answer.
+///
+/// It never contains credentials: headers are omitted, and echoed credentials are redacted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    pub intent: Option<u64>,
+    pub sent: Millis,
+    pub received: Option<Millis>,
+    /// Method, path and query, such as `GET /token/trades?page=1`.
+    pub what: String,
+    pub request: String,
+    pub status: Option<u16>,
+    pub response: String,
+}
+
+/// Receives every exchange; must return quickly.
+pub trait HttpObserver: Send + Sync {
+    fn observe(&self, exchange: Exchange);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    #[test]
+    fn a_wish_to_be_left_alone_is_read_in_both_forms() {
+        let now = Millis::new(1_795_176_000_000); // Fri, 20 Nov 2026 12:00:00 GMT
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("7", Some(7_000)),
+            ("Fri, 20 Nov 2026 12:00:30 GMT", Some(30_000)),
+            ("Fri, 20 Nov 2026 11:00:00 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
+            assert_eq!(pause_in(&headers, now), expected.map(Duration::from_millis), "{text}");
+        }
+    }
 }

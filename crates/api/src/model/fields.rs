@@ -1,11 +1,86 @@
-//! Reading of JSON objects field by field, counting unknown fields.
+//! Reading of JSON: documents without duplicate keys, records field by field, and bodies of failures.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
 use chrono::{DateTime, NaiveDateTime};
 use rust_decimal::Decimal;
-use serde_json::{Map, Value};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::fmt;
 use std::ops::Range;
+
+/// Parses JSON and rejects duplicate keys.
+///
+/// A lenient parser keeps the last one, so a reply with two balances would be accepted with either.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
+}
+
+struct UniqueKeys(Value);
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueKeysVisitor).map(Self)
+    }
+}
+
+struct UniqueKeysVisitor;
+
+impl<'de> Visitor<'de> for UniqueKeysVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(UniqueKeys(item)) = items.next_element()? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((key, UniqueKeys(value))) = entries.next_entry::<String, _>()? {
+            if object.contains_key(&key) {
+                let key: String = key.chars().take(32).collect();
+                return Err(A::Error::custom(format_args!("key {key:?} occurs twice")));
+            }
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
 
 pub(crate) trait Record: Sized {
     const NAME: &'static str;
@@ -91,6 +166,13 @@ impl Fields<'_> {
             self.drift.count_value(self.record, field, text);
         }
         Some(read)
+    }
+
+    /// Takes fields that are only checked, so that just what the contract does not have is counted.
+    pub(crate) fn check<T: Field>(&mut self, fields: &[&'static str]) {
+        for &field in fields {
+            let _: Option<T> = self.optional(field);
+        }
     }
 
     pub(crate) fn required<T: Field>(&mut self, field: &'static str) -> Result<T, Unreadable> {
@@ -218,11 +300,141 @@ impl Field for Millis {
     }
 }
 
+/// The body of an answer other than 200 (contract 5, `observed: opening a trade`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FailureBody {
+    /// The venue's message in one line; `HTTP <status>` if it has none.
+    pub(crate) text: String,
+    /// Value of `error` in the body or its `data`: a status name or a code.
+    pub(crate) code: Option<String>,
+    pub(crate) venue_time: Option<Millis>,
+}
+
+/// Maximum length of the message, in bytes.
+const TEXT_LENGTH: usize = 300;
+
+impl FailureBody {
+    /// Reads a body as existing clients do.
+    ///
+    /// The order is `data.message`, `message`, `error`, then the status. `data` may be a string,
+    /// `message` an object or an array.
+    pub(crate) fn read(status: u16, body: &[u8]) -> Self {
+        let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        let data = json.get("data").unwrap_or(&Value::Null);
+        let candidates =
+            [data.get("message"), data.as_str().map(|_| data), json.get("message"), json.get("error")];
+        let text = candidates.into_iter().flatten().find_map(words);
+        let code = [data.get("error"), json.get("error")].into_iter().flatten().find_map(Value::as_str);
+        Self {
+            code: code.map(one_line),
+            text: text.map_or_else(|| format!("HTTP {status}"), |text| one_line(&text)),
+            venue_time: json.get("timestamp").and_then(Millis::from_value),
+        }
+    }
+}
+
+fn words(message: &Value) -> Option<String> {
+    let text = match message {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(words).collect::<Vec<_>>().join("; "),
+        Value::Object(object) => match object.get("message").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None if object.is_empty() => return None,
+            None => message.to_string(),
+        },
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) => return None,
+    };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<_> =
+        text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
+    let mut line = words.join(" ");
+    line.truncate(line.floor_char_boundary(TEXT_LENGTH));
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    #[test]
+    fn rejects_an_object_with_a_key_twice_at_any_depth() {
+        for (text, key) in [
+            (r#"{"balance": 9988, "balance": 123456}"#, "balance"),
+            (r#"[{"id": "w"}, {"id": "w", "x": [{"a": 1, "a": 1}]}]"#, "a"),
+            // The same key, written differently.
+            (r#"{"amount": 1, "\u0061mount": 2}"#, "amount"),
+        ] {
+            let error = parse_json(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(&format!("key \"{key}\" occurs twice")), "{error}");
+        }
+        assert_eq!(parse_json(br#"[{"a": 1}, {"a": 2}]"#).unwrap(), json!([{"a": 1}, {"a": 2}]));
+    }
+
+    proptest! {
+        #[test]
+        fn reads_the_same_as_the_lenient_parser_where_no_key_is_twice(
+            text in r#"[\[\]{}",:0-9a-c.e+\- ]{0,40}"#, number in any::<f64>(), word in ".*",
+        ) {
+            let object = json!({"number": number, "word": word, "list": [null, true, -7, u64::MAX, {}]});
+            prop_assert_eq!(parse_json(object.to_string().as_bytes()).unwrap(), object);
+            if let Ok(strict) = parse_json(text.as_bytes()) {
+                prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), strict);
+            }
+        }
+    }
+
+    fn check_text(body: &Value, expected: &str) {
+        assert_eq!(FailureBody::read(400, body.to_string().as_bytes()).text, expected, "{body}");
+    }
+
+    #[test]
+    fn the_text_is_found_wherever_the_venue_puts_it() {
+        check_text(&json!({"data": {"message": "a"}, "message": "b", "error": "c"}), "a");
+        check_text(&json!({"data": {"error": "x"}, "message": "b", "error": "c"}), "b");
+        check_text(&json!({"error": "c"}), "c");
+        check_text(&json!({"data": "d", "message": "b"}), "d");
+        check_text(
+            &json!({"data": {"message": ["amount too low", "symbol not active"]}}),
+            "amount too low; symbol not active",
+        );
+        check_text(&json!({"message": {"message": "inner", "code": 7}}), "inner");
+        check_text(&json!({"message": {"code": 7}}), "{\"code\":7}");
+        check_text(&json!({"message": []}), "HTTP 400");
+        check_text(&json!({"message": null, "error": "  "}), "HTTP 400");
+        check_text(&json!("text"), "HTTP 400");
+        check_text(&json!({"message": "two\r\n lines\u{7}"}), "two lines");
+        assert_eq!(FailureBody::read(502, b"<html>").text, "HTTP 502");
+        assert_eq!(
+            FailureBody::read(400, json!({"message": "é".repeat(900)}).to_string().as_bytes()).text.len(),
+            300
+        );
+    }
+
+    #[test]
+    fn both_401_bodies_of_the_contract_are_read() {
+        let json = json!({
+            "statusCode": 401, "status": "error", "timestamp": "2026-11-20T12:00:00.000Z",
+            "path": "/token/trades",
+            "data": {"message": "Invalid token", "error": "Unauthorized", "statusCode": 401},
+        });
+        let read = FailureBody::read(401, json.to_string().as_bytes());
+        let expected = FailureBody {
+            text: "Invalid token".into(),
+            code: Some("Unauthorized".into()),
+            venue_time: Some(Millis::new(1_795_176_000_000)),
+        };
+        assert_eq!(read, expected);
+
+        let json = json!({"statusCode": 401, "message": "Unauthorized"});
+        let read = FailureBody::read(401, json.to_string().as_bytes());
+        assert_eq!(read, FailureBody { text: "Unauthorized".into(), code: None, venue_time: None });
+    }
 
     #[allow(clippy::needless_pass_by_value)] // rows are written in place
     fn check<T: Field + PartialEq + std::fmt::Debug>(json: Value, expected: Option<T>) {

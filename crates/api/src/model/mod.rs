@@ -2,32 +2,845 @@
 //!
 //! Parsing is tolerant: numbers may be strings, unknown fields and values are counted and ignored.
 //! A field of the wrong type is counted and treated as absent, unless the record is meaningless
-//! without it.
+//! without it. Fields of the contract that nothing uses are checked too, so that only others count.
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "all fields of the contract are read, so that the others count")
-)]
-
-// How fields are read.
 mod fields;
-mod json;
-mod value;
-// The trading token API.
-mod failure;
-mod page;
-mod trade;
-mod user;
-mod wallet;
-// The symbol price API.
-mod price;
 
-pub(crate) use failure::{FailureBody, one_line};
-pub(crate) use fields::{Record, Unreadable, read_all, read_list, read_record};
-pub use json::parse_json;
-pub(crate) use page::{TradePage, TradeQuery};
-pub(crate) use price::{CandleQuery, CandleRow, CandleRows, LastPrice, LimitTime, PriceRecord};
-pub(crate) use trade::TradeRecord;
-pub(crate) use user::User;
-pub(crate) use value::{Tolerant, TradeResult, TradeStatus, WalletType};
-pub(crate) use wallet::{Wallet, WalletEntry};
+pub use fields::parse_json;
+pub(crate) use fields::{FailureBody, Record, Unreadable, one_line, read_all, read_list, read_record};
+
+use candlewick_broker::CandleRow;
+use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Ohlcv, Outcome};
+use fields::{Field, Fields};
+use rust_decimal::Decimal;
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+
+/// Any trade record of the venue, in any projection.
+///
+/// Short, list item and full projection, acknowledgement and `open-async` reply. Only the id is
+/// certain; fields missing from a projection are `None`. Times and prices of 0 mean "not yet known"
+/// (contract 2.3) and become `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TradeRecord {
+    /// Trade id (`id`, or `tradeId` in the acknowledgement).
+    pub(crate) id: String,
+    pub(crate) user_id: Option<String>,
+    pub(crate) status: Option<TradeStatus>,
+    pub(crate) result: Option<TradeResult>,
+    pub(crate) symbol: Option<String>,
+    pub(crate) direction: Option<Tolerant<Direction>>,
+    pub(crate) expiration_type: Option<Tolerant<ExpirationType>>,
+    pub(crate) close_type: Option<Tolerant<CloseType>>,
+    pub(crate) amount: Option<Decimal>,
+    /// Profit of a win in percent of the stake.
+    pub(crate) payout: Option<Decimal>,
+    /// Net profit; 0 while the trade is open.
+    pub(crate) pnl: Option<Decimal>,
+    pub(crate) request_time: Option<Millis>,
+    pub(crate) open_time: Option<Millis>,
+    pub(crate) open_price: Option<f64>,
+    pub(crate) open_price_time: Option<Millis>,
+    pub(crate) close_time: Option<Millis>,
+    pub(crate) close_price: Option<f64>,
+    pub(crate) close_price_time: Option<Millis>,
+    pub(crate) is_demo: Option<bool>,
+    pub(crate) from_api_token: Option<bool>,
+    pub(crate) wallets: Vec<WalletEntry>,
+    pub(crate) unreadable_wallets: usize,
+    pub(crate) copy_commission_amount: Option<Decimal>,
+    pub(crate) tenant_fee_amount: Option<Decimal>,
+    /// Whether the venue reverted the trade (`observed: values`).
+    pub(crate) reverted: Option<bool>,
+    pub(crate) created_at: Option<Millis>,
+}
+
+impl TradeRecord {
+    /// Returns the outcome, `None` while the trade is open.
+    ///
+    /// Also `None` if only the status is final: the short projection says that a trade is over, but
+    /// not its outcome.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        let by_result = self.result.as_ref().and_then(TradeResult::outcome);
+        by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
+    }
+}
+
+impl Record for TradeRecord {
+    const NAME: &'static str = "Trade";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let acknowledged: Option<String> = fields.optional("tradeId");
+        let id = match acknowledged {
+            Some(id) => fields.optional("id").unwrap_or(id),
+            None => fields.required("id")?,
+        };
+        if id.is_empty() {
+            return Err(Unreadable::Field { record: Self::NAME, field: "id" });
+        }
+        fields.check::<String>(&["tenantId", "affiliateId", "extraId", "symbolSlotName"]);
+        fields.check::<bool>(&["isInfluencer", "fromBot", "fromCopy", "botSynced"]);
+        fields.check::<Decimal>(&["totalWalletsBalancePercent", "copyCommissionRate"]);
+        fields.check::<u64>(&["attemptsToClose"]);
+        fields.moment("updatedAt");
+        let (wallets, unreadable_wallets) = fields.list("wallets");
+        Ok(Self {
+            id,
+            user_id: fields.optional("userId"),
+            status: fields.optional("status"),
+            result: fields.optional("result"),
+            symbol: fields.optional("symbol"),
+            direction: fields.optional("direction"),
+            expiration_type: fields.optional("expirationType"),
+            close_type: fields.optional("closeType"),
+            amount: fields.optional("amount"),
+            payout: fields.optional("payout"),
+            pnl: fields.optional("pnl"),
+            request_time: fields.moment("requestTime"),
+            open_time: fields.moment("openTime"),
+            open_price: fields.beyond_zero("openPrice"),
+            open_price_time: fields.moment("openPriceTime"),
+            close_time: fields.moment("closeTime"),
+            close_price: fields.beyond_zero("closePrice"),
+            close_price_time: fields.moment("closePriceTime"),
+            is_demo: fields.optional("isDemo"),
+            from_api_token: fields.optional("fromApiToken"),
+            wallets,
+            unreadable_wallets,
+            copy_commission_amount: fields.optional("copyCommissionAmount"),
+            tenant_fee_amount: fields.optional("tenantFeeAmount"),
+            reverted: fields.optional("reverted"),
+            created_at: fields.moment("createdAt"),
+        })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TradeQuery {
+    /// 1-based page number.
+    pub(crate) page: u64,
+    pub(crate) page_size: u64,
+    /// Restricts the list to one user; only then are its rows full projections.
+    pub(crate) user_id: Option<String>,
+}
+
+impl Default for TradeQuery {
+    fn default() -> Self {
+        Self { page: 1, page_size: 10, user_id: None }
+    }
+}
+
+/// A page of the trade list (contract 2.5).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TradePage {
+    pub(crate) per_page: Option<u64>,
+    pub(crate) last_page: Option<u64>,
+    pub(crate) next_page: Option<u64>,
+    /// Number of rows in the list or on this page; the contract does not say (2.5).
+    pub(crate) total: Option<u64>,
+    pub(crate) count: Option<u64>,
+    /// Rows in no particular order (`observed: results`).
+    pub(crate) data: Vec<TradeRecord>,
+    /// Number of unreadable rows. A listing with any is incomplete.
+    pub(crate) unreadable: usize,
+    pub(crate) bytes: usize,
+}
+
+impl TradePage {
+    /// Returns the query for the next page, `None` at the end of the list.
+    ///
+    /// The list ends at a short page, or when neither `nextPage` nor `lastPage` promises more
+    /// (`observed: results`).
+    pub(crate) fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
+        let rows = (self.data.len() + self.unreadable) as u64;
+        let promised = match (self.next_page, self.last_page) {
+            (Some(next), _) => next > query.page,
+            (None, Some(last)) => last > query.page,
+            (None, None) => true,
+        };
+        (promised && rows > 0 && rows >= query.page_size)
+            .then(|| TradeQuery { page: query.page + 1, ..query.clone() })
+    }
+}
+
+impl Record for TradePage {
+    const NAME: &'static str = "TradePage";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let rows = fields.raw("data").ok_or(Unreadable::Field { record: Self::NAME, field: "data" })?;
+        let (data, unreadable) = read_list(rows, fields.drift())?;
+        fields.check::<u64>(&["currentPage", "prevPage", "pages"]);
+        Ok(Self {
+            per_page: fields.optional("perPage"),
+            last_page: fields.optional("lastPage"),
+            next_page: fields.optional("nextPage"),
+            total: fields.optional("total"),
+            count: fields.optional("count"),
+            data,
+            unreadable,
+            bytes: 0,
+        })
+    }
+}
+
+/// Maximum readable amount, so that sums of wallets cannot overflow.
+const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
+
+/// A wallet (contract 2.1).
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_field_names)] // `type` is a keyword
+pub(crate) struct Wallet {
+    pub(crate) id: String,
+    pub(crate) user_id: Option<String>,
+    pub(crate) wallet_type: WalletType,
+    pub(crate) balance: Decimal,
+    /// Currency; not in the contract.
+    pub(crate) currency: Option<String>,
+}
+
+impl Record for Wallet {
+    const NAME: &'static str = "Wallet";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let wallet = Self {
+            id: fields.required("id")?,
+            user_id: fields.optional("userId"),
+            wallet_type: fields.required("type")?,
+            balance: amount(fields, "balance")?,
+            currency: fields.optional("currency"),
+        };
+        fields.check::<Millis>(&["createdAt"]);
+        Ok(wallet)
+    }
+}
+
+/// A wallet's part in a trade (contract 2.2).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WalletEntry {
+    pub(crate) wallet_type: WalletType,
+    pub(crate) amount: Decimal,
+    /// The wallet's share of the trade, in percent.
+    pub(crate) trade_percent: Decimal,
+    /// The trade's share of the wallet, in percent.
+    pub(crate) balance_percent: Decimal,
+    /// Balance before the stake was deducted (`observed: money`).
+    pub(crate) balance: Decimal,
+}
+
+impl Record for WalletEntry {
+    const NAME: &'static str = "WalletEntry";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let _: String = fields.required("id")?;
+        Ok(Self {
+            wallet_type: fields.required("type")?,
+            amount: amount(fields, "amount")?,
+            trade_percent: fields.optional("tradePercent").unwrap_or_default(),
+            balance_percent: fields.optional("balancePercent").unwrap_or_default(),
+            balance: amount(fields, "balance")?,
+        })
+    }
+}
+
+fn amount(fields: &mut Fields<'_>, field: &'static str) -> Result<Decimal, Unreadable> {
+    let amount: Decimal = fields.required(field)?;
+    if amount.abs() <= MAX_AMOUNT { Ok(amount) } else { fields.unreadable(field) }
+}
+
+/// The authenticated user (contract 2.6).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct User {
+    pub(crate) id: String,
+    pub(crate) active: Option<bool>,
+    pub(crate) banned: Option<bool>,
+    pub(crate) deleted: Option<bool>,
+}
+
+impl Record for User {
+    const NAME: &'static str = "User";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let id = fields.required("id")?;
+        fields.check::<String>(&["tenantId", "kycLevelId", "twoFactorId", "email", "affiliateId", "name"]);
+        fields.check::<String>(&["nickname", "country", "language", "phoneCountryCode", "phone"]);
+        fields.check::<bool>(&[
+            "influencer",
+            "bot",
+            "publicProfile",
+            "passwordV2",
+            "emailVerified",
+            "legacy",
+        ]);
+        fields.check::<Millis>(&["lastLoginAt", "createdAt", "updatedAt"]);
+        fields.nested::<UserParams>("params");
+        fields.nested::<CopyTradeParams>("copyTradeParams");
+        fields.raw("flags"); // elements of undocumented shape
+        Ok(Self {
+            id,
+            active: fields.optional("active"),
+            banned: fields.optional("banned"),
+            deleted: fields.optional("deleted"),
+        })
+    }
+}
+
+struct UserParams;
+
+impl Record for UserParams {
+    const NAME: &'static str = "User.params";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        fields.check::<Decimal>(&["maxWithdrawalAmount"]);
+        fields.check::<bool>(&["ignoreTenantUserLimitation"]);
+        Ok(Self)
+    }
+}
+
+struct CopyTradeParams;
+
+impl Record for CopyTradeParams {
+    const NAME: &'static str = "User.copyTradeParams";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        fields.check::<Decimal>(&["copyCommissionRate", "maxFollowerAmountPerTrade"]);
+        fields.check::<bool>(&["autoApproveCopyFollowers"]);
+        Ok(Self)
+    }
+}
+
+/// A price record; in practice a one-second bar (contract 2.7, `observed: prices and candles`).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PriceRecord {
+    pub(crate) slot: Option<String>,
+    pub(crate) pair: Option<String>,
+    /// Open time.
+    pub(crate) time: Millis,
+    pub(crate) prices: Ohlcv,
+    pub(crate) created_at: Option<Millis>,
+}
+
+impl Record for PriceRecord {
+    const NAME: &'static str = "PriceRecord";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        fields.check::<String>(&["id", "type"]);
+        let record = Self {
+            slot: fields.optional("slot"),
+            pair: fields.optional("pair"),
+            time: fields.required("time")?,
+            prices: prices(fields)?,
+            created_at: fields.optional("createdAt"),
+        };
+        fields.check::<Millis>(&["updatedAt"]);
+        Ok(record)
+    }
+}
+
+/// A candle (contract 2.8, `observed: prices and candles`).
+impl Record for CandleRow {
+    const NAME: &'static str = "Candle";
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+        let prices = prices(fields)?;
+        Ok(Self { time: fields.required("time")?, prices })
+    }
+}
+
+fn prices(fields: &mut Fields<'_>) -> Result<Ohlcv, Unreadable> {
+    Ok(Ohlcv {
+        volume: fields.optional("volume").unwrap_or_default(),
+        open: fields.required("openPrice")?,
+        close: fields.required("closePrice")?,
+        high: fields.required("highPrice")?,
+        low: fields.required("lowPrice")?,
+    })
+}
+
+/// Rows of an answer in no particular order; may include the forming candle.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CandleRows {
+    pub(crate) rows: Vec<CandleRow>,
+    pub(crate) unreadable: usize,
+}
+
+macro_rules! venue_values {
+    ($name:ident { $($variant:ident = $text:literal,)+ }) => {
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($variant,)+
+            /// Any other value, verbatim. It is counted and never taken for an outcome.
+            Unknown(String),
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)+
+                    _ => Self::Unknown(text.to_owned()),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self {
+                    $(Self::$variant => $text,)+
+                    Self::Unknown(text) => text,
+                })
+            }
+        }
+
+        impl Field for $name {
+            fn from_value(value: &Value) -> Option<Self> {
+                value.as_str().map(Self::parse)
+            }
+
+            fn unknown(&self) -> Option<&str> {
+                match self {
+                    Self::Unknown(text) => Some(text),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+venue_values! {
+    TradeStatus {
+        Open = "OPEN",
+        Processing = "PROCESSING",
+        Pending = "PENDING",
+        Completed = "COMPLETED",
+        Cancelled = "CANCELLED",
+    }
+}
+
+venue_values! {
+    TradeResult {
+        Pending = "PENDING",
+        Hold = "HOLD",
+        Opened = "OPENED",
+        Won = "WON",
+        Lost = "LOST",
+        Draw = "DRAW",
+        Cancelled = "CANCELLED",
+    }
+}
+
+venue_values! {
+    WalletType {
+        Real = "REAL",
+        Demo = "DEMO",
+        Bonus = "BONUS",
+    }
+}
+
+impl TradeStatus {
+    fn parse(text: &str) -> Self {
+        Self::from(text)
+    }
+}
+
+impl TradeResult {
+    fn parse(text: &str) -> Self {
+        Self::from(text)
+    }
+
+    pub(crate) const fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Won => Some(Outcome::Won),
+            Self::Lost => Some(Outcome::Lost),
+            Self::Draw => Some(Outcome::Draw),
+            Self::Cancelled => Some(Outcome::Cancelled),
+            Self::Pending | Self::Hold | Self::Opened | Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl WalletType {
+    /// Parses case-insensitively, as venues disagree on the case of wallet types.
+    fn parse(text: &str) -> Self {
+        match Self::from(text.to_ascii_uppercase().as_str()) {
+            Self::Unknown(_) => Self::Unknown(text.to_owned()),
+            known => known,
+        }
+    }
+}
+
+/// A value of the contract that the venue may extend (`observed: values`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tolerant<T> {
+    Known(T),
+    Unknown(String),
+}
+
+impl<T> Tolerant<T> {
+    pub(crate) const fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl<T: FromStr> Field for Tolerant<T> {
+    fn from_value(value: &Value) -> Option<Self> {
+        let text = value.as_str()?;
+        Some(text.parse().map_or_else(|_| Self::Unknown(text.to_owned()), Self::Known))
+    }
+
+    fn unknown(&self) -> Option<&str> {
+        match self {
+            Self::Known(_) => None,
+            Self::Unknown(text) => Some(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_broker::UnrecognisedData;
+    use serde_json::json;
+
+    fn read(json: Value) -> TradeRecord {
+        read_record(json, &UnrecognisedData::new()).unwrap()
+    }
+
+    /// The contract's list item with the userId filter, typed out from its table.
+    fn full_json() -> Value {
+        json!({
+            "id": "01JTRADE", "affiliateId": "01JAFF", "isDemo": true, "isInfluencer": false, "fromBot": false,
+            "fromApiToken": true, "tenantId": "01JTENANT",
+            "wallets": [{
+                "id": "01JWALLET", "type": "DEMO", "amount": 10, "tradePercent": 100, "balancePercent": 0.1,
+                "balance": 10000,
+            }],
+            "totalWalletsBalancePercent": 0.1, "symbolSlotName": "default", "extraId": "x-1",
+            "symbol": "BTC/USDT", "userId": "01JUSER", "payout": 80, "amount": 10, "fromCopy": false,
+            "botSynced": true, "copyCommissionRate": 0.05, "copyCommissionAmount": 0.4, "status": "COMPLETED",
+            "direction": "BUY", "expirationType": "TIME_FIXED", "closeType": "01:00",
+            "requestTime": 1_795_176_000_500_i64, "openTime": 1_795_176_000_999_i64, "openPrice": 64000.5,
+            "openPriceTime": 1_795_176_000_000_i64, "pnl": 8, "closePrice": 64001.25,
+            "closeTime": 1_795_176_060_999_i64, "closePriceTime": 1_795_176_060_000_i64, "attemptsToClose": 1,
+            "result": "WON", "reverted": false, "tenantFeeAmount": 0.2, "createdAt": "2026-11-20T12:00:00.500Z",
+            "updatedAt": "2026-11-20T12:01:04.000Z",
+        })
+    }
+
+    #[test]
+    fn every_field_of_the_full_projection_is_read() {
+        let drift = UnrecognisedData::new();
+        let trade: TradeRecord = read_record(full_json(), &drift).unwrap();
+        assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
+        let text = |text: &str| Some(text.to_owned());
+        let time = |ms: i64| Some(Millis::new(ms));
+        let expected = TradeRecord {
+            id: "01JTRADE".into(),
+            user_id: text("01JUSER"),
+            status: Some(TradeStatus::Completed),
+            result: Some(TradeResult::Won),
+            symbol: text("BTC/USDT"),
+            direction: Some(Tolerant::Known(Direction::Buy)),
+            expiration_type: Some(Tolerant::Known(ExpirationType::TimeFixed)),
+            close_type: Some(Tolerant::Known("01:00".parse().unwrap())),
+            amount: Some(Decimal::TEN),
+            payout: Some(Decimal::from(80)),
+            pnl: Some(Decimal::from(8)),
+            request_time: time(1_795_176_000_500),
+            open_time: time(1_795_176_000_999),
+            open_price: Some(64_000.5),
+            open_price_time: time(1_795_176_000_000),
+            close_time: time(1_795_176_060_999),
+            close_price: Some(64_001.25),
+            close_price_time: time(1_795_176_060_000),
+            is_demo: Some(true),
+            from_api_token: Some(true),
+            reverted: Some(false),
+            wallets: vec![WalletEntry {
+                wallet_type: WalletType::Demo,
+                amount: Decimal::TEN,
+                trade_percent: Decimal::ONE_HUNDRED,
+                balance_percent: Decimal::new(1, 1),
+                balance: Decimal::from(10_000),
+            }],
+            unreadable_wallets: 0,
+            copy_commission_amount: Some(Decimal::new(4, 1)),
+            tenant_fee_amount: Some(Decimal::new(2, 1)),
+            created_at: time(1_795_176_000_500),
+        };
+        assert_eq!(trade, expected);
+    }
+
+    #[test]
+    fn a_reply_without_what_only_list_items_have_is_read() {
+        let mut json = full_json();
+        for absent in ["botSynced", "status", "openPriceTime"] {
+            json.as_object_mut().unwrap().remove(absent);
+        }
+        let expected = TradeRecord { status: None, open_price_time: None, ..read(full_json()) };
+        assert_eq!(read(json), expected);
+    }
+
+    #[test]
+    fn list_items_and_acknowledgements_are_read() {
+        let of_list = json!({
+            "id": "01JTRADE", "symbol": "BTC/USDT", "userId": "01JUSER", "amount": 10, "status": "OPEN",
+            "createdAt": "2026-11-20T12:00:00.500Z",
+        });
+        let expected = TradeRecord {
+            id: "01JTRADE".into(),
+            symbol: Some("BTC/USDT".into()),
+            user_id: Some("01JUSER".into()),
+            amount: Some(Decimal::TEN),
+            status: Some(TradeStatus::Open),
+            created_at: Some(Millis::new(1_795_176_000_500)),
+            ..TradeRecord::default()
+        };
+        assert_eq!(read(of_list), expected);
+        let expected =
+            TradeRecord { id: "01JT".into(), status: Some(TradeStatus::Open), ..TradeRecord::default() };
+        assert_eq!(read(json!({"tradeId": "01JT", "status": "OPEN"})), expected);
+    }
+
+    #[test]
+    fn zeros_of_a_running_trade_are_not_times_or_prices() {
+        let trade = read(json!({
+            "id": "01JT", "openPrice": 0, "closePrice": 0, "closePriceTime": 0, "openTime": "0",
+            "closeTime": 1_795_176_060_999_i64, "pnl": 0, "attemptsToClose": 0, "result": "PENDING",
+        }));
+        assert_eq!((trade.open_price, trade.close_price, trade.close_price_time), (None, None, None));
+        assert_eq!((trade.open_time, trade.close_time), (None, Some(Millis::new(1_795_176_060_999))));
+        assert_eq!(trade.pnl, Some(Decimal::ZERO));
+    }
+
+    #[test]
+    fn a_time_that_cannot_be_is_absent_and_counted() {
+        let fault = Some("Trade.closeTime is not a time from 2000 to 2100");
+        for (close_time, fault) in [
+            (json!(-5), fault),
+            // Seconds, microseconds, the millisecond before 2000 and the first of 2100.
+            (json!(1_795_176_060), fault),
+            (json!(1_795_176_060_999_000_i64), fault),
+            (json!(946_684_799_999_i64), fault),
+            (json!(4_102_444_800_000_i64), fault),
+            (json!(i64::MAX), fault),
+            (json!("1970-01-02T00:00:00Z"), fault),
+            (json!(0), None),
+        ] {
+            let drift = UnrecognisedData::new();
+            let json = json!({"id": "01JT", "closeTime": close_time});
+            let trade: TradeRecord = read_record(json, &drift).unwrap();
+            assert_eq!(trade.close_time, None, "{close_time}");
+            assert_eq!(drift.snapshot().keys().next().map(String::as_str), fault, "{close_time}");
+        }
+        for time in [946_684_800_000_i64, 4_102_444_799_999] {
+            assert_eq!(
+                read(json!({"id": "01JT", "closeTime": time})).close_time,
+                Some(Millis::new(time)),
+                "{time}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_record_without_an_identifier_is_no_trade() {
+        let drift = UnrecognisedData::new();
+        for json in
+            [json!({"status": "OPEN"}), json!({"id": ""}), json!({"tradeId": "", "id": null}), json!("OK")]
+        {
+            assert!(read_record::<TradeRecord>(json.clone(), &drift).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_counted_and_the_rest_is_read() {
+        let drift = UnrecognisedData::new();
+        let json = json!({
+            "id": "01JT", "status": "FROZEN", "direction": "UP", "closeType": "soon", "payout": [80],
+            "amount": "10.50", "withBonus": false, "wallets": [{"id": "w"}],
+        });
+        let trade: TradeRecord = read_record(json, &drift).unwrap();
+        assert_eq!(trade.amount, Some(Decimal::new(1_050, 2)));
+        assert_eq!(trade.direction, Some(Tolerant::Unknown("UP".into())));
+        assert_eq!((trade.payout, trade.wallets.len()), (None, 0));
+        let names: Vec<_> = drift.snapshot().into_keys().collect();
+        let expected = [
+            "Trade.closeType=soon",
+            "Trade.direction=UP",
+            "Trade.payout unreadable",
+            "Trade.status=FROZEN",
+            "Trade.withBonus",
+            "WalletEntry.type unreadable",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    fn envelope(rows: &Value, next: &Value, last: &Value) -> Value {
+        json!({
+            "currentPage": 1, "perPage": 2, "lastPage": last, "nextPage": next, "prevPage": null, "pages": 2,
+            "total": 3, "count": 2, "data": rows,
+        })
+    }
+
+    #[test]
+    fn the_envelope_is_read_and_a_broken_row_is_counted() {
+        let drift = UnrecognisedData::new();
+        let json =
+            envelope(&json!([{"id": "a", "status": "OPEN"}, {"status": "OPEN"}]), &json!(2), &json!("2"));
+        let page: TradePage = read_record(json, &drift).unwrap();
+        let expected = TradePage {
+            per_page: Some(2),
+            last_page: Some(2),
+            next_page: Some(2),
+            total: Some(3),
+            count: Some(2),
+            data: page.data.clone(),
+            bytes: 0,
+            unreadable: 1,
+        };
+        assert_eq!((page.data.len(), &page), (1, &expected));
+        assert_eq!(drift.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.id unreadable"]);
+        for not_a_page in [json!({"currentPage": 1}), json!([]), json!({"data": "none"})] {
+            assert!(read_record::<TradePage>(not_a_page, &drift).is_err());
+        }
+    }
+
+    #[test]
+    fn the_list_goes_on_until_a_short_page_or_the_last() {
+        let query = TradeQuery { page: 1, page_size: 2, user_id: Some("u".into()) };
+        let two = json!([{"id": "a"}, {"id": "b"}]);
+        for (rows, next, last, more) in [
+            (&two, json!(2), json!(2), true),
+            (&two, Value::Null, json!(2), true),
+            (&two, Value::Null, Value::Null, true),
+            (&two, Value::Null, json!(1), false),
+            (&two, json!(1), json!(9), false),
+            (&json!([{"id": "a"}]), json!(2), json!(2), false),
+            (&json!([]), json!(2), json!(2), false),
+        ] {
+            let page: TradePage =
+                read_record(envelope(rows, &next, &last), &UnrecognisedData::new()).unwrap();
+            let expected = more.then(|| TradeQuery { page: 2, ..query.clone() });
+            assert_eq!(page.following(&query), expected, "{rows} {next} {last}");
+        }
+    }
+
+    #[test]
+    fn wallets_are_read_by_the_contracts_names_and_broken_ones_are_counted() {
+        let drift = UnrecognisedData::new();
+        let json = json!({
+            "id": "01JA", "userId": "01JB", "type": "DEMO", "balance": 9990.5, "createdAt": "2026-11-20T12:00:00.000Z",
+        });
+        let expected = Wallet {
+            id: "01JA".into(),
+            user_id: Some("01JB".into()),
+            wallet_type: WalletType::Demo,
+            balance: Decimal::new(99_905, 1),
+            currency: None,
+        };
+        assert_eq!(read_record::<Wallet>(json, &drift), Ok(expected));
+        assert!(drift.snapshot().is_empty());
+        let rows = json!([{"id": "1", "type": "DEMO", "balance": {}}, {"id": "2", "type": "GOLD", "balance": "7"}, 3]);
+        let (wallets, unreadable) = read_list::<Wallet>(rows, &drift).unwrap();
+        assert_eq!((wallets.len(), unreadable), (1, 2));
+        assert_eq!(wallets[0].wallet_type, WalletType::Unknown("GOLD".into()));
+        let names: Vec<_> = drift.snapshot().into_keys().collect();
+        assert_eq!(names, ["Wallet.balance unreadable", "Wallet.row unreadable", "Wallet.type=GOLD"]);
+    }
+
+    #[test]
+    fn a_user_is_read_by_the_contracts_names() {
+        let json = json!({
+            "id": "01JUSER", "tenantId": "01JTENANT", "kycLevelId": "01JKYC", "twoFactorId": "01JTWO",
+            "email": "someone@example.com", "affiliateId": "01JAFF", "name": "Some One", "nickname": "one",
+            "influencer": false, "bot": false, "publicProfile": true, "passwordV2": true, "country": "BR",
+            "language": "pt", "active": true, "banned": false, "deleted": false, "emailVerified": true,
+            "legacy": false, "phoneCountryCode": "55", "phone": "11999999999",
+            "params": {"maxWithdrawalAmount": 1000, "ignoreTenantUserLimitation": false},
+            "copyTradeParams": {
+                "copyCommissionRate": 0.1, "maxFollowerAmountPerTrade": 50, "autoApproveCopyFollowers": true,
+            },
+            "lastLoginAt": "2026-11-20T11:00:00.000Z", "flags": ["vip"],
+            "createdAt": "2025-01-02T03:04:05.006Z", "updatedAt": "2026-11-20T11:00:01.000Z",
+        });
+        let drift = UnrecognisedData::new();
+        let user: User = read_record(json, &drift).unwrap();
+        let expected =
+            User { id: "01JUSER".into(), active: Some(true), banned: Some(false), deleted: Some(false) };
+        assert_eq!(user, expected);
+        assert!(drift.snapshot().is_empty(), "{:?}", drift.snapshot());
+    }
+
+    #[test]
+    fn a_user_needs_an_identifier_and_nothing_else() {
+        let drift = UnrecognisedData::new();
+        let user: User =
+            read_record(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}), &drift).unwrap();
+        assert_eq!(user, User { id: "01JUSER".into(), ..User::default() });
+        assert_eq!(drift.snapshot().into_keys().collect::<Vec<_>>(), ["User.tier"]);
+        assert!(read_record::<User>(json!({"email": "someone@example.com"}), &drift).is_err());
+    }
+
+    #[test]
+    fn a_price_record_is_read_by_the_contracts_names() {
+        let json = json!({
+            "id": "01JPRICE", "slot": "default", "pair": "BTCUSDT", "type": "crypto",
+            "time": 1_795_176_000_000_i64, "volume": 1.5, "openPrice": 64000.5, "closePrice": 64001.25,
+            "highPrice": 64002.5, "lowPrice": 63999.75, "createdAt": "2026-11-20T12:00:01.300Z",
+            "updatedAt": "2026-11-20T12:00:01.300Z",
+        });
+        let drift = UnrecognisedData::new();
+        let record: PriceRecord = read_record(json, &drift).unwrap();
+        let prices = Ohlcv { open: 64000.5, high: 64002.5, low: 63999.75, close: 64001.25, volume: 1.5 };
+        let expected = PriceRecord {
+            slot: Some("default".into()),
+            pair: Some("BTCUSDT".into()),
+            time: Millis::new(1_795_176_000_000),
+            prices,
+            created_at: Some(Millis::new(1_795_176_001_300)),
+        };
+        assert_eq!(record, expected);
+        assert!(drift.snapshot().is_empty());
+    }
+
+    #[test]
+    fn candles_are_read_from_numbers_and_strings_and_broken_rows_are_counted() {
+        let drift = UnrecognisedData::new();
+        let rows = json!([
+            {"volume": 0.5, "openPrice": 1.5, "closePrice": 1.75, "highPrice": 2.5, "lowPrice": 1.25, "time": 1_795_176_060_000_i64},
+            {"volume": null, "openPrice": "1.5", "closePrice": "1.75", "highPrice": "2.5", "lowPrice": "1.25", "time": "1795176060000"},
+            {"volume": 0, "openPrice": "n/a", "closePrice": 1, "highPrice": 1, "lowPrice": 1, "time": 1_795_176_060_000_i64},
+            {"volume": 0, "openPrice": 1, "closePrice": 1, "highPrice": 1, "lowPrice": 1},
+        ]);
+        let (read, unreadable) = read_list::<CandleRow>(rows, &drift).unwrap();
+        let prices = Ohlcv { open: 1.5, high: 2.5, low: 1.25, close: 1.75, volume: 0.5 };
+        let row =
+            |volume| CandleRow { time: Millis::new(1_795_176_060_000), prices: Ohlcv { volume, ..prices } };
+        assert_eq!((read.as_slice(), unreadable), (&[row(0.5), row(0.0)][..], 2));
+    }
+
+    #[test]
+    fn only_the_listed_results_are_outcomes_and_an_unknown_value_keeps_its_text() {
+        for (text, expected) in [
+            ("PENDING", None),
+            ("HOLD", None),
+            ("OPENED", None),
+            ("WON", Some(Outcome::Won)),
+            ("LOST", Some(Outcome::Lost)),
+            ("DRAW", Some(Outcome::Draw)),
+            ("CANCELLED", Some(Outcome::Cancelled)),
+            ("won", None),
+            ("REFUNDED", None),
+        ] {
+            let result = TradeResult::from_value(&json!(text)).unwrap();
+            assert_eq!((result.outcome(), result.to_string().as_str()), (expected, text));
+        }
+        let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
+        assert_eq!((kind.unknown(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
+        assert_eq!(WalletType::from_value(&json!("Demo")), Some(WalletType::Demo));
+        let direction = Tolerant::<Direction>::from_value(&json!("UP")).unwrap();
+        assert_eq!((direction.known(), direction.unknown()), (None, Some("UP")));
+    }
+}

@@ -4,25 +4,23 @@
 //! new name and renamed, never changed in place. Opening checks the header only; the candles were
 //! checked, hashed and made durable before the file got its name. The cache of a catalog series is
 //! opened by the hash of its candles, so it is never stale. The cache of a file carries path,
-//! device, inode, size and change times ([`stamp`]) and is rejected if the file changed less than
+//! device, inode, size and change times ([`file_cache`]) and is rejected if the file changed less than
 //! two seconds before the cache was written, because of coarse file system clocks. Edits by hand
 //! and bit rot are not detected. Deleting cache files is safe.
-
-mod file_cache;
-mod header;
-mod map;
-mod stamp;
-
-pub use file_cache::FileCache;
 
 use crate::HashedSeries;
 use crate::disk::{Disk, replace};
 use blake3::Hash;
-use candlewick_sdk::{CandleSeries, Series};
-use header::Header;
-use map::MappedCandles;
+use bytemuck::{Pod, Zeroable};
+use candlewick_sdk::{Candle, CandleSeries, Series};
+use memmap2::Mmap;
+use std::fs::File;
 use std::io;
 use std::path::Path;
+
+mod file_cache;
+
+pub use file_cache::FileCache;
 
 pub(crate) const ENDING: &str = ".candles";
 
@@ -53,6 +51,126 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: Cop
     let candles = series.candles();
     let header = Header::new(candles.series(), candles.candles().len(), series.hash(), stamp);
     replace(disk, path, &[header.as_bytes(), bytemuck::cast_slice(candles.candles())])
+}
+
+/// Format version of cache files. Increment it with every change of the format.
+const VERSION: u32 = 1;
+const MAGIC: [u8; 8] = *b"cwcandle";
+/// Reads as another number on a machine with another byte order.
+const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
+
+/// Fixed fields in native byte order, each at a multiple of its size.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    version: u32,
+    candle_bytes: u32,
+    byte_order: u64,
+    candles: u64,
+    interval_ms: i64,
+    symbol: [u8; 32],
+    hash: [u8; 32],
+    /// Stamp of a file named by path at the time it was read, zeros for a catalog series.
+    stamp: [u8; 32],
+    reserved: [u8; 24],
+    /// Hash of all fields above.
+    seal: [u8; 32],
+}
+
+/// Offset of the candles: a multiple of 8, so they are aligned if the start of the file is.
+const HEADER_BYTES: usize = size_of::<Header>();
+const SEALED_BYTES: usize = HEADER_BYTES - 32;
+const _: () = assert!(HEADER_BYTES.is_multiple_of(align_of::<Candle>()) && size_of::<Candle>() == 48);
+
+impl Header {
+    fn new(series: Series, candles: usize, hash: Hash, stamp: [u8; 32]) -> Self {
+        let mut header = Self {
+            magic: MAGIC,
+            version: VERSION,
+            candle_bytes: size_of::<Candle>() as u32,
+            byte_order: BYTE_ORDER,
+            candles: candles as u64,
+            interval_ms: series.interval.length().get(),
+            symbol: padded(series),
+            hash: *hash.as_bytes(),
+            stamp,
+            reserved: [0; 24],
+            seal: [0; 32],
+        };
+        header.seal = header.computed_seal();
+        header
+    }
+
+    fn of(content: &[u8]) -> Option<Self> {
+        let header: Self = bytemuck::pod_read_unaligned(content.get(..HEADER_BYTES)?);
+        let is_ours = header.magic == MAGIC
+            && header.version == VERSION
+            && header.byte_order == BYTE_ORDER
+            && header.candle_bytes as usize == size_of::<Candle>();
+        let length = header.candles.checked_mul(size_of::<Candle>() as u64)?;
+        let is_whole = (content.len() - HEADER_BYTES) as u64 == length;
+        (is_ours && is_whole && header.seal == header.computed_seal()).then_some(header)
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        bytemuck::bytes_of(self)
+    }
+
+    fn is_of(&self, series: Series) -> bool {
+        self.symbol == padded(series) && self.interval_ms == series.interval.length().get()
+    }
+
+    fn hash(&self) -> Hash {
+        Hash::from_bytes(self.hash)
+    }
+
+    const fn stamp(&self) -> [u8; 32] {
+        self.stamp
+    }
+
+    fn computed_seal(&self) -> [u8; 32] {
+        *blake3::hash(&self.as_bytes()[..SEALED_BYTES]).as_bytes()
+    }
+}
+
+/// A symbol has at most 31 bytes and contains no zero byte.
+fn padded(series: Series) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let symbol = series.symbol.as_str().as_bytes();
+    bytes[..symbol.len()].copy_from_slice(symbol);
+    bytes
+}
+
+/// Memory map of a cache file: the only unsafe code besides counting allocators in tests.
+struct MappedCandles {
+    map: Mmap,
+}
+
+impl MappedCandles {
+    fn open(path: &Path) -> Option<(Header, Self)> {
+        let file = File::open(path).ok()?;
+        // SAFETY: A map is sound as long as nobody changes the file's bytes. This program never does: a cache file is
+        // written under another name, made durable, and only then renamed to its own; it is replaced by renaming and
+        // removed by unlinking, both of which leave the mapped file as it was. The files lie in the user's own folders
+        // and nothing else has a reason to write to them; a program that does so breaks this promise, as it would that
+        // of any mapped file, such as the executable's own. Every pattern of bits is a valid `f64` and `i64`, so bytes
+        // that are wrong from the start are wrong candles at worst, and their length and alignment are checked below.
+        #[allow(unsafe_code, reason = "mapping a file is what no safe function can promise to be sound")]
+        let map = unsafe { Mmap::map(&file) }.ok()?;
+        let header = Header::of(&map)?;
+        bytemuck::try_cast_slice::<u8, Candle>(&map[HEADER_BYTES..]).ok()?;
+        // Only advice, to a reader that goes from front to back; a system that knows none does as well.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Sequential);
+        Some((header, Self { map }))
+    }
+}
+
+impl AsRef<[Candle]> for MappedCandles {
+    fn as_ref(&self) -> &[Candle] {
+        bytemuck::cast_slice(&self.map[HEADER_BYTES..])
+    }
 }
 
 #[cfg(test)]

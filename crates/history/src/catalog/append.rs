@@ -1,15 +1,14 @@
 //! Appends candles to the catalog: first the files, then the manifest that activates them.
 
 use super::Catalog;
-use super::folder::SeriesFolder;
-use super::lock::WriteLock;
+use super::folder::{SeriesFolder, WriteLock};
 use super::manifest::{EmptyHours, Manifest, Origin, Revision, Version};
-use super::merge::{KnownValues, merge};
 use crate::HistoryError;
-use crate::block::blocks;
 use crate::disk::make_folder;
+use crate::hash::blocks;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +52,7 @@ impl Catalog {
         origin: &Origin,
     ) -> Result<Appended, HistoryError> {
         let series = folder.series;
-        let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(series));
+        let mut manifest = folder.manifest_or_new()?;
         let mut revisions = folder.revisions(&manifest)?;
         let mut known = KnownValues::new(&revisions);
         let repaired = KnownValues::new(&folder.repaired(&manifest)?);
@@ -96,7 +95,7 @@ impl Catalog {
         origin: &Origin,
     ) -> Result<u32, HistoryError> {
         let (folder, _lock) = self.open_to_write(candles.series())?;
-        let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(candles.series()));
+        let mut manifest = folder.manifest_or_new()?;
         manifest.repaired = None;
         self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
     }
@@ -110,7 +109,7 @@ impl Catalog {
         origin: &Origin,
     ) -> Result<u32, HistoryError> {
         let (folder, _lock) = self.open_to_write(candles.series())?;
-        let mut manifest = folder.manifest()?.unwrap_or_else(|| Manifest::new(candles.series()));
+        let mut manifest = folder.manifest_or_new()?;
         let before = manifest.current().map(|version| folder.candles(&*self.disk, version)).transpose()?;
         let mut repaired = folder.repaired(&manifest)?;
         let known = KnownValues::new(&repaired);
@@ -140,9 +139,9 @@ impl Catalog {
     ) -> Result<T, HistoryError> {
         let changed = change();
         if changed.is_err()
-            && let Ok(manifest) = folder.manifest()
+            && let Ok(manifest) = folder.manifest_or_new()
         {
-            folder.sweep(&*self.disk, &manifest.unwrap_or_else(|| Manifest::new(folder.series)));
+            folder.sweep(&*self.disk, &manifest);
         }
         changed
     }
@@ -196,11 +195,7 @@ impl Catalog {
 
     fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {
         let folder = self.series_folder(series);
-        make_folder(&*self.disk, &folder.path).map_err(|source| HistoryError::Io {
-            path: folder.path.clone(),
-            action: "make",
-            source,
-        })?;
+        make_folder(&*self.disk, &folder.path).map_err(HistoryError::io(&folder.path, "make"))?;
         let lock = WriteLock::take(&folder.path)?;
         Ok((folder, lock))
     }
@@ -231,5 +226,111 @@ fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
             let problem = format!("the candle at {} does not lie on the grid of {series}", candle.time());
             Err(HistoryError::InvalidSetting { setting: "interval", problem })
         }
+    }
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Merged {
+    candles: Vec<Candle>,
+    new: u64,
+    same: u64,
+    revised: Vec<Revision>,
+}
+
+#[derive(Debug, Default)]
+struct KnownValues(HashMap<Millis, Vec<Candle>>);
+
+impl KnownValues {
+    fn new(revisions: &[Revision]) -> Self {
+        let mut known = Self::default();
+        for revision in revisions {
+            known.insert(&revision.candle);
+        }
+        known
+    }
+
+    fn insert(&mut self, candle: &Candle) {
+        self.0.entry(candle.time()).or_default().push(*candle);
+    }
+
+    fn contains(&self, candle: &Candle) -> bool {
+        self.0.get(&candle.time()).is_some_and(|values| values.contains(candle))
+    }
+}
+
+/// Merges `incoming` into `stored`. Values removed by a repair stay removed.
+///
+/// `incoming` is sorted by time, with equal times in order of arrival.
+fn merge(
+    stored: Vec<Candle>,
+    incoming: &[Candle],
+    seen: Millis,
+    (known, repaired): (&mut KnownValues, &KnownValues),
+) -> Merged {
+    let mut merged =
+        Merged { candles: Vec::with_capacity(stored.len() + incoming.len()), ..Merged::default() };
+    let mut stored = stored.into_iter().peekable();
+    for candle in incoming {
+        while let Some(earlier) = stored.next_if(|earlier| earlier.time() <= candle.time()) {
+            merged.candles.push(earlier);
+        }
+        match merged.candles.last().filter(|last| last.time() == candle.time()) {
+            _ if repaired.contains(candle) => merged.same += 1,
+            None => {
+                merged.candles.push(*candle);
+                merged.new += 1;
+            }
+            Some(first_seen) if first_seen == candle || known.contains(candle) => merged.same += 1,
+            Some(_) => {
+                known.insert(candle);
+                merged.revised.push(Revision { seen, candle: *candle });
+            }
+        }
+    }
+    merged.candles.extend(stored);
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Ohlcv};
+
+    fn candle((minute, price): (i64, f64)) -> Candle {
+        let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    }
+
+    type Row = (i64, f64);
+
+    fn check(stored: &[Row], incoming: &[Row], expected: &[Row], new: u64, same: u64, revised: &[Row]) {
+        let candles = |rows: &[Row]| rows.iter().copied().map(candle).collect::<Vec<_>>();
+        let merged = {
+            let (mut known, repaired) = (KnownValues::default(), KnownValues::default());
+            merge(candles(stored), &candles(incoming), Millis::ZERO, (&mut known, &repaired))
+        };
+        let revisions = |rows: &[Row]| {
+            let revision = |candle| Revision { seen: Millis::ZERO, candle };
+            candles(rows).into_iter().map(revision).collect::<Vec<_>>()
+        };
+        let expected = Merged { candles: candles(expected), new, same, revised: revisions(revised) };
+        assert_eq!(merged, expected);
+    }
+
+    #[test]
+    fn the_first_seen_value_stays_and_each_later_one_is_reported_once() {
+        check(&[], &[(1, 1.0), (2, 2.0)], &[(1, 1.0), (2, 2.0)], 2, 0, &[]);
+        check(
+            &[(1, 1.0), (3, 3.0)],
+            &[(2, 2.0), (4, 4.0)],
+            &[(1, 1.0), (2, 2.0), (3, 3.0), (4, 4.0)],
+            2,
+            0,
+            &[],
+        );
+        check(&[(1, 1.0), (2, 2.0)], &[(1, 1.0), (2, 2.5)], &[(1, 1.0), (2, 2.0)], 0, 1, &[(2, 2.5)]);
+        check(&[(2, 2.0)], &[(2, 2.5), (2, 2.0), (2, 2.5)], &[(2, 2.0)], 0, 2, &[(2, 2.5)]);
+        check(&[], &[(2, 2.5), (2, 2.0)], &[(2, 2.5)], 1, 0, &[(2, 2.0)]);
+        check(&[(1, 1.0)], &[], &[(1, 1.0)], 0, 0, &[]);
     }
 }

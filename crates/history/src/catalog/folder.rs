@@ -1,4 +1,4 @@
-//! Folder of one series: file names, manifest and candle files.
+//! Folder of one series: file names, manifest, candle files, and the lock of its only writer.
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
 use crate::cache::{self, Copied};
@@ -9,9 +9,11 @@ use crate::{HashedSeries, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 pub(super) struct SeriesFolder {
     pub(super) series: Series,
@@ -32,7 +34,7 @@ impl SeriesFolder {
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(HistoryError::Io { path, action: "read", source }),
+            Err(error) => return Err(HistoryError::io(&path, "read")(error)),
         };
         let manifest: Result<Manifest, String> =
             serde_json::from_str(&text).map_err(|error| error.to_string());
@@ -56,14 +58,18 @@ impl SeriesFolder {
         Err(HistoryError::InvalidFile { path, problem })
     }
 
+    pub(super) fn manifest_or_new(&self) -> Result<Manifest, HistoryError> {
+        Ok(self.manifest()?.unwrap_or_else(|| Manifest::new(self.series)))
+    }
+
     pub(super) fn put_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
         let text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data") + "\n";
         self.put(disk, MANIFEST, &[text.as_bytes()])
     }
 
-    pub(super) fn put(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
+    fn put(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
         let path = self.path.join(name);
-        replace(disk, &path, parts).map_err(|source| HistoryError::Io { path, action: "write", source })
+        replace(disk, &path, parts).map_err(HistoryError::io(&path, "write"))
     }
 
     pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
@@ -79,12 +85,9 @@ impl SeriesFolder {
         Ok(candles)
     }
 
-    pub(super) fn table(&self, name: &str, extra: &[&str]) -> Result<Table, HistoryError> {
+    fn table(&self, name: &str, extra: &[&str]) -> Result<Table, HistoryError> {
         let path = self.path.join(name);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(source) => return Err(HistoryError::Io { path, action: "open", source }),
-        };
+        let file = File::open(&path).map_err(HistoryError::io(&path, "open"))?;
         let table = read_table(file, self.series.interval, extra);
         table.map_err(|problem| HistoryError::InvalidFile { path, problem })
     }
@@ -183,7 +186,7 @@ fn cache_name(version: &Version) -> String {
 }
 
 /// Returns a content-addressed file name, so that different contents never share one.
-pub(super) fn file_name(what: &str, hash: &str) -> String {
+fn file_name(what: &str, hash: &str) -> String {
     format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
 
@@ -218,12 +221,37 @@ pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
         }
     }
     let symbol = Symbol::new(std::str::from_utf8(&bytes).ok()?).ok()?;
-    super::is_name_of(name, symbol).then_some(symbol)
+    (name_of(symbol) == name).then_some(symbol)
 }
 
 /// Returns whether a file named by a manifest was meanwhile replaced by a writer.
 pub(super) fn is_gone(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
+const PAUSE: Duration = Duration::from_millis(5);
+const PATIENCE_SECONDS: u64 = 30;
+
+/// Exclusive write access to a series, released on drop or when its process ends.
+pub(super) struct WriteLock {
+    _file: File,
+}
+
+impl WriteLock {
+    pub(super) fn take(folder: &Path) -> Result<Self, HistoryError> {
+        let path = folder.join(".lock");
+        let failed = HistoryError::io(&path, "lock");
+        let file = File::options().create(true).append(true).open(&path).map_err(&failed)?;
+        let tries = Duration::from_secs(PATIENCE_SECONDS).as_millis() / PAUSE.as_millis();
+        for _ in 0..tries {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(TryLockError::WouldBlock) => sleep(PAUSE),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+        Err(HistoryError::SeriesLocked { folder: folder.to_owned(), seconds: PATIENCE_SECONDS })
+    }
 }
 
 #[cfg(test)]

@@ -14,31 +14,24 @@
 //! it is after, and a reader meanwhile sees one of the two. One writer at a time holds a series' lock.
 
 mod append;
-#[cfg(test)]
-mod crash;
 mod folder;
-mod lock;
 mod manifest;
-mod merge;
-#[cfg(feature = "import")]
-mod missing;
-mod read;
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod truth;
+mod tests;
 
 pub use append::Appended;
 pub use manifest::{EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 
-use crate::HistoryError;
+#[cfg(feature = "import")]
+use crate::check::{MarketHours, missing_candles};
 use crate::disk::{Disk, SystemDisk};
-use candlewick_sdk::{Series, Symbol};
-use folder::{SeriesFolder, name_of, symbol_of};
-use std::fmt;
-use std::fs;
+use crate::{HashedSeries, HistoryError};
+use candlewick_sdk::{Millis, Series};
+use folder::{SeriesFolder, is_gone, name_of, symbol_of};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs};
 
 /// Candles by symbol and interval in a folder, with where they came from.
 ///
@@ -127,15 +120,15 @@ impl fmt::Debug for Catalog {
 }
 
 fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
-    let check_path = |source| HistoryError::Io { path: folder.to_owned(), action: "list", source };
+    let failed = HistoryError::io(folder, "list");
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(check_path(error)),
+        Err(error) => return Err(failed(error)),
     };
     let mut folders = Vec::new();
     for entry in entries {
-        let path = entry.map_err(check_path)?.path();
+        let path = entry.map_err(&failed)?.path();
         if path.is_dir()
             && let Some(name) = path.file_name().and_then(|name| name.to_str())
         {
@@ -145,6 +138,79 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     Ok(folders)
 }
 
-fn is_name_of(name: &str, symbol: Symbol) -> bool {
-    name_of(symbol) == name
+/// Maximum number of manifest reads while writers replace the files that it names.
+const TRIES: usize = 20;
+
+impl Catalog {
+    pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
+        self.consistently(series, |folder, manifest| match manifest.current() {
+            Some(version) => folder.candles(&*self.disk, version).map(Some),
+            None => Ok(None),
+        })?
+        .flatten()
+        .ok_or_else(|| self.fill_catalog(series.to_string()))
+    }
+
+    pub fn read_within(&self, series: Series, range: Range<Millis>) -> Result<HashedSeries, HistoryError> {
+        let whole = self.read(series)?;
+        let part = whole.candles().within(range.clone());
+        let part = part.map_err(|_| {
+            let (start, end) = (whole.candles().start(), whole.candles().end());
+            let asked = format!("{series} from {} to {}", range.start, range.end);
+            self.fill_catalog(format!("{asked} (it has them from {start} to {end}, in ms)"))
+        })?;
+        let is_whole = part.candles().len() == whole.candles().candles().len();
+        Ok(if is_whole { whole } else { HashedSeries::new(part) })
+    }
+
+    pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
+        self.consistently(series, |folder, manifest| match manifest.version(number) {
+            Some(version) => folder.candles(&*self.disk, version).map(Some),
+            None => Ok(None),
+        })?
+        .flatten()
+        .ok_or_else(|| self.fill_catalog(format!("{series} in version {number}")))
+    }
+
+    /// Reads a series by one manifest and retries if a writer replaces its files.
+    fn consistently<T>(
+        &self,
+        series: Series,
+        read: impl Fn(&SeriesFolder, &Manifest) -> Result<T, HistoryError>,
+    ) -> Result<Option<T>, HistoryError> {
+        let folder = self.series_folder(series);
+        let mut tries = 0;
+        loop {
+            let Some(manifest) = folder.manifest()? else { return Ok(None) };
+            tries += 1;
+            match read(&folder, &manifest) {
+                Err(error) if is_gone(&error) && tries < TRIES => {}
+                answer => return answer.map(Some),
+            }
+        }
+    }
+
+    fn fill_catalog(&self, what: String) -> HistoryError {
+        HistoryError::NotInCatalog { folder: self.folder.clone(), what }
+    }
+}
+
+#[cfg(feature = "import")]
+impl Catalog {
+    /// Counts missing candles in open hours, 0 if the series is not in the catalog.
+    ///
+    /// Counts like [`check_series`](crate::check_series). Only markets with closed hours require
+    /// reading the candles; for others the manifest is sufficient.
+    pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
+        let missing = self.consistently(series, |folder, manifest| {
+            let Some(version) = manifest.current() else { return Ok(0) };
+            let slots = (version.end() - version.start()).get() / series.interval.length().get();
+            let absent = u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles());
+            if absent == 0 || MarketHours::of_symbol(series.symbol) == MarketHours::Always {
+                return Ok(absent);
+            }
+            folder.candles(&*self.disk, version).map(|candles| missing_candles(candles.candles()))
+        })?;
+        Ok(missing.unwrap_or(0))
+    }
 }

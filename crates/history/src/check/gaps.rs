@@ -1,7 +1,7 @@
 //! Candles that are missing in open hours, and candles that exist in closed hours.
 
-use super::finding::{Finding, FindingKind};
 use super::session::{Doubt, MarketHours};
+use super::{Finding, FindingKind};
 use crate::gap::gaps;
 use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
@@ -40,14 +40,8 @@ pub(super) fn missing(
                 if closed > 0 { format!(", {closed} more fall into closed hours") } else { String::new() };
             let holiday = holiday_of(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; --holiday {date}, if the market was closed"));
-            note(Finding {
-                kind: FindingKind::Gap,
-                row: None,
-                start: Some(gap.start),
-                end: Some(gap.end),
-                count: expected,
-                detail: format!("{expected} missing{beside}{}", holiday.unwrap_or_default()),
-            });
+            let detail = format!("{expected} missing{beside}{}", holiday.unwrap_or_default());
+            note(Finding::over(FindingKind::Gap, stretch, expected, detail));
         }
     }
     total
@@ -130,14 +124,8 @@ pub(super) fn in_closed_hours(
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
-            note(Finding {
-                kind: FindingKind::Closed,
-                row: None,
-                start: Some(stretch.start),
-                end: Some(stretch.end),
-                count,
-                detail: format!("{count} candles while the market is closed; is the time zone right?"),
-            });
+            let detail = format!("{count} candles while the market is closed; is the time zone right?");
+            note(Finding::over(FindingKind::Closed, stretch, count, detail));
         }
     };
     for candle in series.candles() {

@@ -3,26 +3,26 @@
 //! Files are read leniently ([`CandleTable`](crate::import::CandleTable)): invalid, unsorted and
 //! repeated rows are reported with their line ([`rows`]). Sound candles are checked for gaps in
 //! open hours ([`gaps`], [`session`]), implausible moves ([`moves`]) and later revisions. A repair
-//! ([`fix`]) never invents a candle.
+//! ([`Checked::fix`]) never invents a candle.
 
-mod finding;
-mod fix;
+use crate::error::{ParseChoiceError, parse_choice};
+use crate::import::CandleTable;
+use crate::{HistoryError, ImportSettings, Progress, Revision, series_mismatches};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
+use chrono::NaiveDate;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::str::FromStr;
+
 mod gaps;
 mod moves;
 mod rows;
 mod session;
 
-pub use finding::{Finding, FindingKind, Findings, Remedy};
-pub use fix::{ConflictChoice, Fixed};
 pub use gaps::{closed_candles, missing_candles};
 pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
-
-use crate::import::CandleTable;
-use crate::{HistoryError, ImportSettings, Progress, Revision, series_mismatches};
-use candlewick_sdk::{Candle, CandleSeries, Series};
-use chrono::NaiveDate;
-use std::collections::BTreeMap;
-use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
@@ -133,14 +133,8 @@ pub fn check_in_step(all: &mut [&mut Checked]) {
     for mismatch in series_mismatches(&candles.iter().collect::<Vec<_>>()) {
         let fine = Series { symbol: mismatch.symbol, interval: mismatch.fine };
         if let Some(checked) = all.iter_mut().find(|checked| checked.series == fine) {
-            checked.findings.note(Finding {
-                kind: FindingKind::OutOfStep,
-                row: None,
-                start: Some(mismatch.span.start),
-                end: Some(mismatch.span.end),
-                count: 1,
-                detail: mismatch.to_string(),
-            });
+            let detail = mismatch.to_string();
+            checked.findings.note(Finding::over(FindingKind::OutOfStep, mismatch.span, 1, detail));
             checked.findings.sort();
         }
     }
@@ -170,19 +164,290 @@ impl Checked {
             self.revisions.iter().map(|revision| (revision.candle.time(), revision)).collect();
         for (time, revision) in latest {
             let all = candles.candles();
-            let Ok(place) = all.binary_search_by_key(&time, candlewick_sdk::Candle::time) else { continue };
+            let Ok(place) = all.binary_search_by_key(&time, Candle::time) else { continue };
             let differences = rows::differences(&all[place], &revision.candle);
             if differences.is_empty() {
                 continue;
             }
-            note(Finding {
-                kind: FindingKind::Revised,
-                row: None,
-                start: Some(time),
-                end: Some(all[place].close_time(self.series.interval)),
-                count: 1,
-                detail: format!("came later with {differences}"),
-            });
+            let slot = time..all[place].close_time(self.series.interval);
+            note(Finding::over(FindingKind::Revised, slot, 1, format!("came later with {differences}")));
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    Unreadable,
+    NotFinite,
+    Price,
+    Volume,
+    Range,
+    Misaligned,
+    Unsorted,
+    /// A repeated time with the same values, or with those of an unfinished candle.
+    Duplicate,
+    Conflict,
+    Gap,
+    Closed,
+    Spike,
+    Jump,
+    Flat,
+    Revised,
+    OutOfStep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Excluded or sorted unconditionally: invalid or repeated rows.
+    Always,
+    /// Excluded on request only: the candles may be right.
+    LeaveOut,
+    Choose,
+    TakeLatest,
+    Nothing,
+}
+
+impl FindingKind {
+    pub const ALL: [Self; 16] = [
+        Self::Unreadable,
+        Self::NotFinite,
+        Self::Price,
+        Self::Volume,
+        Self::Range,
+        Self::Misaligned,
+        Self::Unsorted,
+        Self::Duplicate,
+        Self::Conflict,
+        Self::Gap,
+        Self::Closed,
+        Self::Spike,
+        Self::Jump,
+        Self::Flat,
+        Self::Revised,
+        Self::OutOfStep,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        KINDS[self as usize].0
+    }
+
+    pub const fn remedy(self) -> Remedy {
+        KINDS[self as usize].1
+    }
+}
+
+/// Name and remedy by discriminant.
+const KINDS: [(&str, Remedy); FindingKind::ALL.len()] = [
+    ("unreadable", Remedy::Always),
+    ("not-finite", Remedy::Always),
+    ("price", Remedy::Always),
+    ("volume", Remedy::Always),
+    ("range", Remedy::Always),
+    ("misaligned", Remedy::Always),
+    ("unsorted", Remedy::Always),
+    ("duplicate", Remedy::Always),
+    ("conflict", Remedy::Choose),
+    ("gap", Remedy::Nothing),
+    ("closed", Remedy::LeaveOut),
+    ("spike", Remedy::LeaveOut),
+    ("jump", Remedy::Nothing),
+    ("flat", Remedy::LeaveOut),
+    ("revised", Remedy::TakeLatest),
+    ("out-of-step", Remedy::Nothing),
+];
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for FindingKind {
+    type Err = ParseChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &Self::ALL.map(|kind| (kind.as_str(), kind)))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub kind: FindingKind,
+    /// Line number in the file, or 1-based row number in formats without lines.
+    pub row: Option<u64>,
+    pub start: Option<Millis>,
+    pub end: Option<Millis>,
+    pub count: u64,
+    pub detail: String,
+}
+
+impl Finding {
+    fn over(kind: FindingKind, stretch: Range<Millis>, count: u64, detail: String) -> Self {
+        Self { kind, row: None, start: Some(stretch.start), end: Some(stretch.end), count, detail }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    list: Vec<Finding>,
+    counts: BTreeMap<FindingKind, u64>,
+}
+
+const MAX_LISTED: u64 = 10_000;
+
+impl Findings {
+    pub fn list(&self) -> &[Finding] {
+        &self.list
+    }
+
+    pub const fn counts(&self) -> &BTreeMap<FindingKind, u64> {
+        &self.counts
+    }
+
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    #[must_use]
+    pub fn without(mut self, kinds: &[FindingKind]) -> Self {
+        self.list.retain(|finding| !kinds.contains(&finding.kind));
+        self.counts.retain(|kind, _| !kinds.contains(kind));
+        self
+    }
+
+    fn note(&mut self, finding: Finding) {
+        let count = self.counts.entry(finding.kind).or_insert(0);
+        *count += 1;
+        if *count <= MAX_LISTED {
+            self.list.push(finding);
+        }
+    }
+
+    fn sort(&mut self) {
+        self.list.sort_by_key(|finding| finding.kind);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    pub candles: Option<CandleSeries>,
+    pub removed: u64,
+    pub replaced: u64,
+    pub sorted: bool,
+}
+
+impl Fixed {
+    pub const fn is_change(&self) -> bool {
+        self.removed > 0 || self.replaced > 0 || self.sorted
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictChoice {
+    First,
+    Last,
+    /// Larger volume, then larger range, then first in the file.
+    Larger,
+}
+
+impl FromStr for ConflictChoice {
+    type Err = ParseChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &[("first", Self::First), ("last", Self::Last), ("larger", Self::Larger)])
+    }
+}
+
+impl ConflictChoice {
+    fn choose(self, candles: &[Candle]) -> Option<Candle> {
+        let size = |candle: &Candle| (candle.volume(), candle.high() - candle.low());
+        let larger = |largest: Candle, candle: &Candle| {
+            if size(candle) > size(&largest) { *candle } else { largest }
+        };
+        let first = candles.first().copied();
+        match self {
+            Self::First => first,
+            Self::Last => candles.last().copied(),
+            Self::Larger => first.map(|first| candles.iter().fold(first, larger)),
+        }
+    }
+}
+
+impl Checked {
+    pub const fn conflicts(&self) -> usize {
+        self.conflicts.len()
+    }
+
+    #[must_use]
+    pub fn choose(&self, choice: ConflictChoice) -> Self {
+        let mut resolved = self.clone();
+        let chosen =
+            std::mem::take(&mut resolved.conflicts).into_iter().filter_map(|all| choice.choose(&all));
+        let mut candles = self.candles.as_ref().map(|series| series.candles().to_vec()).unwrap_or_default();
+        for candle in chosen {
+            if let Ok(place) = candles.binary_search_by_key(&candle.time(), Candle::time) {
+                candles[place] = candle;
+            }
+        }
+        resolved.candles = CandleSeries::new(self.series, candles).ok();
+        resolved
+    }
+
+    /// Removes certain errors, and the doubtful kinds listed in `also`.
+    ///
+    /// Spikes, flat stretches and candles in closed hours are removed, revised candles get their
+    /// latest value. Gaps and jumps cannot be repaired.
+    pub fn fix(&self, also: &[FindingKind]) -> Fixed {
+        let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
+        let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
+        let Some(candles) = &self.candles else {
+            return Fixed { candles: None, removed: unsound, replaced: 0, sorted };
+        };
+        let mut doubtful: Vec<Range<Millis>> = Vec::new();
+        self.look(&mut |finding| {
+            if finding.kind.remedy() == Remedy::LeaveOut && also.contains(&finding.kind) {
+                doubtful.extend(finding.start.zip(finding.end).map(|(start, end)| start..end));
+            }
+        });
+        doubtful.sort_by_key(|stretch| stretch.start);
+        let mut kept: Vec<Candle> = Vec::with_capacity(candles.candles().len());
+        let mut rest = doubtful.as_slice();
+        for candle in candles.candles() {
+            while rest.first().is_some_and(|stretch| stretch.end <= candle.time()) {
+                rest = &rest[1..];
+            }
+            if rest.first().is_none_or(|stretch| candle.time() < stretch.start) {
+                kept.push(*candle);
+            }
+        }
+        let doubtful = (candles.candles().len() - kept.len()) as u64;
+        let replaced = if also.contains(&FindingKind::Revised) { self.take_latest(&mut kept) } else { 0 };
+        let candles = CandleSeries::new(self.series, kept).ok();
+        Fixed { candles, removed: unsound + doubtful, replaced, sorted }
+    }
+
+    fn take_latest(&self, candles: &mut [Candle]) -> u64 {
+        let mut replaced: Vec<usize> = Vec::new();
+        for revision in &self.revisions {
+            if let Ok(place) = candles.binary_search_by_key(&revision.candle.time(), Candle::time)
+                && candles[place] != revision.candle
+            {
+                candles[place] = revision.candle;
+                replaced.push(place);
+            }
+        }
+        replaced.sort_unstable();
+        replaced.dedup();
+        replaced.len() as u64
+    }
+
+    pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
+        let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
+        let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
+        // A repair of one series does not put it in step with another.
+        let out_of_step =
+            self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
+        out_of_step.for_each(|finding| again.findings.note(finding.clone()));
+        Some(again)
     }
 }

@@ -1,6 +1,6 @@
 //! Implausible price moves: spikes, jumps and stretches without movement.
 
-use super::finding::{Finding, FindingKind};
+use super::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Checks of raw rows: invalid, unsorted or repeated.
 
-use super::finding::{Finding, FindingKind, Findings};
+use super::{Finding, FindingKind, Findings};
 use crate::import::{Decoded, Row};
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 

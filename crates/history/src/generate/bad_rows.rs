@@ -1,6 +1,6 @@
 //! Deliberate defects in generated candles: gaps, and bad rows that a check must find.
 
-use super::dice::Dice;
+use super::Dice;
 use crate::disk::{SystemDisk, replace};
 use crate::{CSV_HEADER, FindingKind, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
@@ -105,7 +105,7 @@ impl BadRows {
     pub fn write_csv_file(&self, path: &Path) -> Result<(), HistoryError> {
         let mut text = Vec::new();
         let written = self.write_csv(&mut text).and_then(|()| replace(&SystemDisk, path, &[&text]));
-        written.map_err(|source| HistoryError::Io { path: path.to_owned(), action: "write", source })
+        written.map_err(HistoryError::io(path, "write"))
     }
 }
 

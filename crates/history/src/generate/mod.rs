@@ -1,32 +1,26 @@
 //! Synthetic candles: the same seed gives the same candles on every machine.
 //!
 //! A price walks in whole ticks every five seconds ([`walk`]). Moves ([`price_model`]) follow
-//! changing regimes ([`regime_state`]), one [`regime`] or a planted edge ([`planted_edge`]), hours
-//! a [`calendar`]. All intervals aggregate the same steps, so they agree exactly. Only integers and
-//! exactly rounded `f64` operations are used; logarithm and sine differ between machines.
+//! changing regimes, one [`Regime`] or a planted edge, hours a calendar. All intervals aggregate the
+//! same steps, so they agree exactly. Only integers and exactly rounded `f64` operations are used;
+//! logarithm and sine differ between machines.
+
+use crate::{AssetType, HistoryError};
+use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+use settings::Checked;
+use walk::Walk;
 
 #[cfg(feature = "import")]
 mod bad_rows;
-mod calendar;
-mod dice;
-mod planted_edge;
 mod price_model;
-mod regime;
-mod regime_state;
 mod settings;
-mod step;
-mod tick;
 mod walk;
 
 #[cfg(feature = "import")]
 pub use bad_rows::{BadRows, with_gaps};
-pub use regime::{ParseRegimeError, Regime};
-pub use settings::GenerateSettings;
-
-use crate::{AssetType, HistoryError};
-use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, TradingWeek};
-use settings::Checked;
-use walk::Walk;
+pub use settings::{GenerateSettings, ParseRegimeError, Regime};
 
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
     let Checked { step, tick, kept_from, end } = settings.check()?;
@@ -40,7 +34,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let mut candles: Vec<Candle> = Vec::new();
     let mut minute = settings.start;
     while minute < end {
-        if calendar::is_open(settings.asset_type, minute) {
+        if is_open(settings.asset_type, minute) {
             for (index, numbers) in walk.minute(minute).into_iter().enumerate() {
                 let time = minute + step.length() * index as i64;
                 let fine = Candle::new(time, step, numbers)
@@ -60,6 +54,76 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         setting: "days",
         problem: format!("no candle of {series} is complete in that time; take more days"),
     })
+}
+
+/// Weekend in minutes since Monday 00:00 UTC: Friday 22:00 to Sunday 22:00.
+const WEEKEND_MINUTES: std::ops::Range<i64> = (4 * 24 + 22) * 60..(6 * 24 + 22) * 60;
+const WEEK: Millis = Millis::new(7 * Millis::DAY.get());
+const EPOCH_AFTER_MONDAY: Millis = Millis::new(3 * Millis::DAY.get());
+
+const FOREX_HOURS: [f64; 24] = [
+    0.70, 0.70, 0.65, 0.60, 0.60, 0.70, 0.95, 1.30, 1.35, 1.20, 1.05, 1.00, 1.20, 1.50, 1.55, 1.35, 1.10,
+    0.95, 0.85, 0.75, 0.70, 0.60, 0.60, 0.65,
+];
+const ROUND_THE_CLOCK_HOURS: [f64; 24] = [
+    1.05, 1.00, 0.95, 0.90, 0.85, 0.85, 0.85, 0.90, 0.95, 0.95, 0.95, 1.00, 1.05, 1.20, 1.30, 1.25, 1.15,
+    1.10, 1.05, 1.00, 1.00, 0.95, 0.95, 1.00,
+];
+
+fn is_open(asset_type: AssetType, minute: Millis) -> bool {
+    match asset_type {
+        AssetType::Crypto | AssetType::Otc => true,
+        AssetType::Forex => {
+            let since_monday = minute + EPOCH_AFTER_MONDAY;
+            let into_week = since_monday - since_monday.floor_to(WEEK);
+            !WEEKEND_MINUTES.contains(&(into_week.get() / Millis::MINUTE.get()))
+        }
+    }
+}
+
+/// Returns the step size factor at `minute`, about 1 on average.
+fn activity(asset_type: AssetType, minute: Millis) -> f64 {
+    let into_day = minute - minute.floor_to(Millis::DAY);
+    let hour = (into_day.get() / Millis::HOUR.get()) as usize;
+    match asset_type {
+        AssetType::Forex => FOREX_HOURS[hour],
+        AssetType::Crypto | AssetType::Otc => ROUND_THE_CLOCK_HOURS[hour],
+    }
+}
+
+struct Dice(ChaCha8Rng);
+
+/// Changing this changes every published hash of generated candles.
+const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
+
+impl Dice {
+    fn new(symbol: Symbol, seed: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+        hasher.update(&seed.to_le_bytes());
+        hasher.update(symbol.as_str().as_bytes());
+        Self(ChaCha8Rng::from_seed(*hasher.finalize().as_bytes()))
+    }
+
+    /// Returns a uniform number in `[0, 1)`.
+    fn share(&mut self) -> f64 {
+        const STEPS: f64 = (1_u64 << 53) as f64;
+        (self.0.next_u64() >> 11) as f64 / STEPS
+    }
+
+    fn between(&mut self, low: u32, high: u32) -> u32 {
+        let span = u64::from(high - low) + 1;
+        low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
+    }
+
+    /// Returns an approximately standard normal number: four uniform ones, scaled.
+    fn normal(&mut self) -> f64 {
+        const LANES: f64 = 4.0;
+        let lanes = self.0.next_u64().to_le_bytes();
+        let (lanes, _) = lanes.as_chunks::<2>();
+        let sum: u32 = lanes.iter().map(|lane| u32::from(u16::from_le_bytes(*lane))).sum();
+        // Each lane is even over 0..1 with variance 1/12, so the sum has variance 1/3.
+        (f64::from(sum) / 65_536.0 - LANES / 2.0) * (12.0 / LANES).sqrt()
+    }
 }
 
 #[cfg(test)]
@@ -161,5 +225,61 @@ mod tests {
         ] {
             assert_eq!(generate(&bad).unwrap_err().to_string(), expected);
         }
+    }
+
+    #[test]
+    fn currencies_rest_from_friday_to_sunday_at_22() {
+        // 2026-01-09 was a Friday, 1970-01-02 as well, 1969-12-28 a Sunday.
+        for (seconds, open) in [
+            (1_767_995_940, true),  // 2026-01-09 21:59
+            (1_767_996_000, false), // 2026-01-09 22:00
+            (1_768_168_740, false), // 2026-01-11 21:59
+            (1_768_168_800, true),  // 2026-01-11 22:00
+            (165_540, true),        // 1970-01-02 21:59
+            (165_600, false),       // 1970-01-02 22:00
+            (-266_460, false),      // 1969-12-28 21:59
+            (-266_400, true),       // 1969-12-28 22:00
+        ] {
+            assert_eq!(is_open(AssetType::Forex, Millis::from_seconds(seconds)), open, "{seconds}");
+            assert!(is_open(AssetType::Otc, Millis::from_seconds(seconds)));
+        }
+    }
+
+    #[test]
+    fn an_average_hour_is_about_1() {
+        for hours in [FOREX_HOURS, ROUND_THE_CLOCK_HOURS] {
+            assert!((hours.iter().sum::<f64>() / 24.0 - 1.0).abs() < 0.1);
+        }
+        assert_eq!(activity(AssetType::Forex, Millis::HOUR * 38), 1.55);
+        assert_eq!(activity(AssetType::Crypto, Millis::HOUR * -1), 1.0);
+    }
+
+    fn dice(seed: u64) -> Dice {
+        Dice::new(Symbol::new("BTCUSDT").unwrap(), seed)
+    }
+
+    #[test]
+    fn normal_numbers_have_mean_0_and_variance_1() {
+        let mut dice = dice(1);
+        let numbers: Vec<f64> = (0..100_000).map(|_| dice.normal()).collect();
+        let mean = numbers.iter().sum::<f64>() / 1e5;
+        let variance = numbers.iter().map(|x| x * x).sum::<f64>() / 1e5;
+        assert!(mean.abs() < 0.01 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+    }
+
+    #[test]
+    fn numbers_stay_in_their_range_and_reach_its_ends() {
+        let mut dice = dice(2);
+        let drawn: Vec<u32> = (0..1_000).map(|_| dice.between(3, 5)).collect();
+        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&5)));
+        assert!((0..1_000).map(|_| dice.share()).all(|share| (0.0..1.0).contains(&share)));
+    }
+
+    #[test]
+    fn symbol_and_seed_both_matter() {
+        let first = |symbol: &str, seed| Dice::new(Symbol::new(symbol).unwrap(), seed).share();
+        assert_eq!(first("A", 1), first("A", 1));
+        assert_ne!(first("A", 1), first("A", 2));
+        assert_ne!(first("A", 1), first("B", 1));
     }
 }

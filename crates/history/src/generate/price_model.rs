@@ -1,11 +1,7 @@
 //! Price models: changing regimes, one fixed rule, or a planted edge.
 
-use super::calendar;
-use super::dice::Dice;
-use super::planted_edge::PlantedEdge;
-use super::regime::Regime;
-use super::regime_state::{Outlook, RegimeState};
-use super::step::STEPS_PER_MINUTE;
+use super::walk::STEPS_PER_MINUTE;
+use super::{Dice, Regime, activity};
 use crate::AssetType;
 use candlewick_sdk::Millis;
 
@@ -58,9 +54,8 @@ impl PriceModel {
         dice: &mut Dice,
     ) -> Option<[i64; STEPS_PER_MINUTE]> {
         let Self::Planted(edge) = self else { return None };
-        let deviation = |ahead: usize| {
-            volatility * calendar::activity(asset_type, minute + Millis::MINUTE * ahead as i64)
-        };
+        let deviation =
+            |ahead: usize| volatility * activity(asset_type, minute + Millis::MINUTE * ahead as i64);
         Some(edge.minute(price, deviation, dice))
     }
 
@@ -90,5 +85,183 @@ impl Rule {
         self.minutes_left -= 1;
         let drift = usual * self.lean * self.direction + (self.home - price) * self.pull;
         Outlook { deviation: usual, drift }
+    }
+}
+
+pub(super) struct PlantedEdge {
+    chance: f64,
+    minutes: usize,
+    direction: i64,
+    /// Remaining step closes of the span in ticks, in reverse order.
+    ahead: Vec<i64>,
+}
+
+impl PlantedEdge {
+    pub(super) fn new(chance: f64, minutes: usize) -> Self {
+        Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
+    }
+
+    /// Returns the next minute's step closes. The first minute plans the whole span.
+    ///
+    /// `deviation` returns the standard deviation, in ticks, of the minute that many minutes ahead.
+    pub(super) fn minute(
+        &mut self,
+        price: i64,
+        deviation: impl Fn(usize) -> f64,
+        dice: &mut Dice,
+    ) -> [i64; STEPS_PER_MINUTE] {
+        if self.ahead.is_empty() {
+            self.draw(price, deviation, dice);
+        }
+        std::array::from_fn(|_| self.ahead.pop().unwrap_or(price))
+    }
+
+    fn draw(&mut self, price: i64, deviation: impl Fn(usize) -> f64, dice: &mut Dice) {
+        if dice.share() >= self.chance {
+            self.direction = -self.direction;
+        }
+        let mut moved = 0.0;
+        let path: Vec<f64> = (0..self.minutes * STEPS_PER_MINUTE)
+            .map(|step| {
+                let reach = deviation(step / STEPS_PER_MINUTE) / (STEPS_PER_MINUTE as f64).sqrt();
+                moved += reach * dice.normal();
+                moved
+            })
+            .collect();
+        // A walk is as likely as its mirror image, so one that ends on the wrong side is mirrored: all else about it
+        // stays that of a random walk.
+        let mirror = if (moved < 0.0) == (self.direction < 0) { 1.0 } else { -1.0 };
+        self.ahead.extend(path.iter().rev().map(|moved| price + (moved * mirror).round() as i64));
+        if let Some(last) = self.ahead.first_mut().filter(|last| (**last - price).signum() != self.direction)
+        {
+            *last = price + self.direction;
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spell {
+    weight: u32,
+    reach: f64,
+    /// Drift per minute in standard deviations, with a random sign.
+    lean: f64,
+    /// Reverted fraction per minute of the distance to the regime's first price.
+    pull: f64,
+    minutes: (u32, u32),
+}
+
+const CALM: Spell = Spell { weight: 40, reach: 0.65, lean: 0.0, pull: 0.0, minutes: (60, 300) };
+const BUSY: Spell = Spell { weight: 25, reach: 1.35, lean: 0.0, pull: 0.0, minutes: (45, 180) };
+const TRENDING: Spell = Spell { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, minutes: (60, 240) };
+const REVERTING_BURST: Spell = Spell { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
+const REGIMES: [Spell; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
+
+/// GARCH(1,1) weights of the average variance, last squared move and last variance.
+///
+/// Source: T. Bollerslev, Journal of Econometrics 31, 1986.
+const AVERAGE_SHARE: f64 = 0.03;
+const MOVE_SHARE: f64 = 0.12;
+const MEMORY_SHARE: f64 = 0.85;
+const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
+
+/// Weak pull to the first price: bounds years of candles, negligible over hours.
+const HOME_PULL: f64 = 1.0 / 20_000.0;
+
+pub(super) struct RegimeState {
+    regime: Spell,
+    minutes_left: u32,
+    lean: f64,
+    anchor: f64,
+    home: f64,
+    /// Relative variance, 1 on average.
+    variance: f64,
+}
+
+/// Expected distribution of one minute's move, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outlook {
+    pub(super) deviation: f64,
+    pub(super) drift: f64,
+}
+
+impl RegimeState {
+    pub(super) fn new(price: f64) -> Self {
+        Self { regime: CALM, minutes_left: 0, lean: 0.0, anchor: price, home: price, variance: 1.0 }
+    }
+
+    pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
+        if self.minutes_left == 0 {
+            self.change(price, dice);
+        }
+        self.minutes_left -= 1;
+        let deviation = usual * self.regime.reach * self.variance.sqrt();
+        let back = (self.anchor - price) * self.regime.pull + (self.home - price) * HOME_PULL;
+        Outlook { deviation, drift: deviation * self.lean + back }
+    }
+
+    pub(super) fn remember(&mut self, surprise: f64) {
+        let next = AVERAGE_SHARE + self.variance * (MOVE_SHARE * surprise * surprise + MEMORY_SHARE);
+        self.variance = next.clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.minutes_left = 0;
+        self.variance = 1.0;
+    }
+
+    fn change(&mut self, price: f64, dice: &mut Dice) {
+        let total: u32 = REGIMES.iter().map(|regime| regime.weight).sum();
+        let mut drawn = dice.between(0, total - 1);
+        for regime in REGIMES {
+            if drawn < regime.weight {
+                self.regime = regime;
+                break;
+            }
+            drawn -= regime.weight;
+        }
+        let (shortest, longest) = self.regime.minutes;
+        self.minutes_left = dice.between(shortest, longest);
+        self.lean = if dice.share() < 0.5 { self.regime.lean } else { -self.regime.lean };
+        self.anchor = price;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Symbol;
+
+    #[test]
+    fn every_regime_comes_and_lasts_as_long_as_it_may() {
+        let mut dice = Dice::new(Symbol::new("BTCUSDT").unwrap(), 1);
+        let mut state = RegimeState::new(1_000.0);
+        let mut spells: Vec<(Spell, u32)> = Vec::new();
+        for _ in 0..100_000 {
+            let fresh = state.minutes_left == 0;
+            state.outlook(1_000.0, 10.0, &mut dice);
+            match spells.last_mut() {
+                Some((_, minutes)) if !fresh => *minutes += 1,
+                _ => spells.push((state.regime, 1)),
+            }
+        }
+        spells.pop();
+        assert!(REGIMES.iter().all(|regime| spells.iter().any(|(seen, _)| seen == regime)));
+        for (regime, minutes) in spells {
+            assert!((regime.minutes.0..=regime.minutes.1).contains(&minutes), "{regime:?} {minutes}");
+        }
+    }
+
+    #[test]
+    fn big_moves_widen_the_outlook_and_quiet_narrows_it() {
+        let mut dice = Dice::new(Symbol::new("BTCUSDT").unwrap(), 1);
+        let mut state = RegimeState::new(1_000.0);
+        let usual = state.outlook(1_000.0, 10.0, &mut dice).deviation;
+        state.remember(3.0);
+        let excited = state.outlook(1_000.0, 10.0, &mut dice).deviation;
+        (0..50).for_each(|_| state.remember(0.0));
+        let bored = state.outlook(1_000.0, 10.0, &mut dice).deviation;
+        assert!(bored < usual && usual < excited, "{bored} {usual} {excited}");
+        // A sum of ever smaller shares: 0.03 / (1 - 0.85).
+        assert!((state.variance - 0.2).abs() < 0.001, "{}", state.variance);
     }
 }

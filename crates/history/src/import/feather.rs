@@ -1,7 +1,7 @@
 //! Feather (Arrow IPC): columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
 use super::labels::{LabelColumns, Labels, TextColumn, is_label};
-use super::problem::Problem;
+use super::row::Problem;
 use super::row::{Clock, Decoded, Row, Unit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

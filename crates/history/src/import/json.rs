@@ -1,6 +1,6 @@
 //! Freqtrade JSON: one list of `[time, open, high, low, close, volume]`, parsed row by row.
 
-use super::problem::Problem;
+use super::row::Problem;
 use super::row::{Clock, Decoded, Row, Unit};
 use candlewick_sdk::{Millis, Ohlcv};
 use serde::Deserialize;

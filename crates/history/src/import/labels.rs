@@ -1,8 +1,6 @@
 //! Label columns: symbol and interval of a row, and whether its candle is finished.
 
-use super::label_length::{Length, parse_length};
-use super::problem::Problem;
-use super::row::Unit;
+use super::row::{Problem, Unit};
 use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
@@ -337,6 +335,38 @@ fn is_same(label: &str, symbol: Symbol) -> bool {
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || ":/._=-".contains(letter);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{}\"", excerpt(text.as_bytes())) }
+}
+
+enum Length {
+    Exact(Millis),
+    Number(i64),
+}
+
+/// Parses an interval label such as `1m`, `M1`, `5 min`, `PT1H`, `D` or `60`.
+fn parse_length(text: &str) -> Option<Length> {
+    const LONGEST_NUMBER: i64 = 2_678_400_000;
+    let text = text.trim();
+    if let Ok(number) = text.parse::<i64>() {
+        return (1..=LONGEST_NUMBER).contains(&number).then_some(Length::Number(number));
+    }
+    let days = match text.to_ascii_lowercase().as_str() {
+        "d" | "day" | "daily" => Some(1),
+        "w" | "week" | "weekly" => Some(7),
+        "mn" | "mn1" | "month" | "monthly" => Some(31),
+        _ => None,
+    };
+    if let Some(days) = days {
+        return Some(Length::Exact(Millis::DAY * days));
+    }
+    let text = text.strip_prefix("PT").or_else(|| text.strip_prefix('P')).unwrap_or(text);
+    let lower = text.to_ascii_lowercase();
+    [text, lower.as_str()]
+        .into_iter()
+        .find_map(|text| match text.parse::<Interval>() {
+            Ok(interval) => Some(interval.length()),
+            Err(error) => error.meant()?.parse::<Interval>().ok().map(Interval::length),
+        })
+        .map(Length::Exact)
 }
 
 #[cfg(test)]

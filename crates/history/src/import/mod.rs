@@ -8,28 +8,20 @@
 #[cfg(feature = "feather")]
 mod feather;
 mod format;
-mod grid;
 mod json;
-mod label_length;
 mod labels;
-mod lines;
 mod name;
 mod named;
-mod problem;
 mod row;
-mod settings;
 mod spacing;
-mod stranger;
 mod table;
 mod text;
 mod unpack;
-mod utf16;
 mod zone;
 
 pub use format::ImportFormat;
 pub use named::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
-pub use settings::{BarTime, ImportSettings};
-pub use table::DetectedFrom;
+pub use table::{BarTime, DetectedFrom, ImportSettings};
 pub use zone::{ClockChange, ParseZoneError, Zone};
 
 pub(crate) use labels::TextColumn;
@@ -38,8 +30,7 @@ pub(crate) use table::CandleTable;
 
 use crate::{HistoryError, Progress};
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval};
-use problem::Problem;
-use row::Unit;
+use row::{Problem, Unit};
 use std::path::Path;
 
 #[derive(Clone, Debug)]
@@ -87,7 +78,7 @@ fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
 fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
-        return Err(at_place(&decoded, broken.place, &broken.problem));
+        return Err(described(decoded.unit, broken.place, &broken.problem));
     }
     let stated_by = match interval_from {
         DetectedFrom::Name => Some("the file name"),
@@ -134,7 +125,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     } else {
         format!("time {time} is there twice, with other values; `candlewick data check FILE` shows both")
     };
-    Err(at_place(decoded, decoded.places.of(before + 1), &problem))
+    Err(described(decoded.unit, decoded.places.of(before + 1), &problem))
 }
 
 fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
@@ -162,10 +153,6 @@ fn advised(error: &CandleError) -> String {
             format!("{error}; `candlewick data check FILE --fix` takes such rows out")
         }
     }
-}
-
-fn at_place(decoded: &Decoded, place: u64, problem: &str) -> Problem {
-    described(decoded.unit, place, problem)
 }
 
 fn described(unit: Unit, place: u64, problem: &str) -> Problem {

@@ -1,22 +1,23 @@
 //! Rows of a file with UTC times, symbol and interval: the input of imports and checks.
 
-#[cfg(feature = "feather")]
-use super::feather;
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
 use super::name::{NameParts, is_hist_data, likely_symbol, read_name};
-use super::problem::{Problem, Questions};
-use super::row::{Clock, Decoded, Row, Unit};
-use super::settings::ImportSettings;
-use super::spacing;
+use super::named::TableSettings;
+use super::row::{Clock, Decoded, Problem, Questions, Row, Unit};
 use super::unpack::{self, unpack};
-use super::zone::{Zone, check_fixed, to_moments};
-use super::{grid, json, named, text, utf16};
+use super::zone::{ClockChange, Zone, check_fixed, to_moments};
+use super::{json, named, spacing, text};
+use crate::error::{ParseChoiceError, parse_choice};
 use crate::{HistoryError, Progress};
 use bytes::Bytes;
 use candlewick_sdk::{Interval, Millis, Series, Symbol};
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+#[cfg(feature = "feather")]
+use super::feather;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DetectedFrom {
@@ -74,14 +75,7 @@ impl CandleTable {
         settings: &ImportSettings,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, HistoryError> {
-        let mut inner = path.to_owned();
-        let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
-            inner.extend(entry);
-            Self::of_content(path, entry, reader, settings)
-        };
-        let most = settings.most_bytes;
-        let read = unpack(path, settings.entry.as_deref(), most, progress, &mut use_it);
-        read.map_err(|problem| problem.at(&inner))
+        Self::unpacked(path, settings, |entry, most, use_it| unpack(path, entry, most, progress, use_it))
     }
 
     pub(crate) fn read_from(
@@ -89,15 +83,23 @@ impl CandleTable {
         path: &Path,
         settings: &ImportSettings,
     ) -> Result<Self, HistoryError> {
+        let (packed, length) = (std::io::Cursor::new(content), content.len() as u64);
+        Self::unpacked(path, settings, |entry, most, use_it| {
+            unpack::unpack_from(packed, length, entry, most, &mut crate::no_progress, use_it)
+        })
+    }
+
+    fn unpacked(
+        path: &Path,
+        settings: &ImportSettings,
+        open: impl FnOnce(Option<&str>, u64, unpack::Use<'_, Self>) -> Result<Self, Problem>,
+    ) -> Result<Self, HistoryError> {
         let mut inner = path.to_owned();
         let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
             inner.extend(entry);
             Self::of_content(path, entry, reader, settings)
         };
-        let packed = std::io::Cursor::new(content);
-        let (entry, most) = (settings.entry.as_deref(), settings.most_bytes);
-        let mut silent = crate::no_progress;
-        let read = unpack::unpack_from(packed, content.len() as u64, entry, most, &mut silent, &mut use_it);
+        let read = open(settings.entry.as_deref(), settings.most_bytes, &mut use_it);
         read.map_err(|problem| problem.at(&inner))
     }
 
@@ -111,7 +113,7 @@ impl CandleTable {
         let mut start = vec![0; 4096];
         let length = fill(reader, &mut start)?;
         start.truncate(length);
-        if let Some(decode) = utf16::decoder_of(&start) {
+        if let Some(decode) = unpack::utf16_decoder(&start) {
             let content = decode(&in_memory(&mut start.as_slice().chain(reader))?)?;
             return Self::of_content(path, entry, &mut content.as_bytes(), settings);
         }
@@ -161,11 +163,11 @@ impl CandleTable {
         };
         decoded.labels.check_symbol(symbol, symbol_from.stated_by())?;
         decoded.labels.check_interval(interval)?;
-        grid::apply_stamps(&mut decoded, interval, settings.stamped)?;
+        spacing::apply_stamps(&mut decoded, interval, settings.stamped)?;
         if let Some(zone) = zone {
             check_fixed(&decoded, zone, interval)?;
         }
-        grid::check(&decoded, interval)?;
+        spacing::check_grid(&decoded, interval)?;
         spacing::check_one_interval(&decoded, interval)?;
         let series = Series { symbol, interval };
         let path = entry.map_or_else(|| path.to_owned(), |entry| path.join(entry));
@@ -312,7 +314,7 @@ fn interval_of(
     if let Some(interval) = settings.interval {
         return Ok((interval, DetectedFrom::Option));
     }
-    let is_month = decoded.interval.is_some_and(grid::is_month);
+    let is_month = decoded.interval.is_some_and(spacing::is_month);
     match (decoded.interval, named.interval) {
         (Some(content), _) if is_month => Ok((content, DetectedFrom::Content)),
         (Some(content), Some(name)) if content != name => Err(Problem::asking(
@@ -322,5 +324,58 @@ fn interval_of(
         (Some(content), _) => Ok((content, DetectedFrom::Content)),
         (None, Some(name)) => Ok((name, DetectedFrom::Name)),
         (None, None) => Ok((spacing::interval_of(&decoded.rows)?, DetectedFrom::Spacing)),
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BarTime {
+    #[default]
+    Open,
+    Close,
+}
+
+impl FromStr for BarTime {
+    type Err = ParseChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ParseChoiceError> {
+        parse_choice(text, &[("open", Self::Open), ("close", Self::Close)])
+    }
+}
+
+/// How to read a file. Omitted settings are detected, else it is an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportSettings {
+    pub format: Option<ImportFormat>,
+    pub symbol: Option<Symbol>,
+    pub interval: Option<Interval>,
+    /// Labels of the rows to read, such as a symbol or an interval, empty for all rows.
+    pub only: Vec<String>,
+    pub zone: Option<Zone>,
+    pub clock_change: ClockChange,
+    pub stamped: BarTime,
+    pub table: TableSettings,
+    pub entry: Option<String>,
+    pub most_bytes: u64,
+}
+
+impl ImportSettings {
+    /// Default maximum unpacked size: 4 GiB, about 60 million lines.
+    pub const MAX_BYTES: u64 = 4 << 30;
+}
+
+impl Default for ImportSettings {
+    fn default() -> Self {
+        Self {
+            format: None,
+            symbol: None,
+            interval: None,
+            only: Vec::new(),
+            zone: None,
+            clock_change: ClockChange::Strict,
+            stamped: BarTime::Open,
+            table: TableSettings::default(),
+            entry: None,
+            most_bytes: Self::MAX_BYTES,
+        }
     }
 }

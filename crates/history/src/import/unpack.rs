@@ -1,9 +1,9 @@
-//! Unpacking of gzip and zip with size limits against decompression bombs.
+//! Unpacking of gzip and zip with size limits against decompression bombs; UTF-16 text and numbered lines.
 
-use super::problem::Problem;
-use super::stranger;
+use super::format::{WORKBOOK, is_workbook};
+use super::row::Problem;
 use crate::Progress;
-use crate::csv::Watched;
+use crate::csv::{Watched, content_of};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -103,8 +103,8 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
             }
         }
     }
-    if stranger::is_workbook(&names) {
-        return Err(Problem::File(stranger::WORKBOOK.to_owned()));
+    if is_workbook(&names) {
+        return Err(Problem::File(WORKBOOK.to_owned()));
     }
     Err(Problem::File(format!("the archive holds no candle file, but {}", listed(&names))))
 }
@@ -175,6 +175,63 @@ impl<R: Read> Read for Bounded<R> {
         self.left = left;
         Ok(length as usize)
     }
+}
+
+/// Longest valid line: a dozen numbers of up to 330 digits.
+const LONGEST_LINE_BYTES: u64 = 4096;
+
+pub(super) struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::with_capacity(256), number: 0 }
+    }
+
+    /// Returns the next non-blank line without its terminator, and its 1-based number.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Problem> {
+        loop {
+            self.number += 1;
+            self.buffer.clear();
+            let bounded = &mut self.reader.by_ref().take(LONGEST_LINE_BYTES);
+            let length = bounded.read_until(b'\n', &mut self.buffer)?;
+            if length == 0 {
+                return Ok(None);
+            }
+            if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
+                let problem = format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?");
+                return Err(Problem::Line { line: self.number, problem });
+            }
+            if !content_of(&self.buffer, self.number).is_empty() {
+                break;
+            }
+        }
+        Ok(Some((self.number, content_of(&self.buffer, self.number))))
+    }
+}
+
+type Decoder = fn(&[u8]) -> Result<String, Problem>;
+
+/// Returns the decoder of UTF-16 text, as written by trading terminals and spreadsheets on Windows.
+pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
+    match start {
+        [0xFF, 0xFE, ..] => Some(|content| decoded(content, u16::from_le_bytes)),
+        [0xFE, 0xFF, ..] => Some(|content| decoded(content, u16::from_be_bytes)),
+        _ => None,
+    }
+}
+
+fn decoded(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, Problem> {
+    let broken = || {
+        Problem::File("this is text in UTF-16 that is cut off or broken; write it anew, as UTF-8".to_owned())
+    };
+    let (units, []) = content[2..].as_chunks::<2>() else { return Err(broken()) };
+    char::decode_utf16(units.iter().map(|unit| unit_of(*unit)))
+        .collect::<Result<String, _>>()
+        .map_err(|_| broken())
 }
 
 #[cfg(test)]
@@ -264,5 +321,35 @@ mod tests {
         assert_eq!(Bound::of(100_000_000, 4 << 30), Bound::Size(4 << 30));
         assert_eq!(Bound::of(100, 1_000), Bound::Size(1_000));
         assert!(Bound::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
+    }
+
+    #[test]
+    fn lines_keep_their_numbers_whatever_their_ends() {
+        let mut lines = Lines::new(&b"\xEF\xBB\xBFa\r\n\n\r\nb\nc"[..]);
+        let mut found = Vec::new();
+        while let Some((number, line)) = lines.next().unwrap() {
+            found.push((number, String::from_utf8(line.to_vec()).unwrap()));
+        }
+        assert_eq!(found, [(1, "a".to_owned()), (4, "b".to_owned()), (5, "c".to_owned())]);
+    }
+
+    #[test]
+    fn a_line_without_end_does_not_fill_the_memory() {
+        let long = vec![b'1'; 10_000];
+        let mut lines = Lines::new(&long[..]);
+        assert!(matches!(lines.next(), Err(Problem::Line { line: 1, .. })));
+    }
+
+    #[test]
+    fn both_orders_are_read_and_halves_are_refused() {
+        let text = "Eröffnung 😀\n";
+        let units = || text.encode_utf16();
+        let little: Vec<u8> = [0xFF, 0xFE].into_iter().chain(units().flat_map(u16::to_le_bytes)).collect();
+        let big: Vec<u8> = [0xFE, 0xFF].into_iter().chain(units().flat_map(u16::to_be_bytes)).collect();
+        for content in [&little, &big] {
+            assert_eq!(utf16_decoder(content).unwrap()(content).unwrap(), text);
+            assert!(utf16_decoder(content).unwrap()(&content[..content.len() - 1]).is_err());
+        }
+        assert!(utf16_decoder(b"time,open").is_none() && utf16_decoder(b"").is_none());
     }
 }

@@ -1,8 +1,8 @@
 //! Conversion of local times to UTC.
 
-use super::problem::Problem;
+use super::row::Problem;
 use super::row::{Decoded, Places, Row};
-use crate::choice::{ParseChoiceError, parse_choice};
+use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Millis};
 use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
 use chrono_tz::Tz;

@@ -1,9 +1,9 @@
 //! Columns of short texts: symbols, intervals, flags.
 
+use super::{check_places, guarded, unreadable};
 use crate::import::TextColumn;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
-use parquet::errors::ParquetError;
+use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 
 const BATCH: usize = 65_536;
@@ -12,44 +12,34 @@ pub(crate) fn read_texts(
     content: impl ChunkReader + 'static,
     is_wanted: fn(&str) -> bool,
 ) -> Result<Vec<TextColumn>, String> {
-    let read = std::panic::AssertUnwindSafe(|| {
-        let file = SerializedFileReader::new(content).map_err(|error| unsound(&error))?;
+    guarded(|| {
+        let file = SerializedFileReader::new(content).map_err(|error| unreadable(&error))?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let names = columns.iter().map(|column| column.path().string());
         let wanted: Vec<(usize, String)> = names.enumerate().filter(|(_, name)| is_wanted(name)).collect();
         let mut texts: Vec<TextColumn> =
             wanted.iter().map(|(_, name)| TextColumn::new(name.clone())).collect();
         for index in 0..file.metadata().num_row_groups() {
-            let group = file.get_row_group(index).map_err(|error| unsound(&error))?;
-            super::read::check_places(&*group)?;
+            let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
+            check_places(&*group)?;
             for ((place, _), column) in wanted.iter().zip(&mut texts) {
                 read_group(&*group, *place, column)?;
             }
         }
         Ok(texts)
-    });
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err("this is not a sound Parquet file".to_owned()))
+    })
 }
 
 fn read_group(group: &dyn RowGroupReader, place: usize, texts: &mut TextColumn) -> Result<(), String> {
-    match group.get_column_reader(place).map_err(|error| unsound(&error))? {
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            let text =
-                |value: &parquet::data_type::ByteArray| String::from_utf8_lossy(value.data()).into_owned();
+    match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
+        Reader::ByteArrayColumnReader(reader) => {
+            let text = |value: &ByteArray| String::from_utf8_lossy(value.data()).into_owned();
             read_values(reader, group, place, text, texts)
         }
-        ColumnReader::BoolColumnReader(reader) => {
-            read_values(reader, group, place, ToString::to_string, texts)
-        }
-        ColumnReader::Int32ColumnReader(reader) => {
-            read_values(reader, group, place, ToString::to_string, texts)
-        }
-        ColumnReader::Int64ColumnReader(reader) => {
-            read_values(reader, group, place, ToString::to_string, texts)
-        }
-        ColumnReader::DoubleColumnReader(reader) => {
-            read_values(reader, group, place, ToString::to_string, texts)
-        }
+        Reader::BoolColumnReader(reader) => read_values(reader, group, place, ToString::to_string, texts),
+        Reader::Int32ColumnReader(reader) => read_values(reader, group, place, ToString::to_string, texts),
+        Reader::Int64ColumnReader(reader) => read_values(reader, group, place, ToString::to_string, texts),
+        Reader::DoubleColumnReader(reader) => read_values(reader, group, place, ToString::to_string, texts),
         _ => Ok(()),
     }
 }
@@ -69,8 +59,9 @@ fn read_values<T: DataType>(
     loop {
         let (mut values, mut levels) = (Vec::new(), Vec::new());
         let wanted_levels = (present > 0).then_some(&mut levels);
-        let (rows, _, _) =
-            reader.read_records(BATCH, wanted_levels, None, &mut values).map_err(|error| unsound(&error))?;
+        let (rows, _, _) = reader
+            .read_records(BATCH, wanted_levels, None, &mut values)
+            .map_err(|error| unreadable(&error))?;
         if rows == 0 {
             return Ok(());
         }
@@ -81,10 +72,6 @@ fn read_values<T: DataType>(
             texts.push(&value.map(&text_of).unwrap_or_default());
         }
     }
-}
-
-fn unsound(error: &ParquetError) -> String {
-    format!("this is not a sound Parquet file: {error}")
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
-//! Market data as of a moment of venue time.
+//! Market data as of a moment of venue time: the offered pairs and their candles of any interval.
 
-mod aggregate;
-mod board;
-mod bridge;
+use crate::chance::{Chance, symbol_key};
+use crate::{SandboxError, SandboxSettings};
+use candlewick_broker::USUAL_INTERVALS;
+use candlewick_history::{AssetType, asset_type_of, known_market, resample};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Symbol};
+use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::sync::{Mutex, PoisonError};
+
 mod second;
 
-pub(crate) use aggregate::{Forming, Window};
-pub(crate) use board::{Board, Boards};
 pub(crate) use second::Second;
-
-use candlewick_sdk::{CandleSeries, Symbol};
-use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
-use std::collections::BTreeMap;
 
 pub(crate) type PricePaths = BTreeMap<Symbol, PricePath>;
 
@@ -41,4 +42,200 @@ pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
         })
     };
     by_symbol.into_values().filter_map(market).collect()
+}
+
+pub(crate) struct Boards {
+    boards: BTreeMap<Symbol, Board>,
+}
+
+pub(crate) struct Board {
+    pub(crate) symbol: Symbol,
+    pub(crate) asset_type: AssetType,
+    /// Series as given, finest first; never empty.
+    stored: Vec<CandleSeries>,
+    resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
+    tick: Option<f64>,
+    path: Option<PricePath>,
+    pub(crate) chance: Chance,
+    pub(crate) symbol_key: u64,
+}
+
+impl Boards {
+    pub(crate) fn new(
+        series: &[CandleSeries],
+        settings: &SandboxSettings,
+        simulation: &SimulationSettings,
+        paths: &PricePaths,
+    ) -> Result<Self, SandboxError> {
+        let mut boards: BTreeMap<Symbol, Board> = BTreeMap::new();
+        for one in series {
+            let symbol = one.symbol();
+            let board = match boards.entry(symbol) {
+                Entry::Occupied(board) => board.into_mut(),
+                Entry::Vacant(free) => free.insert(Board {
+                    symbol,
+                    asset_type: asset_type_in(settings, symbol)?,
+                    stored: Vec::new(),
+                    resampled: Mutex::default(),
+                    tick: tick_of(simulation, symbol),
+                    path: paths.get(&symbol).cloned(),
+                    chance: Chance::new(settings.seed),
+                    symbol_key: symbol_key(symbol),
+                }),
+            };
+            board.stored.push(one.clone());
+        }
+        if boards.is_empty() {
+            return Err(SandboxError::NoCandles);
+        }
+        for board in boards.values_mut() {
+            board.stored.sort_by_key(CandleSeries::interval);
+            board.stored.dedup_by_key(|one| one.interval());
+        }
+        Ok(Self { boards })
+    }
+
+    pub(crate) fn of(&self, pair: &str) -> Option<&Board> {
+        self.boards.get(&Symbol::new(pair).ok()?)
+    }
+
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.boards.keys().map(Symbol::as_str).collect()
+    }
+
+    pub(crate) fn intervals(&self) -> Vec<Interval> {
+        let usual = USUAL_INTERVALS.iter().filter_map(|text| text.parse().ok());
+        let stored = self.boards.values().flat_map(|board| board.stored.iter().map(CandleSeries::interval));
+        let known: BTreeSet<Interval> = usual.chain(stored).collect();
+        let everywhere = |interval: &Interval| self.boards.values().all(|board| board.offers(*interval));
+        known.into_iter().filter(everywhere).collect()
+    }
+
+    pub(crate) fn coarsest(&self) -> Millis {
+        self.boards.values().map(Board::finest).max().unwrap_or(Millis::SECOND)
+    }
+
+    pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
+        let with_market: BTreeSet<Symbol> = symbols.collect();
+        let with_candles = self.boards.keys().copied().collect();
+        match with_market.symmetric_difference(&with_candles).next() {
+            None => Ok(()),
+            Some(symbol) => Err(SandboxError::IncompleteMarket { symbol: *symbol }),
+        }
+    }
+}
+
+fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
+    let Some(text) = settings.asset_types.get(&symbol) else { return Ok(asset_type_of(symbol)) };
+    text.parse().map_err(|_| SandboxError::InvalidSetting {
+        key: "asset_types",
+        value: text.clone(),
+        allowed: "crypto, forex or otc",
+    })
+}
+
+fn tick_of(simulation: &SimulationSettings, symbol: Symbol) -> Option<f64> {
+    let set = simulation.ticks.get(&symbol).copied();
+    set.or_else(|| known_market(symbol).map(|market| market.tick))
+}
+
+impl Board {
+    /// Returns the candles of an interval, stored or resampled.
+    ///
+    /// `Ok(None)` if no candle is complete.
+    fn series_of(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
+        if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
+            return Ok(Some(stored.clone()));
+        }
+        let source = self.source_of(interval).ok_or(NotOffered)?;
+        let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
+    }
+
+    fn offers(&self, interval: Interval) -> bool {
+        self.stored.iter().any(|one| one.interval() == interval) || self.source_of(interval).is_some()
+    }
+
+    fn source_of(&self, interval: Interval) -> Option<&CandleSeries> {
+        let usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
+        let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
+        self.stored.iter().rev().find(divides).filter(|_| usual)
+    }
+
+    fn finest(&self) -> Millis {
+        self.stored.first().map_or(Millis::SECOND, |series| series.interval().length())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotOffered;
+
+const SAMPLES: i64 = 120;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) interval: Interval,
+    pub(crate) start: Millis,
+    /// Last open time, inclusive.
+    pub(crate) end: Millis,
+    pub(crate) skip: usize,
+    pub(crate) limit: usize,
+}
+
+impl Board {
+    pub(crate) fn candles(
+        &self,
+        window: Window,
+        include_forming: bool,
+        now: Millis,
+    ) -> Result<Vec<Candle>, NotOffered> {
+        let Window { interval, start, end, skip, limit } = window;
+        let series = self.series_of(interval)?;
+        let closed = series.as_ref().map_or(&[][..], |series| closed_between(series, start, end, now));
+        let asked_for = (start..=end).contains(&now.floor_to(interval.length()));
+        let forming = if include_forming && asked_for { self.forming_candle(interval, now) } else { None };
+        Ok(closed.iter().copied().chain(forming).skip(skip).take(limit).collect())
+    }
+
+    fn forming_candle(&self, interval: Interval, now: Millis) -> Option<Candle> {
+        let open_time = now.floor_to(interval.length());
+        let mut parts: Option<Ohlcv> = None;
+        let finest = self.stored.first()?;
+        for candle in closed_between(finest, open_time, now, now) {
+            let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
+            add(&mut parts, Ohlcv { open, high, low, close, volume: candle.volume() });
+        }
+        let mut time = now.floor_to(self.finest()).max(open_time);
+        let step = Millis::from_seconds(((now - time).get() / 1_000 / SAMPLES).max(1));
+        while time + step <= now {
+            let last = time + step - Millis::SECOND;
+            if let (Some(first), Some(last)) = (self.second_at(time), self.second_at(last)) {
+                let Second { open, high, low, .. } = first;
+                let volume = first.volume * (step.get() / 1_000) as f64;
+                let (high, low) = (high.max(last.high), low.min(last.low));
+                add(&mut parts, Ohlcv { open, high, low, close: last.close, volume });
+            }
+            time += step;
+        }
+        Candle::new(open_time, interval, parts?).ok()
+    }
+}
+
+fn closed_between(series: &CandleSeries, start: Millis, end: Millis, now: Millis) -> &[Candle] {
+    let candles = series.candles();
+    let from = candles.partition_point(|candle| candle.time() < start);
+    let to =
+        candles.partition_point(|candle| candle.time() <= end && candle.close_time(series.interval()) <= now);
+    candles.get(from..to).unwrap_or_default()
+}
+
+/// Appends a later part of a candle.
+fn add(parts: &mut Option<Ohlcv>, part: Ohlcv) {
+    *parts = Some(parts.map_or(part, |before| Ohlcv {
+        open: before.open,
+        high: before.high.max(part.high),
+        low: before.low.min(part.low),
+        close: part.close,
+        volume: before.volume + part.volume,
+    }));
 }

@@ -1,7 +1,7 @@
 //! One-second prices of a pair, from one-second candles or else from the bridge.
 
-use super::board::Board;
-use super::bridge::Bridge;
+use super::Board;
+use crate::chance::{Chance, Subject};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use candlewick_simulator::{PathPrice, PriceMoment};
 
@@ -69,4 +69,116 @@ fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     let candles = series.candles();
     let after = candles.partition_point(|candle| candle.time() <= time);
     candles.get(after.checked_sub(1)?)
+}
+
+/// The bridge over one candle.
+///
+/// It starts at the open, ends exactly at the close, stays between low and high, and keeps to the
+/// tick. Any second is found by bisection, without walking through the others.
+struct Bridge<'a> {
+    candle: &'a Candle,
+    seconds: u64,
+    tick: Option<f64>,
+    chance: Chance,
+    symbol_key: u64,
+}
+
+impl Bridge<'_> {
+    fn price_after(&self, elapsed: u64) -> f64 {
+        let (mut from, mut to) = ((0, self.candle.open()), (self.seconds, self.candle.close()));
+        if elapsed == 0 {
+            return from.1;
+        }
+        if elapsed >= self.seconds {
+            return to.1;
+        }
+        loop {
+            let middle = u64::midpoint(from.0, to.0);
+            let price = self.price_between(from, to, middle);
+            match elapsed.cmp(&middle) {
+                std::cmp::Ordering::Equal => return price,
+                std::cmp::Ordering::Less => to = (middle, price),
+                std::cmp::Ordering::Greater => from = (middle, price),
+            }
+        }
+    }
+
+    /// Returns the midpoint of a Brownian bridge.
+    ///
+    /// The mean of the neighbours plus noise of variance `left x right / both`.
+    fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
+        let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
+        let both = left + right;
+        let mean = (from.1 * right + to.1 * left) / both;
+        let (low, high) = (self.candle.low(), self.candle.high());
+        // A walk of n steps of size sigma spans about 1.6 sigma sqrt(n).
+        let step = (high - low) / (1.6 * (self.seconds as f64).sqrt());
+        let keys = [self.symbol_key, self.candle.time().get().cast_unsigned()];
+        let noise = self.chance.bell(Subject::Bridge, keys, middle);
+        self.on_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
+    }
+
+    /// Rounds to the nearest multiple of the tick.
+    ///
+    /// Uses a single division if a whole number of ticks makes 1, so that the price equals its
+    /// decimal text.
+    fn on_tick(&self, price: f64) -> f64 {
+        match self.tick {
+            None => price,
+            Some(tick) => {
+                let per_one = (1.0 / tick).round();
+                if per_one >= 1.0 {
+                    (price * per_one).round() / per_one
+                } else {
+                    (price / tick).round() * tick
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Millis, Ohlcv};
+
+    fn prices(seed: u64, numbers: [f64; 4], seconds: i64, tick: Option<f64>) -> Vec<f64> {
+        let [open, high, low, close] = numbers;
+        let interval = Interval::from_seconds(seconds).unwrap();
+        let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+        let candle = Candle::new(Millis::ZERO, interval, numbers).unwrap();
+        let seconds = seconds.cast_unsigned();
+        let bridge = Bridge { candle: &candle, seconds, tick, chance: Chance::new(seed), symbol_key: 7 };
+        (0..=seconds).map(|elapsed| bridge.price_after(elapsed)).collect()
+    }
+
+    #[test]
+    fn a_bridge_joins_open_and_close_within_low_and_high_on_the_tick() {
+        for seed in 0..50 {
+            for seconds in [1, 2, 5, 60, 300] {
+                let path = prices(seed, [1.1005, 1.1020, 1.1000, 1.1011], seconds, Some(0.0001));
+                assert_eq!((path[0], path[path.len() - 1]), (1.1005, 1.1011));
+                for price in &path {
+                    assert!((1.1000..=1.1020).contains(price), "{price}");
+                    let text = format!("{price:.4}");
+                    assert_eq!(text.parse::<f64>().unwrap(), *price, "on the tick, bit for bit");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_bridge_moves_repeats_with_its_seed_and_uses_the_candles_range() {
+        let numbers = [100.0, 101.0, 99.0, 100.0];
+        let path = prices(3, numbers, 60, None);
+        assert_eq!(path, prices(3, numbers, 60, None));
+        assert_ne!(path, prices(4, numbers, 60, None));
+        let moves = path.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(moves > 50, "{moves} of 60 seconds move");
+        let spread = |path: &[f64]| {
+            path.iter().copied().fold(f64::MIN, f64::max) - path.iter().copied().fold(f64::MAX, f64::min)
+        };
+        let mean = (0..200).map(|seed| spread(&prices(seed, numbers, 60, None))).sum::<f64>() / 200.0;
+        assert!((1.0..=2.0).contains(&mean), "a range of 2 is used by {mean} on average");
+    }
 }

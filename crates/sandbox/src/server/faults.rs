@@ -1,8 +1,8 @@
 //! Middleware that applies the switchboard's faults to requests.
 
-use super::connection::Connection;
-use super::failure::Failure;
-use super::state::ServerState;
+use super::ServerState;
+use super::extract::{failure, internal_failure};
+use super::listener::Connection;
 use crate::fault::{Fault, disfigure, garbage};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
@@ -58,7 +58,7 @@ pub(crate) async fn meet_faults(
         return Response::from_parts(parts, Body::from(garbage(index)));
     }
     if response.status().is_success() && state.switchboard.strike(Fault::UnknownValues).is_some() {
-        return disfigured(response).await.unwrap_or_else(|_| Failure::internal(state.now(), &uri).answer());
+        return disfigured(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
     }
     response
 }
@@ -88,7 +88,7 @@ fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     } else {
         (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     };
-    let mut response = Failure { status, message, code: None, at: state.now(), uri }.answer();
+    let mut response = failure(status, message, state.now(), uri);
     if even {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }

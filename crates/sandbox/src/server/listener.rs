@@ -1,14 +1,19 @@
 //! TCP listener with resettable connections, read deadlines and eviction of idle connections.
 
-use super::admission::{Admission, PARTING, Place};
-use super::connection::Connection;
+use axum::extract::{ConnectInfo, Request};
+use axum::middleware::Next;
+use axum::response::Response;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
@@ -159,9 +164,150 @@ impl AsyncWrite for SeverableStream {
     }
 }
 
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    severed: AtomicBool,
+    requests: AtomicU64,
+    idle_since: Mutex<Option<Instant>>,
+    became_idle: Arc<Notify>,
+}
+
+pub(super) struct UnderWay(Connection);
+
+impl Connection {
+    fn new(became_idle: Arc<Notify>) -> Self {
+        let idle_since = Mutex::new(Some(Instant::now()));
+        let (severed, requests) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { shared: Arc::new(Shared { severed, requests, idle_since, became_idle }) }
+    }
+
+    /// Stops all reads and writes. The server's next attempt resets the connection.
+    pub(crate) fn sever(&self) {
+        self.shared.severed.store(true, Ordering::Release);
+    }
+
+    fn is_severed(&self) -> bool {
+        self.shared.severed.load(Ordering::Acquire)
+    }
+
+    /// Start of the idle time, `None` while a request is in flight.
+    fn idle_since(&self) -> Option<Instant> {
+        *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_idle_since(&self, since: Option<Instant>) {
+        *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    }
+
+    pub(super) fn begin_request(self) -> UnderWay {
+        self.set_idle_since(None);
+        self.shared.requests.fetch_add(1, Ordering::AcqRel);
+        UnderWay(self)
+    }
+
+    fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.set_idle_since(Some(Instant::now()));
+        self.0.shared.became_idle.notify_waiters();
+    }
+}
+
+pub(crate) async fn mark_under_way(request: Request, next: Next) -> Response {
+    let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
+    let _under_way = connection.map(Connection::begin_request);
+    next.run(request).await
+}
+
+/// Time a connection stays open after eviction, in real time.
+///
+/// A request already sent is still read.
+const PARTING: Duration = Duration::from_millis(20);
+
+/// Connection slots.
+///
+/// If all are in use, a new client gets that of the longest idle connection. It waits only if every
+/// connection has a request in flight.
+#[derive(Clone)]
+struct Admission {
+    free: Arc<Semaphore>,
+    open: Arc<Mutex<BTreeMap<u64, Open>>>,
+    became_idle: Arc<Notify>,
+}
+
+struct Open {
+    connection: Connection,
+    end: Option<oneshot::Sender<()>>,
+}
+
+struct Place {
+    connection: Connection,
+    wanted: oneshot::Receiver<()>,
+    number: u64,
+    admission: Admission,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Admission {
+    fn new(places: usize) -> Self {
+        Self {
+            free: Arc::new(Semaphore::new(places)),
+            open: Arc::default(),
+            became_idle: Arc::new(Notify::new()),
+        }
+    }
+
+    async fn admit(&self) -> Place {
+        let permit = loop {
+            let idle = self.became_idle.notified();
+            let freed = Arc::clone(&self.free).acquire_owned();
+            let asked = self.free.available_permits() == 0 && self.ask_longest_idle();
+            tokio::select! {
+                permit = freed => break permit.ok(),
+                // It may have begun a request just now: then the next one is asked.
+                () = tokio::time::sleep(PARTING * 2), if asked => {}
+                () = idle, if !asked => {}
+            }
+        };
+        let connection = Connection::new(Arc::clone(&self.became_idle));
+        let (end, wanted) = oneshot::channel();
+        let mut open = self.open();
+        let number = open.last_key_value().map_or(0, |(number, _)| number + 1);
+        open.insert(number, Open { connection: connection.clone(), end: Some(end) });
+        drop(open);
+        Place { connection, wanted, number, admission: self.clone(), _permit: permit }
+    }
+
+    fn ask_longest_idle(&self) -> bool {
+        let mut open = self.open();
+        let idle = open.values_mut().filter(|one| one.end.is_some());
+        let longest =
+            idle.filter_map(|one| Some((one.connection.idle_since()?, one))).min_by_key(|(since, _)| *since);
+        longest.and_then(|(_, one)| one.end.take()).is_some_and(|end| end.send(()).is_ok())
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.admission.open().remove(&self.number);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::connection::mark_under_way;
     use super::*;
     use axum::body::to_bytes;
     use axum::extract::Request;

@@ -1,24 +1,95 @@
-//! HTTP side: routes, credentials and the shape of every answer.
+//! HTTP side: routes, credentials, the shape of every answer, and the state that requests share.
 
-mod admission;
-mod connection;
-mod credentials;
-mod date;
-mod document;
-mod failure;
+use crate::fault::Switchboard;
+use crate::market::Boards;
+use crate::settings::{Replies, SandboxSettings};
+use crate::venue::Venue;
+use candlewick_broker::clock::Clock;
+use candlewick_sdk::{Millis, MoneyScale};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+
+mod extract;
 mod faults;
 mod listener;
 mod openapi;
 mod opening;
-mod payload;
 mod prices;
-mod query;
-mod state;
 #[cfg(feature = "stream")]
 mod stream;
 mod trading;
 
-pub(crate) use connection::Connection;
-pub(crate) use listener::ConnectionListener;
+pub(crate) use listener::{Connection, ConnectionListener};
 pub(crate) use openapi::router;
-pub(crate) use state::ServerState;
+
+pub(crate) struct ServerState {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) boards: Boards,
+    pub(crate) switchboard: Arc<Switchboard>,
+    pub(crate) settings: SandboxSettings,
+    pub(crate) scale: MoneyScale,
+    pub(crate) stopping: watch::Receiver<bool>,
+    venue: Mutex<Venue>,
+    expired_until: AtomicI64,
+    lists: AtomicU64,
+    #[cfg(feature = "stream")]
+    pub(crate) pushed: watch::Sender<Millis>,
+}
+
+impl ServerState {
+    pub(crate) fn new(
+        mut settings: SandboxSettings,
+        scale: MoneyScale,
+        clock: Arc<dyn Clock>,
+        boards: Boards,
+        venue: Venue,
+        switchboard: Arc<Switchboard>,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        if clock.is_lock_step() {
+            // The caller holds the clock until it is answered: waiting for the clock would never end.
+            settings.replies = Replies::AtOnce;
+        }
+        Self {
+            boards,
+            switchboard,
+            settings,
+            scale,
+            clock,
+            stopping,
+            venue: Mutex::new(venue),
+            expired_until: AtomicI64::new(i64::MIN),
+            lists: AtomicU64::new(0),
+            #[cfg(feature = "stream")]
+            pushed: watch::channel(Millis::new(i64::MIN)).0,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    pub(crate) fn venue(&self) -> MutexGuard<'_, Venue> {
+        self.venue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn expire_token(&self, until: Millis) {
+        self.expired_until.store(until.get(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_token_expired(&self, now: Millis) -> bool {
+        now.get() < self.expired_until.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn next_list(&self) -> u64 {
+        self.lists.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) async fn stopped(&self) {
+        let mut stopping = self.stopping.clone();
+        if stopping.wait_for(|stopping| *stopping).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

@@ -1,19 +1,26 @@
 //! The routes and the `OpenAPI` document built from them.
 
-use super::connection::mark_under_way;
-use super::date::date;
-use super::document::{Credentials, with_offer};
-use super::failure::Failure;
+use super::ServerState;
+use super::extract::failure;
 use super::faults::meet_faults;
-use super::state::ServerState;
+use super::listener::mark_under_way;
 use super::{opening, prices, trading};
-use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use crate::TradedWallet;
+use axum::extract::{Request, State};
+use axum::http::header::DATE;
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Json, Router, middleware};
+use candlewick_sdk::Millis;
+use chrono::DateTime;
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use utoipa::OpenApi;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -54,11 +61,105 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
 }
 
 async fn unknown_path(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
-    Failure { status: StatusCode::NOT_FOUND, message: "Not Found", code: None, at: state.now(), uri: &uri }
-        .answer()
+    failure(StatusCode::NOT_FOUND, "Not Found", state.now(), &uri)
 }
 
 async fn unknown_method(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    Failure { status, message: "Method Not Allowed", code: None, at: state.now(), uri: &uri }.answer()
+    failure(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", state.now(), &uri)
+}
+
+struct Credentials;
+
+impl utoipa::Modify for Credentials {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        for (name, header) in [("token", "api-token"), ("key", "api-key")] {
+            let scheme = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new(header)));
+            components.add_security_scheme(name, scheme);
+        }
+    }
+}
+
+/// Adds the names, codes and limits of one sandbox to the document.
+///
+/// A client that follows the document is then never refused for something it could have read there.
+fn with_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
+    let mut document = json!(document);
+    let schemas = &mut document["components"]["schemas"];
+    let (boards, settings) = (&state.boards, &state.settings);
+    schemas["Pair"]["enum"] = json!(boards.names());
+    schemas["CandleInterval"]["enum"] = json!(boards.intervals());
+    schemas["IsDemo"]["enum"] = json!([settings.wallet == TradedWallet::Demo]);
+    let stake = &mut schemas["Stake"];
+    if settings.min_amount > Decimal::ZERO {
+        stake["minimum"] = json!(settings.min_amount.to_f64());
+    } else {
+        stake["exclusiveMinimum"] = json!(0);
+    }
+    if settings.max_amount > Decimal::ZERO {
+        stake["maximum"] = json!(settings.max_amount.to_f64());
+    }
+    stake["multipleOf"] = json!(Decimal::new(1, state.scale.decimals()).to_f64());
+    if settings.close_types.is_empty() {
+        let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.coarsest() };
+        schemas["CloseType"]["pattern"] = json!(codes_from(shortest));
+    } else {
+        schemas["CloseType"]["enum"] = json!(settings.close_types);
+    }
+    // Otherwise a body with both fields would match both shapes.
+    schemas["FullOrder"]["not"] = json!({ "required": ["volume"] });
+    schemas["ShortOrder"]["not"] = json!({ "required": ["amount"] });
+    document
+}
+
+fn codes_from(shortest: Millis) -> String {
+    let seconds = shortest.get() / 1_000;
+    let two_digits = |from: i64| (from..60).map(|value| format!("{value:02}")).collect::<Vec<_>>().join("|");
+    let hours = "([1-9]|1[0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
+    let (minute, rest) = (seconds / 60, seconds % 60);
+    let whole_minutes = two_digits(minute + i64::from(rest > 0));
+    let within_one = if rest > 0 { format!("{minute:02}:({})|", two_digits(rest)) } else { String::new() };
+    if whole_minutes.is_empty() {
+        return format!("^({within_one}{hours})$");
+    }
+    format!("^({within_one}({whole_minutes}):[0-5][0-9]|{hours})$")
+}
+
+/// Sets the `Date` header to venue time, so that clients can measure their skew.
+async fn date(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {
+        response.headers_mut().insert(DATE, value);
+    }
+    response
+}
+
+fn http_date(moment: Millis) -> String {
+    let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
+    moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_begin_with_the_length_of_the_candles() {
+        for (seconds, start) in [
+            (1, "^(00:(01|02|"),
+            (30, "^(00:(30|31|"),
+            (60, "^((01|02|"),
+            (300, "^((05|06|"),
+            (3_600, "^(([1-9]|1[0-9]|2[0-3]):"),
+        ] {
+            let pattern = codes_from(Millis::from_seconds(seconds));
+            assert!(pattern.starts_with(start), "{seconds}: {pattern}");
+        }
+    }
+
+    #[test]
+    fn dates_are_written_as_http_writes_them() {
+        // The example of the HTTP standard.
+        assert_eq!(http_date(Millis::new(784_111_777_000)), "Sun, 06 Nov 1994 08:49:37 GMT");
+    }
 }

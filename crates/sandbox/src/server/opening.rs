@@ -1,12 +1,10 @@
 //! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
-use super::credentials::Token;
-use super::failure::Failure;
-use super::payload::Payload;
-use super::state::ServerState;
+use super::ServerState;
+use super::extract::{Payload, Token, coded_failure, internal_failure};
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
-use crate::venue::{BodyShape, NOT_ACTIVE, Opened, OrderRequest, Priced, Reason, Visible, read_body};
+use crate::venue::{BodyShape, NOT_ACTIVE, Opened, OrderRequest, Priced, Reason, read_body};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -43,17 +41,13 @@ pub(crate) async fn open(
         Ok(asked) => asked,
         Err(reason) => return reject(&reason, state.now(), &uri),
     };
-    let visible = match state.replies {
-        Replies::AtOnce => Visible::AtOnce,
-        Replies::WhenArrived => Visible::OnArrival,
-    };
     let now = state.now();
-    let opened = state.venue().open(&request, visible, now);
+    let opened = state.venue().open(&request, state.settings.replies, now);
     let arrival = match &opened {
         Opened::Accepted { arrival, .. } | Opened::Rejected { arrival, .. } => *arrival,
     };
     // Holding the clock until the answer leaves, so that what it says is as of the arrival.
-    let _hold = match state.replies {
+    let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
             hold = state.clock.sleep_until(arrival) => Some(hold),
@@ -107,7 +101,7 @@ pub(crate) async fn open_async(
         Err(reason) => return reject(&reason, state.now(), &uri),
     };
     let now = state.now();
-    let opened = state.venue().open(&request, Visible::AtOnce, now);
+    let opened = state.venue().open(&request, Replies::AtOnce, now);
     match opened {
         Opened::Rejected { reason, arrival } => reject(&reason, arrival, &uri),
         Opened::Accepted { number, .. } => answer(state.venue().async_trade(number), now, &uri),
@@ -123,10 +117,10 @@ fn accept(
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         return Err(Reason::words("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.rules).map_err(Reason::words)?;
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::words)?;
     match state.venue().prices(&request) {
         Priced::NoSuchSymbol => Err(NOT_ACTIVE),
-        Priced::TooCoarse if !state.allow_coarse => {
+        Priced::TooCoarse if !state.settings.allow_coarse => {
             Err(Reason::words("closeType is shorter than the candles of this pair"))
         }
         Priced::TooCoarse | Priced::Finely => Ok((shape, request)),
@@ -134,11 +128,10 @@ fn accept(
 }
 
 fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
-    let Reason { message, code } = reason;
-    Failure { status: StatusCode::BAD_REQUEST, message, code: *code, at, uri }.answer()
+    coded_failure(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
 }
 
 fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
-    // The number is of an order that was accepted a moment ago: its trade is forgotten only where as many others as are kept were over since.
-    trade.map_or_else(|| Failure::internal(now, uri).answer(), |trade| Json(trade).into_response())
+    // An order accepted a moment ago is forgotten only after `keep_trades` later trades have ended.
+    trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
 }

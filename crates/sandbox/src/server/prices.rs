@@ -1,15 +1,12 @@
 //! The symbol price API (contract 4.2).
 
-use super::credentials::Key;
-use super::failure::Failure;
-use super::payload::Segment;
-use super::query::{Parameters, read, read_or};
-use super::state::ServerState;
+use super::ServerState;
+use super::extract::{Key, Parameters, Segment, failure, read, read_or};
 use crate::body::{
     AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, Slot, iso8601,
 };
-use crate::identifier::{Named, identify};
-use crate::market::{Board, Forming, Second, Window};
+use crate::chance::{Named, identify};
+use crate::market::{Board, Second, Window};
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri};
@@ -139,8 +136,7 @@ fn candles_of(
     if asset_type != board.asset_type.as_str() {
         return Err(Objection::NotFound);
     }
-    let forming = if state.include_forming { Forming::Included } else { Forming::LeftOut };
-    let candles = board.candles(window, forming, now);
+    let candles = board.candles(window, state.settings.include_forming, now);
     let candles = candles.map_err(|_| Objection::BadRequest("interval is not on offer".to_owned()))?;
     let row = |candle: &candlewick_sdk::Candle| AggregatedCandle {
         volume: candle.volume(),
@@ -197,6 +193,6 @@ impl Objection {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
         };
-        Failure { status, message, code: None, at, uri }.answer()
+        failure(status, message, at, uri)
     }
 }

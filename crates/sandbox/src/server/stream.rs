@@ -2,12 +2,10 @@
 //!
 //! Only the namespace `/symbol-prices` is served.
 
-use super::connection::Connection;
-use super::credentials::Key;
-use super::failure::Failure;
+use super::ServerState;
+use super::extract::{Key, Parameters, failure};
+use super::listener::Connection;
 use super::prices::{SLOT, record_of};
-use super::query::Parameters;
-use super::state::ServerState;
 use crate::fault::{Fault, garbage};
 use axum::Extension;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -51,8 +49,7 @@ pub(crate) async fn stream(
     let is = |name: &str, value: &str| parameters.get(name).is_some_and(|given| given == value);
     if !is("EIO", "4") || !is("transport", "websocket") {
         let message = "Only EIO=4&transport=websocket is served";
-        let status = StatusCode::BAD_REQUEST;
-        return Failure { status, message, code: None, at: state.now(), uri: &uri }.answer();
+        return failure(StatusCode::BAD_REQUEST, message, state.now(), &uri);
     }
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
     upgrade.max_message_size(LONGEST_FRAME).max_frame_size(LONGEST_FRAME).on_upgrade(|socket| async move {

@@ -1,10 +1,7 @@
 //! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
-use super::credentials::{Token, TokenAndTimestamp};
-use super::failure::Failure;
-use super::payload::Segment;
-use super::query::{Parameters, read_or};
-use super::state::ServerState;
+use super::ServerState;
+use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or};
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
@@ -61,10 +58,7 @@ pub(crate) async fn trades(
     let now = state.now();
     let request = match page_request(&parameters) {
         Ok(request) => request,
-        Err(message) => {
-            let status = StatusCode::BAD_REQUEST;
-            return Failure { status, message: &message, code: None, at: now, uri: &uri }.answer();
-        }
+        Err(message) => return failure(StatusCode::BAD_REQUEST, &message, now, &uri),
     };
     let order = match state.switchboard.strike(Fault::Shuffle) {
         Some(_) => RowOrder::Shuffled { draw: state.next_list() },
@@ -110,17 +104,10 @@ pub(crate) async fn trade(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    let found = state.venue().short_trade(&id, state.short_form, now);
+    let found = state.venue().short_trade(&id, state.settings.rich_short, now);
     match found {
         Some(trade) => Json(trade).into_response(),
-        None => Failure {
-            status: StatusCode::NOT_FOUND,
-            message: "Trade not found",
-            code: None,
-            at: now,
-            uri: &uri,
-        }
-        .answer(),
+        None => failure(StatusCode::NOT_FOUND, "Trade not found", now, &uri),
     }
 }
 

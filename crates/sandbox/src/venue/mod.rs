@@ -1,32 +1,26 @@
 //! Trading side: the simulator and the trades that the API exposes.
 
-mod account;
-mod listing;
 mod order;
 mod projection;
 mod table;
-mod trade;
 
-pub(crate) use listing::{PageRequest, RowOrder};
-pub(crate) use order::{BodyShape, OrderRequest, OrderRules, read_body};
-pub(crate) use projection::ShortForm;
+pub(crate) use order::{BodyShape, OrderRequest, read_body};
+pub(crate) use projection::{PageRequest, RowOrder};
 
-use crate::TradedWallet;
 use crate::body;
-use crate::chance::Chance;
+use crate::chance::{Chance, Named, identify};
 use crate::fault::{Fault, Switchboard};
-use crate::identifier::{Named, identify};
 use crate::market::PricePaths;
-use account::Account;
+use crate::{Replies, TradedWallet};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale};
 use candlewick_simulator::{
     AnswerKind, Market, Moments, Order, PathPrice, PriceMoment, Refusal, SimulationSettings, Simulator,
     SimulatorError, VenueEvent, check_expiry,
 };
+use projection::Account;
 use std::borrow::Cow;
 use std::sync::Arc;
-use table::TradeTable;
-use trade::{Ending, Trade};
+use table::{Ending, Trade, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
@@ -44,12 +38,6 @@ pub(crate) struct Venue {
     account: Account,
     chance: Chance,
     switchboard: Arc<Switchboard>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Visible {
-    AtOnce,
-    OnArrival,
 }
 
 pub(crate) enum Opened {
@@ -108,7 +96,7 @@ impl Venue {
         }
     }
 
-    pub(crate) fn open(&mut self, request: &OrderRequest, visible: Visible, now: Millis) -> Opened {
+    pub(crate) fn open(&mut self, request: &OrderRequest, replies: Replies, now: Millis) -> Opened {
         self.pass_until(now);
         if self.trades.open() >= MAX_OPEN_TRADES {
             let reason = Reason::coded("Too many trades", "TOO_MANY_TRADES");
@@ -119,7 +107,8 @@ impl Venue {
         let order = Order { number: self.orders, symbol, direction, stake, expiry, time: now };
         let balance = self.simulator.balance() - self.promised(now);
         let hidden = self.trades.hidden_return(now);
-        if (hidden.is_positive() || self.may_settle_late()) && stake > balance - hidden {
+        let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
+        if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The simulator has money that the wallet does not show, or may have it by the arrival.
             let arrival = now + self.simulation.latency_ms;
             return Opened::Rejected { reason: reason_of(Refusal::InsufficientBalance), arrival };
@@ -131,9 +120,9 @@ impl Venue {
             AnswerKind::Opened(opening) => opening.open_price,
             AnswerKind::Refused(refusal) => return Opened::Rejected { reason: reason_of(refusal), arrival },
         };
-        let shown = match visible {
-            Visible::AtOnce => now,
-            Visible::OnArrival => arrival,
+        let shown = match replies {
+            Replies::AtOnce => now,
+            Replies::WhenArrived => arrival,
         };
         let lag = self.switchboard.strike(Fault::ListLag).unwrap_or_default();
         let trade = Trade {
@@ -172,19 +161,10 @@ impl Venue {
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    fn may_settle_late(&self) -> bool {
-        self.switchboard.profile().rate(Fault::LateSettlement).is_some()
-    }
-
-    /// Returns the visible demo balance. A settlement shown late also pays late.
-    pub(crate) fn balance(&mut self, now: Millis) -> Money {
-        self.pass_until(now);
-        self.simulator.balance() - self.trades.hidden_return(now)
-    }
-
+    /// Returns the wallets with the visible balance. A settlement shown late also pays late.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
-        let balance = self.balance(now);
-        self.account.wallets(balance)
+        self.pass_until(now);
+        self.account.wallets(self.simulator.balance() - self.trades.hidden_return(now))
     }
 
     pub(crate) fn user(&self, now: Millis) -> body::User {

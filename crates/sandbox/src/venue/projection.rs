@@ -1,27 +1,24 @@
-//! Projections of a trade as of a point in time.
+//! What the API shows as of a point in time: trades, their pages, the user and the wallets.
 
 use super::Venue;
-use super::trade::Trade;
+use super::table::Trade;
 use crate::TradedWallet;
-use crate::body::{Acknowledgement, AsyncTrade, FullTrade, ListItem, ShortTrade, WalletEntry, iso8601};
-use candlewick_sdk::{Millis, Money};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ShortForm {
-    /// The contract's seven fields.
-    Plain,
-    /// Also includes the result (`observed: results`).
-    Rich,
-}
+use crate::body::{
+    Acknowledgement, AsyncTrade, CopyTradeParams, FullTrade, ListItem, ShortTrade, TradeListing, TradePage,
+    User, UserParams, Wallet, WalletEntry, iso8601,
+};
+use crate::chance::{Chance, Named, Subject, identify};
+use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
-    pub(crate) fn short_trade(&mut self, id: &str, form: ShortForm, now: Millis) -> Option<ShortTrade> {
+    /// Returns the contract's seven fields, and the result if `is_rich` (`observed: results`).
+    pub(crate) fn short_trade(&mut self, id: &str, is_rich: bool, now: Millis) -> Option<ShortTrade> {
         self.pass_until(now);
         let trade = self.trades.find(id)?;
         if trade.listed_from > now {
             return None;
         }
-        let rich = (form == ShortForm::Rich).then_some(trade);
+        let rich = is_rich.then_some(trade);
         Some(ShortTrade {
             id: trade.id.clone(),
             user_id: self.account.user_id.clone(),
@@ -77,7 +74,7 @@ impl Venue {
         })
     }
 
-    pub(super) fn list_item(&self, trade: &Trade, now: Millis) -> ListItem {
+    fn list_item(&self, trade: &Trade, now: Millis) -> ListItem {
         ListItem {
             id: trade.id.clone(),
             symbol: trade.order.symbol.to_string(),
@@ -88,13 +85,13 @@ impl Venue {
         }
     }
 
-    pub(super) fn full_trade(&self, trade: &Trade, now: Millis) -> FullTrade {
+    fn full_trade(&self, trade: &Trade, now: Millis) -> FullTrade {
         let settled = trade.settled_at(now);
         let open_price = self.open_price_at(trade, now);
         let wallet = self.wallet_entry(trade);
         FullTrade {
             id: trade.id.clone(),
-            affiliate_id: self.account.affiliate_id(),
+            affiliate_id: self.account.affiliate_id.clone(),
             is_demo: self.account.wallet == TradedWallet::Demo,
             is_influencer: false,
             from_bot: false,
@@ -159,4 +156,174 @@ fn profit_at(trade: &Trade, now: Millis) -> Money {
 
 fn close_price_at(trade: &Trade, now: Millis) -> f64 {
     trade.settled_at(now).and_then(|settled| settled.close_price).unwrap_or_default()
+}
+
+/// The sandbox's only user and its two wallets.
+pub(super) struct Account {
+    user_id: String,
+    tenant_id: String,
+    wallet: TradedWallet,
+    demo_wallet_id: String,
+    real_wallet_id: String,
+    affiliate_id: String,
+    created: Millis,
+    scale: MoneyScale,
+}
+
+impl Account {
+    pub(super) fn new(chance: Chance, start: Millis, (wallet, scale): (TradedWallet, MoneyScale)) -> Self {
+        let make = |named, number| identify(chance, named, start, [number, 0]);
+        Self {
+            user_id: make(Named::User, 0),
+            tenant_id: make(Named::Tenant, 0),
+            wallet,
+            demo_wallet_id: make(Named::Wallet, 0),
+            real_wallet_id: make(Named::Wallet, 1),
+            affiliate_id: make(Named::User, 1),
+            created: start,
+            scale,
+        }
+    }
+
+    fn traded(&self) -> (&str, &'static str) {
+        match self.wallet {
+            TradedWallet::Demo => (&self.demo_wallet_id, "DEMO"),
+            TradedWallet::Real => (&self.real_wallet_id, "REAL"),
+        }
+    }
+
+    /// Returns both wallets, one of them empty, so that a client must choose.
+    pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
+        let wallet = |id: &String, wallet_type, balance| Wallet {
+            id: id.clone(),
+            user_id: self.user_id.clone(),
+            wallet_type,
+            balance: self.scale.to_f64(balance),
+            created_at: iso8601(self.created),
+        };
+        let (real, demo) = match self.wallet {
+            TradedWallet::Demo => (Money::ZERO, balance),
+            TradedWallet::Real => (balance, Money::ZERO),
+        };
+        vec![wallet(&self.real_wallet_id, "REAL", real), wallet(&self.demo_wallet_id, "DEMO", demo)]
+    }
+
+    pub(super) fn user(&self, now: Millis) -> User {
+        User {
+            id: self.user_id.clone(),
+            tenant_id: self.tenant_id.clone(),
+            kyc_level_id: String::new(),
+            two_factor_id: String::new(),
+            email: "demo@example.com".to_owned(),
+            affiliate_id: self.affiliate_id.clone(),
+            name: "Demo Trader".to_owned(),
+            nickname: "demo".to_owned(),
+            influencer: false,
+            bot: false,
+            public_profile: false,
+            password_v2: true,
+            country: "CH".to_owned(),
+            language: "en".to_owned(),
+            active: true,
+            banned: false,
+            deleted: false,
+            email_verified: true,
+            legacy: false,
+            phone_country_code: "41".to_owned(),
+            phone: "000000000".to_owned(),
+            params: UserParams { max_withdrawal_amount: 0.0, ignore_tenant_user_limitation: false },
+            copy_trade_params: CopyTradeParams {
+                copy_commission_rate: 0.0,
+                max_follower_amount_per_trade: 0.0,
+                auto_approve_copy_followers: false,
+            },
+            last_login_at: iso8601(now),
+            flags: Vec::new(),
+            created_at: iso8601(self.created),
+            updated_at: iso8601(self.created),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PageRequest {
+    /// 1-based.
+    pub(crate) page: u64,
+    pub(crate) page_size: u64,
+    pub(crate) user_id: Option<String>,
+}
+
+/// Order of rows (contract 4.1: not shown).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowOrder {
+    NewestFirst,
+    /// Unordered, different per request within a page.
+    ///
+    /// Each page repeats the last row of the previous one. Reading all pages still shows every row,
+    /// unless a new trade shifts them meanwhile.
+    Shuffled {
+        draw: u64,
+    },
+}
+
+impl Venue {
+    pub(crate) fn page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
+        self.pass_until(now);
+        let of_trader = request.user_id.as_ref().is_none_or(|user| *user == self.account.user_id);
+        let mut rows: Vec<&Trade> =
+            self.trades.newest_first().filter(|trade| of_trader && trade.listed_from <= now).collect();
+        let total = rows.len() as u64;
+        let mut stride = request.page_size;
+        if let RowOrder::Shuffled { .. } = order {
+            rows.sort_by_key(|trade| self.chance.word(Subject::RowOrder, [trade.order.number, 0], 0));
+            stride = (stride - 1).max(1);
+        }
+        let pages = match order {
+            RowOrder::NewestFirst => total.div_ceil(stride),
+            RowOrder::Shuffled { .. } => total.saturating_sub(request.page_size).div_ceil(stride) + 1,
+        };
+        let last_page = pages.max(1);
+        let from = usize::try_from((request.page - 1).saturating_mul(stride)).unwrap_or(usize::MAX);
+        let size = usize::try_from(request.page_size).unwrap_or(usize::MAX);
+        let mut rows: Vec<&Trade> = rows.into_iter().skip(from).take(size).collect();
+        if let RowOrder::Shuffled { draw } = order {
+            shuffle(&mut rows, self.chance, draw);
+        }
+        TradePage {
+            current_page: request.page,
+            per_page: request.page_size,
+            last_page,
+            next_page: (request.page < last_page).then(|| request.page + 1),
+            prev_page: (request.page > 1).then(|| (request.page - 1).min(last_page)),
+            pages: last_page,
+            total,
+            count: rows.len() as u64,
+            data: match request.user_id {
+                Some(_) => TradeListing::Full(rows.iter().map(|trade| self.full_trade(trade, now)).collect()),
+                None => TradeListing::Items(rows.iter().map(|trade| self.list_item(trade, now)).collect()),
+            },
+        }
+    }
+}
+
+impl TradePage {
+    pub(crate) fn duplicate_row(&mut self) {
+        self.count += match &mut self.data {
+            TradeListing::Items(rows) => repeat_first(rows),
+            TradeListing::Full(rows) => repeat_first(rows),
+        };
+    }
+}
+
+fn repeat_first<T: Clone>(rows: &mut Vec<T>) -> u64 {
+    let Some(first) = rows.first().cloned() else { return 0 };
+    rows.push(first);
+    1
+}
+
+fn shuffle<T>(rows: &mut [T], chance: Chance, draw: u64) {
+    for last in (1..rows.len()).rev() {
+        let word = chance.word(Subject::PageOrder, [draw, 0], last as u64);
+        rows.swap(last, (word % (last as u64 + 1)) as usize);
+    }
 }

@@ -1,11 +1,10 @@
 //! Column roles of a table, by column names or by options.
 
-use super::super::problem::Problem;
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
 use crate::csv::excerpt;
 use crate::import::labels::{LabelColumns, plain_name};
-use crate::import::problem::{decimals_between_commas, splits_decimals};
+use crate::import::row::{Problem, decimals_between_commas, splits_decimals};
 use ::csv::StringRecord;
 use std::fmt;
 

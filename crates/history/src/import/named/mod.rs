@@ -1,20 +1,11 @@
 //! Tables with named columns, as written by spreadsheets, scripts and charting sites.
 //!
-//! A first pass determines column roles ([`columns`]), delimiter ([`dialect`]), number formats
+//! A first pass determines column roles ([`columns`]), delimiter, number formats
 //! ([`number`]) and time formats ([`time`]), a second one reads the rows. An ambiguity is an error
 //! that names the option to resolve it.
 
-mod columns;
-mod dialect;
-mod number;
-mod settings;
-mod time;
-
-pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
-
 use super::labels::Labels;
-use super::problem::Problem;
-use super::row::{Clock, Decoded, Row, Unit, WrittenDecimals};
+use super::row::{Clock, Decoded, Problem, Row, Unit, WrittenDecimals};
 use crate::csv::excerpt;
 use candlewick_sdk::Ohlcv;
 use columns::{Columns, Header};
@@ -22,6 +13,13 @@ use csv::StringRecord;
 use number::NumberStyle;
 use std::borrow::Cow;
 use time::TimeStyle;
+
+mod columns;
+mod number;
+mod settings;
+mod time;
+
+pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
 pub(super) const NO_UTF8: &str = "it is not text in UTF-8; save it as UTF-8 (in Excel: CSV UTF-8)";
 
@@ -31,14 +29,13 @@ pub(super) struct NamedTable {
 }
 
 pub(super) fn may_be(first: &str) -> bool {
-    Delimiter::ALL.iter().any(|delimiter| dialect::cells(first, *delimiter).len() >= 5)
-        || dialect::is_spaced(first)
+    Delimiter::ALL.iter().any(|delimiter| cells(first, *delimiter).len() >= 5) || is_spaced(first)
 }
 
 pub(super) fn reads(first: &str, second: &str) -> bool {
     let is_whole = |delimiter: &Delimiter| {
-        let names = dialect::cells(first, *delimiter).len();
-        names >= 5 && names == dialect::cells(second, *delimiter).len()
+        let names = cells(first, *delimiter).len();
+        names >= 5 && names == cells(second, *delimiter).len()
     };
     let content = format!("{first}\n{second}\n");
     Delimiter::ALL.iter().any(is_whole)
@@ -59,8 +56,8 @@ pub(super) fn decode(
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
     let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NO_UTF8.to_owned()))?;
-    let delimiter = dialect::delimiter_of(first, settings)?;
-    let content = &*dialect::with_single_spaces(content, delimiter);
+    let delimiter = delimiter_of(first, settings)?;
+    let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
         return Err(Problem::Empty("there is nothing in it but a first line".to_owned()));
@@ -229,6 +226,71 @@ impl Iterator for Records<'_> {
                     return Some(Err(Problem::Line { line, problem }));
                 }
             }
+        }
+    }
+}
+
+fn cells(line: &str, delimiter: Delimiter) -> Vec<String> {
+    let line = with_single_spaces(line.as_bytes(), delimiter);
+    let mut builder = csv::ReaderBuilder::new();
+    let builder = builder.has_headers(false).flexible(true).delimiter(delimiter.byte());
+    let mut records = builder.from_reader(&*line).into_records();
+    let record = records.next().and_then(Result::ok).unwrap_or_default();
+    record.iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
+    if delimiter != Delimiter::Space {
+        return Cow::Borrowed(content);
+    }
+    let mut single = Vec::with_capacity(content.len());
+    for byte in content {
+        let is_second = *byte == b' ' && matches!(single.last(), None | Some(b' ' | b'\n'));
+        if matches!(byte, b'\r' | b'\n') && single.last() == Some(&b' ') {
+            single.pop();
+        }
+        if !is_second {
+            single.push(*byte);
+        }
+    }
+    Cow::Owned(single)
+}
+
+fn is_spaced(first: &str) -> bool {
+    let cells = cells(first, Delimiter::Space);
+    let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();
+    !first.contains([',', ';', '\t', '|']) && (columns::name_prices(&cells) || numbers >= 4)
+}
+
+fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
+    if let Some(delimiter) = settings.delimiter {
+        return Ok(delimiter);
+    }
+    let fits = |delimiter: &Delimiter| {
+        let cells = cells(first, *delimiter);
+        match &settings.columns {
+            Some(roles) => cells.len() == roles.0.len(),
+            None => columns::name_prices(&cells),
+        }
+    };
+    let found: Vec<Delimiter> = Delimiter::ALL.into_iter().filter(fits).collect();
+    let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| cells(first, *delimiter).len());
+    match (found.as_slice(), &settings.columns) {
+        ([only], _) => Ok(*only),
+        ([], _) if is_spaced(first) => Ok(Delimiter::Space),
+        ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
+        ([], Some(roles)) => {
+            let seen = format!(
+                "--columns names {} columns, and nothing separates the first line, \"{}\", into as many",
+                roles.0.len(),
+                excerpt(first.as_bytes())
+            );
+            Err(Problem::unclear(seen, "--columns with as many names, - for each column that is left out"))
+        }
+        (_, _) => {
+            let seen =
+                format!("the first line, \"{}\", can be separated in two ways", excerpt(first.as_bytes()));
+            Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar, space"))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Number formats: decimal point or comma, with or without groups of three digits.
 
-use super::super::problem::Problem;
+use super::super::row::Problem;
 use super::settings::{DecimalMark, Delimiter};
 
 #[derive(Debug, Default)]

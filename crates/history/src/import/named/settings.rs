@@ -34,16 +34,7 @@ impl Role {
         [Self::Time, Self::Date, Self::Clock, Self::Open, Self::High, Self::Low, Self::Close, Self::Volume];
 
     pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Date => "date",
-            Self::Clock => "clock",
-            Self::Open => "open",
-            Self::High => "high",
-            Self::Low => "low",
-            Self::Close => "close",
-            Self::Volume => "volume",
-        }
+        ["time", "date", "clock", "open", "high", "low", "close", "volume"][self as usize]
     }
 }
 
@@ -92,35 +83,26 @@ impl Delimiter {
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
-        match self {
-            Self::Comma => b',',
-            Self::Semicolon => b';',
-            Self::Tab => b'\t',
-            Self::Bar => b'|',
-            Self::Space => b' ',
-        }
+        DELIMITERS[self as usize].0
+    }
+
+    const fn as_str(self) -> &'static str {
+        DELIMITERS[self as usize].1
     }
 
     pub(super) const fn in_words(self) -> &'static str {
-        match self {
-            Self::Comma => "commas",
-            Self::Semicolon => "semicolons",
-            Self::Tab => "tabs",
-            Self::Bar => "bars (|)",
-            Self::Space => "spaces",
-        }
-    }
-
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Comma => "comma",
-            Self::Semicolon => "semicolon",
-            Self::Tab => "tab",
-            Self::Bar => "bar",
-            Self::Space => "space",
-        }
+        DELIMITERS[self as usize].2
     }
 }
+
+/// Byte, name and plural by discriminant.
+const DELIMITERS: [(u8, &str, &str); 5] = [
+    (b',', "comma", "commas"),
+    (b';', "semicolon", "semicolons"),
+    (b'\t', "tab", "tabs"),
+    (b'|', "bar", "bars (|)"),
+    (b' ', "space", "spaces"),
+];
 
 impl FromStr for ColumnRoles {
     type Err = ParseTableOptionError;

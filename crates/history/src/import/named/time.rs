@@ -1,7 +1,6 @@
 //! Time formats: Unix times, or dates with an optional time of day and zone.
 
-use super::super::problem::Problem;
-use super::super::row::Clock;
+use super::super::row::{Clock, Problem};
 use super::settings::DateOrder;
 use crate::csv::excerpt;
 use candlewick_sdk::Millis;

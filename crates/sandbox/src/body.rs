@@ -1,10 +1,91 @@
-//! Trade projections, list pages and the body of an open (contract 2.2 to 2.5, 4.1).
+//! Response bodies of the sandbox, field by field as the contract names them.
+//!
+//! Unlike the client's tolerant models, these are strict and complete. They are deliberately
+//! separate, so that a misspelt field cannot go unnoticed on both sides.
 
-use super::value::{
-    CloseType, Direction, ExpirationType, IsDemo, Pair, Stake, TradeResult, TradeStatus, WalletType,
-};
+#![allow(dead_code)] // types that only document the API
+
+use candlewick_sdk::Millis;
+use chrono::{DateTime, SecondsFormat};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
+
+pub(crate) fn iso8601(moment: Millis) -> String {
+    let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
+    moment.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+/// A wallet of the authenticated user (contract 2.1).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names)] // `type` is a keyword
+pub(crate) struct Wallet {
+    pub(crate) id: String,
+    pub(crate) user_id: String,
+    #[serde(rename = "type")]
+    #[schema(value_type = WalletType)]
+    pub(crate) wallet_type: &'static str,
+    #[schema(minimum = 0)]
+    pub(crate) balance: f64,
+    #[schema(format = DateTime)]
+    pub(crate) created_at: String,
+}
+
+/// The authenticated user (contract 2.6).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools)] // the contract's fields
+pub(crate) struct User {
+    pub(crate) id: String,
+    pub(crate) tenant_id: String,
+    pub(crate) kyc_level_id: String,
+    pub(crate) two_factor_id: String,
+    pub(crate) email: String,
+    pub(crate) affiliate_id: String,
+    pub(crate) name: String,
+    pub(crate) nickname: String,
+    pub(crate) influencer: bool,
+    pub(crate) bot: bool,
+    pub(crate) public_profile: bool,
+    pub(crate) password_v2: bool,
+    pub(crate) country: String,
+    pub(crate) language: String,
+    pub(crate) active: bool,
+    pub(crate) banned: bool,
+    pub(crate) deleted: bool,
+    pub(crate) email_verified: bool,
+    pub(crate) legacy: bool,
+    pub(crate) phone_country_code: String,
+    pub(crate) phone: String,
+    pub(crate) params: UserParams,
+    pub(crate) copy_trade_params: CopyTradeParams,
+    #[schema(format = DateTime)]
+    pub(crate) last_login_at: String,
+    /// The elements' shape is not shown; the sandbox has none.
+    pub(crate) flags: Vec<Value>,
+    #[schema(format = DateTime)]
+    pub(crate) created_at: String,
+    #[schema(format = DateTime)]
+    pub(crate) updated_at: String,
+}
+
+/// Limits of the user (contract 2.6).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserParams {
+    pub(crate) max_withdrawal_amount: f64,
+    pub(crate) ignore_tenant_user_limitation: bool,
+}
+
+/// Copy trading of the user (contract 2.6).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CopyTradeParams {
+    pub(crate) copy_commission_rate: f64,
+    pub(crate) max_follower_amount_per_trade: f64,
+    pub(crate) auto_approve_copy_followers: bool,
+}
 
 /// What `POST /token/trades/open` takes (contract 4.1, endpoint 4): one of two shapes, told apart by `amount` and
 /// `volume`. A body with both is refused.
@@ -12,7 +93,6 @@ use utoipa::ToSchema;
 /// Only documents the body; reading it names each reason of a rejection.
 #[derive(ToSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // documents
 pub(crate) enum OpenBody {
     Full(FullOrder),
     Short(ShortOrder),
@@ -21,7 +101,6 @@ pub(crate) enum OpenBody {
 /// Shape A: answered by the full projection.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code)] // documents
 pub(crate) struct FullOrder {
     pub(crate) is_demo: IsDemo,
     pub(crate) close_type: CloseType,
@@ -35,7 +114,6 @@ pub(crate) struct FullOrder {
 /// Shape B: answered by an acknowledgement. Its duration is a setting of the sandbox (`short_close_type`).
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code)] // documents
 pub(crate) struct ShortOrder {
     pub(crate) symbol: Pair,
     /// The amount.
@@ -233,7 +311,6 @@ pub(crate) enum TradeListing {
 /// is not ambiguous about it.)
 #[derive(ToSchema)]
 #[serde(untagged)]
-#[allow(dead_code)] // documents
 pub(crate) enum TradeRow {
     Item(ListItem),
     Full(Box<FullTrade>),
@@ -263,4 +340,182 @@ pub(crate) struct TradePage {
     pub(crate) count: u64,
     #[schema(value_type = Vec<TradeRow>)]
     pub(crate) data: TradeListing,
+}
+
+/// One second of prices (contract 2.7).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PriceRecord {
+    pub(crate) id: String,
+    #[schema(value_type = Slot)]
+    pub(crate) slot: String,
+    #[schema(value_type = Pair)]
+    pub(crate) pair: String,
+    #[serde(rename = "type")]
+    #[schema(value_type = AssetType)]
+    pub(crate) asset_type: String,
+    /// The start of the second, in ms since the epoch.
+    pub(crate) time: i64,
+    /// 0 if unavailable.
+    #[schema(minimum = 0)]
+    pub(crate) volume: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) open_price: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) close_price: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) high_price: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) low_price: f64,
+    #[schema(format = DateTime)]
+    pub(crate) created_at: String,
+    #[schema(format = DateTime)]
+    pub(crate) updated_at: String,
+}
+
+/// A candle (contract 2.8).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AggregatedCandle {
+    #[schema(minimum = 0)]
+    pub(crate) volume: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) open_price: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) close_price: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) high_price: f64,
+    #[schema(exclusive_minimum = 0)]
+    pub(crate) low_price: f64,
+    /// The open time, in ms since the epoch.
+    pub(crate) time: i64,
+}
+
+/// The body on trade and user endpoints (contract 5, rule 2).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorEnvelope {
+    #[schema(minimum = 400, maximum = 599)]
+    pub(crate) status_code: u16,
+    #[schema(pattern = "^error$")]
+    pub(crate) status: &'static str,
+    /// ISO 8601; for a rejected order, when it arrived at the venue.
+    #[schema(format = DateTime)]
+    pub(crate) timestamp: String,
+    /// The request's path.
+    pub(crate) path: String,
+    pub(crate) data: ErrorDetail,
+}
+
+/// The reason inside an envelope (contract 5, rule 2).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorDetail {
+    pub(crate) message: String,
+    pub(crate) error: &'static str,
+    #[schema(minimum = 400, maximum = 599)]
+    pub(crate) status_code: u16,
+}
+
+/// The body on the wallet endpoint and on the symbol price API (contract 5, rule 3).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlainError {
+    #[schema(minimum = 400, maximum = 599)]
+    pub(crate) status_code: u16,
+    pub(crate) message: String,
+}
+
+/// The name of a trading pair.
+#[derive(ToSchema)]
+pub(crate) struct Pair(String);
+
+/// An interval of candles.
+#[derive(ToSchema)]
+pub(crate) struct CandleInterval(String);
+
+/// A duration code: `mm:ss`, or `h:mm:ss` from one hour.
+#[derive(ToSchema)]
+pub(crate) struct CloseType(String);
+
+/// Money at stake, with no more decimals than the wallet has.
+#[derive(ToSchema)]
+pub(crate) struct Stake(f64);
+
+/// Which wallet is to be traded; one sandbox takes trades of one.
+#[derive(ToSchema)]
+pub(crate) struct IsDemo(bool);
+
+/// Where prices stand.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(crate) enum Slot {
+    Default,
+}
+
+/// What kind of thing a pair trades.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub(crate) enum AssetType {
+    Crypto,
+    Forex,
+    Otc,
+}
+
+/// Which way the price is to go.
+#[derive(ToSchema)]
+#[schema(rename_all = "UPPERCASE")]
+pub(crate) enum Direction {
+    Buy,
+    Sell,
+}
+
+/// What the duration is counted from; `TIME_FIXED` where none is stated.
+#[derive(ToSchema)]
+#[schema(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum ExpirationType {
+    TimeFixed,
+    CandleClose,
+    NextCandle,
+}
+
+/// Whose money a wallet holds.
+#[derive(ToSchema)]
+#[schema(rename_all = "UPPERCASE")]
+pub(crate) enum WalletType {
+    Demo,
+    Real,
+}
+
+/// How far a trade is (contract 3, `observed: values`): `PROCESSING` until the order has arrived.
+#[derive(ToSchema)]
+#[schema(rename_all = "UPPERCASE")]
+pub(crate) enum TradeStatus {
+    Processing,
+    Open,
+    Completed,
+    Cancelled,
+}
+
+/// What came of a trade (contract 3, `observed: values`): `HOLD` until the order has arrived.
+#[derive(ToSchema)]
+#[schema(rename_all = "UPPERCASE")]
+pub(crate) enum TradeResult {
+    Hold,
+    Pending,
+    Won,
+    Lost,
+    Draw,
+    Cancelled,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_in_utc_with_milliseconds() {
+        assert_eq!(iso8601(Millis::new(1_700_000_000_007)), "2023-11-14T22:13:20.007Z");
+        assert_eq!(iso8601(Millis::MAX), "1970-01-01T00:00:00.000Z");
+    }
 }

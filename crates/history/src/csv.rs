@@ -1,11 +1,17 @@
-//! Reads and validates candles from CSV. Errors name the line.
+//! Candle files as text: one header, one candle per line.
+//!
+//! The format is fixed and purely numeric, so nothing is ever quoted. Lines are split by hand: line
+//! numbers in messages stay exact with `\r\n` and blank lines, and a stray quote cannot swallow the
+//! rest of a file.
 
-use super::CSV_HEADER;
 use crate::HistoryError;
+use crate::disk::{SystemDisk, replace_by};
 use candlewick_sdk::{Candle, CandleError, CandleSeries, Interval, Millis, Ohlcv, Series};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+
+pub const CSV_HEADER: &str = "time,open,high,low,close,volume";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -29,9 +35,9 @@ pub fn read_csv_file(
     series: Series,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<CandleSeries, HistoryError> {
-    let check_path = |source| HistoryError::Io { path: path.to_owned(), action: "open", source };
-    let file = File::open(path).map_err(check_path)?;
-    let total_bytes = file.metadata().map_err(check_path)?.len();
+    let failed = HistoryError::io(path, "open");
+    let file = File::open(path).map_err(&failed)?;
+    let total_bytes = file.metadata().map_err(&failed)?.len();
     let watched = Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
@@ -53,7 +59,7 @@ pub fn read_csv(mut reader: impl BufRead, path: &Path, series: Series) -> Result
             .by_ref()
             .take(LONGEST_LINE_BYTES)
             .read_until(b'\n', &mut line)
-            .map_err(|source| HistoryError::Io { path: path.to_owned(), action: "read", source })?;
+            .map_err(HistoryError::io(path, "read"))?;
         if length == 0 {
             break;
         }
@@ -206,11 +212,30 @@ impl<R: Read> Read for Watched<'_, R> {
     }
 }
 
+/// Writes the header and one line per candle. Numbers are shortest round-trip.
+pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()> {
+    writeln!(writer, "{CSV_HEADER}")?;
+    for candle in series.candles() {
+        let (open, high, low) = (candle.open(), candle.high(), candle.low());
+        let (close, volume) = (candle.close(), candle.volume());
+        writeln!(writer, "{},{open},{high},{low},{close},{volume}", candle.time())?;
+    }
+    writer.flush()
+}
+
+pub fn write_csv_file(series: &CandleSeries, path: &Path) -> Result<(), HistoryError> {
+    let written = replace_by(&SystemDisk, path, &mut |file| {
+        write_csv(series, BufWriter::with_capacity(256 * 1024, file))
+    });
+    written.map_err(HistoryError::io(path, "write"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use candlewick_sdk::Symbol;
     use proptest::prelude::*;
+    use std::fs;
 
     fn read(content: &[u8], interval: &str) -> Result<CandleSeries, String> {
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: interval.parse().unwrap() };
@@ -242,42 +267,38 @@ mod tests {
 
     #[test]
     fn broken_lines_are_named_with_what_to_do() {
-        check(
-            "60000,1,1,1,1,0\n120000,1,1,1",
-            "1m",
-            Err(
-                "x.csv, line 3: 4 columns where 6 belong (time,open,high,low,close,volume); is the line cut off?",
+        let columns = "columns where 6 belong (time,open,high,low,close,volume); is the line cut off?";
+        for (rows, problem) in [
+            ("60000,1,1,1,1,0\n120000,1,1,1", format!("line 3: 4 {columns}")),
+            ("60000,1,1,1,1,0,7,8\n", format!("line 2: 8 {columns}")),
+            (
+                "60000,1,\"1\",1,1,0\n",
+                r#"line 2: high "\"1\"" is not a number; use digits and a decimal point only"#.to_owned(),
             ),
-        );
-        check(
-            "60000,1,1,1,1,0,7,8\n",
-            "1m",
-            Err(
-                "x.csv, line 2: 8 columns where 6 belong (time,open,high,low,close,volume); is the line cut off?",
+            (
+                "\n1.5,1,1,1,1,0\n",
+                "line 3: time \"1.5\" is not a whole number of milliseconds since 1970".to_owned(),
             ),
-        );
-        check(
-            "60000,1,\"1\",1,1,0\n",
-            "1m",
-            Err("x.csv, line 2: high \"\\\"1\\\"\" is not a number; use digits and a decimal point only"),
-        );
-        check(
-            "\n1.5,1,1,1,1,0\n",
-            "1m",
-            Err("x.csv, line 3: time \"1.5\" is not a whole number of milliseconds since 1970"),
-        );
-        check(
-            "60000,1,1,2,1,0\r\n",
-            "1m",
-            Err(
-                "x.csv, line 2: low 2 and high 1 do not enclose open 1 and close 1; correct or remove the line",
+            (
+                "60000,1,1,2,1,0\r\n",
+                "line 2: low 2 and high 1 do not enclose open 1 and close 1; correct or remove the line"
+                    .to_owned(),
             ),
-        );
-        check(
-            "60000,NaN,1,1,1,0",
-            "1m",
-            Err("x.csv, line 2: open is not a finite number; correct or remove the line"),
-        );
+            (
+                "60000,NaN,1,1,1,0",
+                "line 2: open is not a finite number; correct or remove the line".to_owned(),
+            ),
+            (
+                "120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n",
+                "line 3: time 60000 comes after 120000; sort the lines by time, oldest first".to_owned(),
+            ),
+            (
+                "60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n",
+                "line 4: time 120000 is there twice; remove one of the two lines".to_owned(),
+            ),
+        ] {
+            check(rows, "1m", Err(&format!("x.csv, {problem}")));
+        }
     }
 
     #[test]
@@ -291,20 +312,6 @@ mod tests {
             let problem = format!("x.csv, line 2: time {time} is not aligned to {interval}; {advice}");
             check(&format!("{time},1,1,1,1,0"), interval, Err(&problem));
         }
-    }
-
-    #[test]
-    fn unsorted_and_duplicate_times_are_distinguished() {
-        check(
-            "120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n",
-            "1m",
-            Err("x.csv, line 3: time 60000 comes after 120000; sort the lines by time, oldest first"),
-        );
-        check(
-            "60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n",
-            "1m",
-            Err("x.csv, line 4: time 120000 is there twice; remove one of the two lines"),
-        );
     }
 
     #[test]
@@ -356,6 +363,69 @@ mod tests {
         ) {
             prop_assume!(interval.parse::<Interval>().is_ok());
             let _ = read(format!("{CSV_HEADER}\n{rows}").as_bytes(), &interval);
+        }
+    }
+
+    fn series_of(candles: Vec<Candle>) -> CandleSeries {
+        let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
+        CandleSeries::new(series, candles).unwrap()
+    }
+
+    fn candle(minute: i64, prices: [f64; 4], volume: f64) -> Candle {
+        let mut sorted = prices;
+        sorted.sort_by(f64::total_cmp);
+        let [low, open, close, high] = sorted;
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, Ohlcv { open, high, low, close, volume })
+            .unwrap()
+    }
+
+    #[test]
+    fn numbers_are_written_as_short_as_they_can_be() {
+        let mut text = Vec::new();
+        let prices = [0.1 + 0.2, 1.0, 46_319.5, 0.000_012_5];
+        write_csv(&series_of(vec![candle(1, prices, 1e9)]), &mut text).unwrap();
+        let expected =
+            "time,open,high,low,close,volume\n60000,0.30000000000000004,46319.5,0.0000125,1,1000000000\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_written_file_reads_back_and_leaves_nothing_else_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("BTCUSDT_1m.csv");
+        fs::write(&path, "old").unwrap();
+        let series = series_of(vec![candle(1, [1.0, 2.0, 3.0, 4.0], 5.0)]);
+        write_csv_file(&series, &path).unwrap();
+        let mut steps = Vec::new();
+        let read = read_csv_file(&path, series.series(), &mut |at| steps.push(at)).unwrap();
+        assert_eq!(read.candles(), series.candles());
+        let last = steps.last().unwrap();
+        assert_eq!((last.read_bytes, last.total_bytes), (48, 48));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(read_csv_file(folder.path(), series.series(), &mut no_progress).is_err(), "a folder");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back_equal(
+            rows in prop::collection::btree_map(
+                -1_000_000_000_i64..1_000_000_000,
+                (prop::array::uniform4(0_u64..0x7FEF_FFFF_FFFF_FFFF), 0_u64..0x7FEF_FFFF_FFFF_FFFF),
+                1..20,
+            )
+        ) {
+            // Every positive finite double, subnormal ones included, has its bits in this range.
+            let candles: Vec<Candle> = rows
+                .iter()
+                .map(|(minute, (bits, volume))| {
+                    candle(*minute, bits.map(|bits| f64::from_bits(bits + 1)), f64::from_bits(*volume))
+                })
+                .collect();
+            let series = series_of(candles);
+            let mut text = Vec::new();
+            write_csv(&series, &mut text).unwrap();
+            let read = read_csv(text.as_slice(), Path::new("x.csv"), series.series()).unwrap();
+            prop_assert_eq!(read.candles(), series.candles());
         }
     }
 }

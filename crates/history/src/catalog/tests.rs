@@ -1,11 +1,16 @@
-//! The catalog holds the correct series for any order of appends and any number of writers.
+//! The catalog holds the correct series for any order of appends, any number of writers and a crash at any step.
 
-use super::testing::{Row, candles, origin, rows, series};
-use super::{Appended, Catalog};
+use super::{Appended, Catalog, Manifest, Origin};
+use crate::disk::{Disk, SystemDisk};
 use crate::{HistoryError, data_hash};
-use candlewick_sdk::{CandleSeries, Interval, Millis, Series};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 const LATER: i64 = 1_000_000;
 
@@ -243,4 +248,225 @@ fn series_are_listed_by_symbol_and_interval() {
     let found: Vec<String> =
         catalog.manifests().unwrap().iter().map(|manifest| manifest.series().to_string()).collect();
     assert_eq!(found, ["A 1m", "A 5m", "B 1m"]);
+}
+
+fn on(folder: &Path, disk: &Arc<FailingDisk>) -> Catalog {
+    Catalog { folder: folder.to_owned(), disk: disk.clone() }
+}
+
+type State = (Vec<Row>, Vec<Row>, Option<Manifest>);
+
+fn state(folder: &Path) -> State {
+    let catalog = Catalog::new(folder);
+    let read = catalog.read(series()).map(|read| rows(read.candles().candles())).unwrap_or_default();
+    let revisions = catalog.revisions(series()).unwrap();
+    let revised = revisions.iter().map(|revision| rows(&[revision.candle])[0]).collect();
+    let manifest = catalog.manifest(series()).unwrap();
+    let manifest = manifest.map(|mut manifest| {
+        manifest.origins.clear();
+        manifest
+    });
+    (read, revised, manifest)
+}
+
+fn append(catalog: &Catalog, rows: &[Row]) -> bool {
+    catalog.append(series(), &candles(rows), &origin(LATER)).is_ok()
+}
+
+fn check(first: &[Row], second: &[Row]) {
+    let whole = tempfile::tempdir().unwrap();
+    let endless = Arc::new(FailingDisk::after(u32::MAX));
+    let mut states = vec![state(whole.path())];
+    for rows in [first, second] {
+        assert!(append(&on(whole.path(), &endless), rows));
+        states.push(state(whole.path()));
+    }
+    for steps in 1.. {
+        let folder = tempfile::tempdir().unwrap();
+        let endless = Arc::new(FailingDisk::after(u32::MAX));
+        append(&on(folder.path(), &endless), first);
+        let disk = Arc::new(FailingDisk::after(steps));
+        let done = append(&on(folder.path(), &disk), second);
+        let left = state(folder.path());
+        assert!(left == states[1] || left == states[2], "after {steps} steps: {left:?}");
+        assert!(!done || left == states[2], "what was answered is there");
+        assert!(append(&on(folder.path(), &endless), second));
+        assert_eq!(state(folder.path()), states[2], "repeated after a crash at step {steps}");
+        let partial = std::fs::read_dir(folder.path().join("BTC%2FUSDT/1m")).unwrap();
+        let partial =
+            partial.filter(|entry| entry.as_ref().unwrap().path().extension() == Some("partial".as_ref()));
+        assert_eq!(partial.count(), 0, "leftovers are swept away");
+        if !disk.has_crashed() {
+            assert!(steps > 5, "{steps} steps are fewer than the manifest alone takes");
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_crash_at_any_step_leaves_one_of_two_states() {
+    // Two months are touched, one of them anew, and one value is revised.
+    let february = 31 * 24 * 60;
+    check(&[(1, 10), (2, 20)], &[(2, 21), (3, 30), (february, 40)]);
+}
+
+struct FullDisk {
+    writes: AtomicU32,
+}
+
+impl Disk for FullDisk {
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        let room = self.writes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        room.map_err(|_| io::Error::from(io::ErrorKind::StorageFull))?;
+        SystemDisk.write(file, bytes)
+    }
+}
+
+#[test]
+fn a_failed_append_leaves_no_files_on_a_full_disk() {
+    // Two months, each a file.
+    let (january, both) = ([(1, 10)], [(1, 10), (31 * 24 * 60, 40)]);
+    let files = |folder: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(folder.join("BTC%2FUSDT/1m")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".parquet")).collect();
+        names.sort();
+        names
+    };
+    for writes in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes) });
+        let full = Catalog { folder: folder.path().to_owned(), disk };
+        assert!(!append(&full, &both), "{writes} writes");
+        assert_eq!(files(folder.path()), Vec::<String>::new(), "{writes} writes");
+        // What is in force stays.
+        assert!(append(&Catalog::new(folder.path()), &january));
+        let before = files(folder.path());
+        let disk = Arc::new(FullDisk { writes: AtomicU32::new(writes.min(1)) });
+        assert!(!append(&Catalog { folder: folder.path().to_owned(), disk }, &both));
+        assert_eq!(files(folder.path()), before, "{writes} writes");
+        assert_eq!(before.len(), 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn a_crash_at_any_step_of_any_append_leaves_one_of_two_states(
+        first in prop::collection::vec((0_i64..100_000, 1_u32..4), 1..4),
+        second in prop::collection::vec((0_i64..100_000, 1_u32..4), 4..8),
+    ) {
+        check(&first, &second);
+    }
+}
+
+/// Open time in minutes, and price.
+type Row = (i64, u32);
+
+fn series() -> Series {
+    Series { symbol: "BTC/USDT".parse().unwrap(), interval: Interval::MINUTE }
+}
+
+fn candle((minute, price): Row) -> Candle {
+    let price = f64::from(price);
+    let numbers = Ohlcv { open: price, high: price + 1.0, low: price, close: price, volume: 1.0 };
+    Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+}
+
+fn candles(rows: &[Row]) -> Vec<Candle> {
+    rows.iter().copied().map(candle).collect()
+}
+
+fn rows(candles: &[Candle]) -> Vec<Row> {
+    candles.iter().map(|candle| (candle.time().get() / 60_000, candle.open() as u32)).collect()
+}
+
+fn origin(minute: i64) -> Origin {
+    Origin {
+        source: "test".to_owned(),
+        licence: None,
+        fetched_at: Millis::MINUTE * minute,
+        files: Vec::new(),
+    }
+}
+
+/// A disk that crashes after a number of steps, halfway through the last one.
+///
+/// It asserts that nothing is renamed before it is durable, and that the manifest is written last.
+struct FailingDisk {
+    state: Mutex<DiskState>,
+}
+
+struct DiskState {
+    steps: u32,
+    open: PathBuf,
+    volatile: HashSet<PathBuf>,
+}
+
+impl FailingDisk {
+    fn after(steps: u32) -> Self {
+        Self { state: Mutex::new(DiskState { steps, open: PathBuf::new(), volatile: HashSet::new() }) }
+    }
+
+    fn has_crashed(&self) -> bool {
+        self.state.lock().unwrap().steps == 0
+    }
+
+    fn step(&self, act: impl FnOnce(&mut DiskState) -> io::Result<()>) -> io::Result<()> {
+        let mut state = self.state.lock().unwrap();
+        state.steps = state.steps.saturating_sub(1);
+        if state.steps == 0 {
+            return Err(io::Error::other("the machine has crashed"));
+        }
+        act(&mut state)
+    }
+}
+
+impl Disk for FailingDisk {
+    fn create(&self, path: &Path) -> io::Result<File> {
+        self.step(|state| {
+            state.open = path.to_owned();
+            state.volatile.insert(path.to_owned());
+            Ok(())
+        })?;
+        SystemDisk.create(path)
+    }
+
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.step(|_| Ok(())) {
+            file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
+        SystemDisk.write(file, bytes)
+    }
+
+    fn sync(&self, _file: &File) -> io::Result<()> {
+        self.step(|state| {
+            let open = state.open.clone();
+            state.volatile.remove(&open);
+            Ok(())
+        })
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step(|state| {
+            assert!(!state.volatile.contains(from), "{} is renamed before it is durable", from.display());
+            let is_manifest = to.ends_with("manifest.json");
+            assert!(!is_manifest || state.volatile.is_empty(), "{:?} may be lost", state.volatile);
+            state.volatile.insert(to.to_owned());
+            SystemDisk.rename(from, to)
+        })
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.step(|state| {
+            state.volatile.retain(|path| path.parent() != Some(folder));
+            Ok(())
+        })
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.step(|_| SystemDisk.remove(path))
+    }
 }

@@ -1,0 +1,502 @@
+//! Line-based formats: layouts detected by the first line, with common row parsing.
+
+use super::ImportFormat;
+use super::labels::{LabelColumns, Labels};
+use super::row::{
+    Clock, Decoded, Problem, Row, Unit, WrittenDecimals, decimals_between_commas, splits_decimals,
+};
+use super::unpack::Lines;
+use crate::CSV_HEADER;
+use crate::csv::excerpt;
+use candlewick_sdk::{Interval, Millis, Ohlcv};
+use chrono::NaiveDate;
+use std::io::BufRead;
+
+pub(super) fn format_of(first: &str) -> Option<ImportFormat> {
+    LAYOUTS.iter().find(|(_, layout_of)| layout_of(first).is_some()).map(|(format, _)| *format)
+}
+
+pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
+    match layout_of(format, first.as_bytes()) {
+        Ok(layout) if layout.header == Header::Present => layout.read(second.as_bytes()).is_ok(),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+pub(super) fn decode(
+    format: ImportFormat,
+    reader: impl BufRead,
+    only: &[String],
+) -> Result<Decoded, Problem> {
+    let mut lines = Lines::new(reader);
+    let Some((number, first)) = lines.next()? else {
+        return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
+    };
+    let layout = layout_of(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
+    let mut decoded = Decoded::new(layout.clock, Unit::Line);
+    decoded.interval = layout.interval;
+    decoded.labels = Labels::new(layout.labels, only);
+    let mut length = Length::default();
+    if layout.header == Header::Absent {
+        keep(&mut decoded, number, first, layout, &mut length)?;
+    }
+    while let Some((number, line)) = lines.next()? {
+        keep(&mut decoded, number, line, layout, &mut length)?;
+    }
+    if let Some(stated) = length.0 {
+        decoded.interval = Interval::from_seconds(stated.get() / 1_000).ok();
+    }
+    Ok(decoded)
+}
+
+#[derive(Default)]
+struct Length(Option<Millis>);
+
+fn is_month(length: Millis) -> bool {
+    (28..=31).any(|days| Millis::DAY * days == length)
+}
+
+impl Length {
+    fn hold(&mut self, line: &Line) -> Result<(), String> {
+        let Some(length) = line.length else { return Ok(()) };
+        let first = *self.0.get_or_insert(length);
+        let is_equal = first == length && length.is_aligned_to(Millis::SECOND);
+        if is_equal || is_month(first) && is_month(length) {
+            return Ok(());
+        }
+        Err(format!(
+            "the candle lasts {length} ms, the first one {first} ms; a file holds candles of one length"
+        ))
+    }
+}
+
+fn keep(
+    decoded: &mut Decoded,
+    number: u64,
+    line: &[u8],
+    layout: Layout,
+    length: &mut Length,
+) -> Result<(), Problem> {
+    if layout.labels.is_some() {
+        let text = String::from_utf8_lossy(line);
+        let cells: Vec<&str> = text.split(char::from(layout.separator)).collect();
+        if !decoded.labels.accept(number, |column| cells.get(column).copied().unwrap_or_default()) {
+            return Ok(());
+        }
+    }
+    let read = layout.read(line).and_then(|line| match line {
+        Some(line) => length.hold(&line).map(|()| {
+            decoded.decimals = decoded.decimals.and(line.decimals);
+            Some(line.row)
+        }),
+        None => Ok(None),
+    });
+    let content = || String::from_utf8_lossy(line).into_owned();
+    decoded.keep(number, read, content).map_err(Problem::File)
+}
+
+fn layout_of(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
+    let known = LAYOUTS.iter().filter(|(of, _)| *of == format);
+    let text = std::str::from_utf8(first).ok();
+    let found = text.and_then(|text| known.clone().find_map(|(_, layout_of)| layout_of(text)));
+    found.ok_or_else(|| {
+        let expected = first_line_of(format);
+        format!("the first line is \"{}\"; in the format {format} it is like \"{expected}\"", excerpt(first))
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    separator: u8,
+    columns: usize,
+    time: TimeColumn,
+    prices: [usize; 4],
+    volume: Option<usize>,
+    /// Column of the last moment inside the candle.
+    until: Option<usize>,
+    header: Header,
+    clock: Clock,
+    interval: Option<Interval>,
+    no_price: Option<&'static str>,
+    labels: Option<LabelColumns>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Header {
+    Present,
+    Absent,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum TimeColumn {
+    Milliseconds(usize),
+    /// Unix milliseconds or microseconds, distinguished by size.
+    Epoch(usize),
+    Written(usize, Pattern),
+    /// A day, or the exchange's midnight with offset: `2024-01-02 00:00:00-05:00`.
+    Day(usize, Pattern),
+    WithOffset(usize, Pattern),
+    Split(usize, Pattern),
+}
+
+const MAX_COLUMNS: usize = 16;
+
+/// Smallest time in microseconds. As milliseconds it would be after the year 5138.
+const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    row: Row,
+    length: Option<Millis>,
+    decimals: WrittenDecimals,
+}
+
+impl Layout {
+    const fn plain(separator: u8, time: TimeColumn, clock: Clock) -> Self {
+        Self {
+            separator,
+            columns: 6,
+            time,
+            prices: [1, 2, 3, 4],
+            volume: Some(5),
+            until: None,
+            header: Header::Present,
+            clock,
+            interval: None,
+            no_price: None,
+            labels: None,
+        }
+    }
+
+    fn read(&self, content: &[u8]) -> Result<Option<Line>, String> {
+        let Ok(text) = std::str::from_utf8(content) else {
+            return Err("it is not text in UTF-8".to_owned());
+        };
+        let mut cells = [""; MAX_COLUMNS];
+        let mut count = 0;
+        for cell in text.split(char::from(self.separator)) {
+            if let Some(place) = cells.get_mut(count) {
+                *place = cell.trim();
+            }
+            count += 1;
+        }
+        if self.separator == b',' && splits_decimals(count, self.columns) {
+            return Err(decimals_between_commas(count, self.columns));
+        }
+        if count != self.columns {
+            return Err(format!("{count} columns where {} belong; is the line cut off?", self.columns));
+        }
+        let prices = self.prices.map(|column| cells[column]);
+        if self.no_price.is_some_and(|nothing| prices.iter().all(|price| *price == nothing)) {
+            return Ok(None);
+        }
+        let time = self.time.read(&cells)?;
+        let [open, high, low, close] = prices;
+        let numbers = Ohlcv {
+            open: number("open", open)?,
+            high: number("high", high)?,
+            low: number("low", low)?,
+            close: number("close", close)?,
+            volume: self.volume.map_or(Ok(0.0), |column| number("volume", cells[column]))?,
+        };
+        let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
+        Ok(Some(Line { row: Row { time, numbers }, length, decimals: WrittenDecimals::of(prices, '.') }))
+    }
+}
+
+impl TimeColumn {
+    fn read(&self, cells: &[&str; MAX_COLUMNS]) -> Result<Millis, String> {
+        match *self {
+            Self::Milliseconds(column) => whole(cells[column], "milliseconds").map(Millis::new),
+            Self::Epoch(column) => {
+                let count = whole(cells[column], "milliseconds or microseconds")?;
+                match count {
+                    LEAST_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
+                    LEAST_MICROSECONDS.. => {
+                        Err(format!("time {count} is not a whole number of milliseconds"))
+                    }
+                    _ => Ok(Millis::new(count)),
+                }
+            }
+            Self::Written(column, pattern) => pattern.read(cells[column]),
+            Self::Day(column, pattern) => {
+                let cell = cells[column];
+                match cell.split_once(' ').filter(|(day, _)| pattern.fits(day)) {
+                    Some((day, clock)) if clock.starts_with("00:00:00") => pattern.read(day),
+                    Some(_) => {
+                        let text = excerpt(cell.as_bytes());
+                        Err(format!("time \"{text}\" is not a day; this format is one of daily candles"))
+                    }
+                    None => pattern.read(cell),
+                }
+            }
+            Self::Split(column, pattern) => {
+                let (date, time) = (cells[column], cells[column + 1]);
+                pattern.read(&format!("{date} {time}"))
+            }
+            Self::WithOffset(column, pattern) => {
+                let text = cells[column];
+                let split =
+                    text.rsplit_once(" GMT").and_then(|(wall, offset)| Some((wall, offset_of(offset)?)));
+                let (wall, offset) = split.ok_or_else(|| {
+                    format!(
+                        "time \"{}\" does not end in its distance from GMT, such as GMT+0200",
+                        excerpt(text.as_bytes())
+                    )
+                })?;
+                Ok(pattern.read(wall)? - offset)
+            }
+        }
+    }
+}
+
+fn offset_of(text: &str) -> Option<Millis> {
+    let (sign, digits) = (text.get(..1)?, text.get(1..)?);
+    let all_digits = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let (hours, minutes): (i64, i64) = (digits.get(..2)?.parse().ok()?, digits.get(2..)?.parse().ok()?);
+    let distance = Millis::HOUR * hours + Millis::MINUTE * minutes;
+    match sign {
+        "+" if all_digits => Some(distance),
+        "-" if all_digits => Some(Millis::ZERO - distance),
+        _ => None,
+    }
+}
+
+/// Returns the length from the open time to one unit after the last moment.
+fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
+    let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
+    let (start, end) = (whole(cells[*start], "milliseconds")?, whole(cells[column], "milliseconds")?);
+    let per_ms = if start >= LEAST_MICROSECONDS { 1_000 } else { 1 };
+    let length = end.checked_sub(start).and_then(|length| length.checked_add(1));
+    match length {
+        Some(length) if length > 0 && length % per_ms == 0 => Ok(Millis::new(length / per_ms)),
+        _ => Err(format!("open time {start} and close time {end} do not enclose a candle")),
+    }
+}
+
+fn whole(text: &str, unit: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| {
+        format!("time \"{}\" is not a whole number of {unit} since 1970", excerpt(text.as_bytes()))
+    })
+}
+
+fn number(column: &str, text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| {
+        let text = excerpt(text.as_bytes());
+        format!("{column} \"{text}\" is not a number; use digits and a decimal point only")
+    })
+}
+
+/// Date and time pattern: `Y`, `M`, `D`, `h`, `m`, `s` and `f` match one digit each.
+///
+/// `f` are milliseconds. All other characters match themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pattern(&'static str);
+
+impl Pattern {
+    /// Parses `text` to milliseconds since 1970-01-01 of the same local clock.
+    fn read(self, text: &str) -> Result<Millis, String> {
+        self.try_read(text).ok_or_else(|| {
+            format!("time \"{}\" is not a date written as {}", excerpt(text.as_bytes()), self.0)
+        })
+    }
+
+    fn fits(self, text: &str) -> bool {
+        self.try_read(text).is_some()
+    }
+
+    fn try_read(self, text: &str) -> Option<Millis> {
+        if text.len() != self.0.len() {
+            return None;
+        }
+        let [mut year, mut month, mut day, mut hour, mut minute, mut second, mut thousandth] = [0_u32; 7];
+        for (place, byte) in self.0.bytes().zip(text.bytes()) {
+            let field = match place {
+                b'Y' => &mut year,
+                b'M' => &mut month,
+                b'D' => &mut day,
+                b'h' => &mut hour,
+                b'm' => &mut minute,
+                b's' => &mut second,
+                b'f' => &mut thousandth,
+                _ if place == byte => continue,
+                _ => return None,
+            };
+            *field = *field * 10 + char::from(byte).to_digit(10)?;
+        }
+        let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+        let time = date.and_hms_milli_opt(hour, minute, second, thousandth)?;
+        Some(Millis::new(time.and_utc().timestamp_millis()))
+    }
+}
+
+type LayoutOf = fn(&str) -> Option<Layout>;
+
+/// All layouts in detection order. No first line matches two of them.
+const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
+    (ImportFormat::Csv, ours),
+    (ImportFormat::MetaTrader5, meta_trader_5),
+    (ImportFormat::Dukascopy, dukascopy),
+    (ImportFormat::Yahoo, yahoo),
+    (ImportFormat::HistData, hist_data),
+    (ImportFormat::MetaTrader4, meta_trader_4),
+    (ImportFormat::Binance, binance),
+];
+
+const COMPACT: Pattern = Pattern("YYYYMMDD hhmmss");
+const DOTTED: Pattern = Pattern("YYYY.MM.DD hh:mm");
+const DOTTED_SECONDS: Pattern = Pattern("YYYY.MM.DD hh:mm:ss");
+const DOTTED_DAY: Pattern = Pattern("YYYY.MM.DD");
+const GERMAN: Pattern = Pattern("DD.MM.YYYY hh:mm:ss.fff");
+const DAY: Pattern = Pattern("YYYY-MM-DD");
+
+const fn first_line_of(format: ImportFormat) -> &'static str {
+    match format {
+        ImportFormat::Csv => CSV_HEADER,
+        ImportFormat::Binance => "1704067200000,42283.58,42298.62,42261.02,42298.61,35.92,1704067259999,...",
+        ImportFormat::HistData => "20240102 170000;1.10427;1.10429;1.10425;1.10428;0",
+        ImportFormat::Dukascopy => "Gmt time,Open,High,Low,Close,Volume",
+        ImportFormat::MetaTrader4 => "2024.01.02,17:00,1.10427,1.10429,1.10425,1.10428,37",
+        ImportFormat::MetaTrader5 => "<DATE> <TIME> <OPEN> <HIGH> <LOW> <CLOSE> <TICKVOL> <VOL> <SPREAD>",
+        ImportFormat::Yahoo => "Date,Open,High,Low,Close,Adj Close,Volume",
+        ImportFormat::Parquet | ImportFormat::FreqtradeJson | ImportFormat::Feather | ImportFormat::Table => {
+            ""
+        }
+    }
+}
+
+fn ours(first: &str) -> Option<Layout> {
+    (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
+}
+
+/// Detects Binance klines. Only later archives have a header.
+///
+/// Spot archives use microseconds since 2025.
+fn binance(first: &str) -> Option<Layout> {
+    const COLUMNS: usize = 12;
+    let layout = Layout {
+        columns: COLUMNS,
+        until: Some(6),
+        header: Header::Absent,
+        ..Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc)
+    };
+    let is_header = first.starts_with("open_time,open,high,low,close,volume,close_time,");
+    let is_row = || first.split(',').all(|cell| cell.parse::<f64>().is_ok());
+    if first.split(',').count() != COLUMNS {
+        None
+    } else if is_header {
+        Some(Layout { header: Header::Present, ..layout })
+    } else {
+        is_row().then_some(layout)
+    }
+}
+
+fn hist_data(first: &str) -> Option<Layout> {
+    let layout = Layout::plain(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
+    let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.fits(time));
+    is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
+}
+
+/// Detects Dukascopy: GMT, or local time with a UTC offset per line.
+///
+/// Download tools write Unix times and may omit volumes.
+fn dukascopy(first: &str) -> Option<Layout> {
+    let (time, numbers) = first.split_once(',')?;
+    let time = time.trim().to_ascii_lowercase();
+    if time == "timestamp" && same_names(numbers, &["open", "high", "low", "close"]) {
+        let layout = Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc);
+        return Some(Layout { columns: 5, volume: None, ..layout });
+    }
+    if !same_names(numbers, &["open", "high", "low", "close", "volume"]) {
+        return None;
+    }
+    match time.as_str() {
+        "timestamp" => Some(Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc)),
+        "gmt time" => Some(Layout::plain(b',', TimeColumn::Written(0, GERMAN), Clock::Utc)),
+        "local time" => Some(Layout::plain(b',', TimeColumn::WithOffset(0, GERMAN), Clock::Utc)),
+        _ => None,
+    }
+}
+
+/// Detects `MetaTrader` 4: in the server time of the broker, which is not stated.
+fn meta_trader_4(first: &str) -> Option<Layout> {
+    let (date, rest) = first.split_once(',')?;
+    let (time, _) = rest.split_once(',')?;
+    let is_row = DOTTED.fits(&format!("{date} {time}"));
+    is_row.then_some(Layout {
+        columns: 7,
+        prices: [2, 3, 4, 5],
+        volume: Some(6),
+        header: Header::Absent,
+        ..Layout::plain(b',', TimeColumn::Split(0, DOTTED), Clock::Wall)
+    })
+}
+
+/// Detects `MetaTrader` 5: server time. Daily and longer candles have no time column.
+///
+/// The volume is the tick volume, as currencies have no other.
+fn meta_trader_5(first: &str) -> Option<Layout> {
+    let names =
+        ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];
+    let lower = first.to_ascii_lowercase();
+    let given: Vec<&str> = lower.split('\t').map(str::trim).collect();
+    if given == names {
+        return Some(Layout {
+            columns: 9,
+            prices: [2, 3, 4, 5],
+            volume: Some(6),
+            ..Layout::plain(b'\t', TimeColumn::Split(0, DOTTED_SECONDS), Clock::Wall)
+        });
+    }
+    let daily = [&names[..1], &names[2..]].concat();
+    (given == daily).then_some(Layout {
+        columns: 8,
+        ..Layout::plain(b'\t', TimeColumn::Written(0, DOTTED_DAY), Clock::Day)
+    })
+}
+
+/// Detects Yahoo-style tables. The adjusted close was never traded and is ignored.
+fn yahoo(first: &str) -> Option<Layout> {
+    let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
+    let place = |wanted: &str| names.iter().position(|name| name == wanted);
+    if names.len() > MAX_COLUMNS {
+        return None;
+    }
+    Some(Layout {
+        columns: names.len(),
+        prices: [place("open")?, place("high")?, place("low")?, place("close")?],
+        volume: place("volume"),
+        interval: Interval::from_seconds(86_400).ok(),
+        no_price: Some("null"),
+        labels: LabelColumns::find(names.iter().map(String::as_str)),
+        ..Layout::plain(b',', TimeColumn::Day(place("date")?, DAY), Clock::Day)
+    })
+}
+
+fn same_names(names: &str, expected: &[&str]) -> bool {
+    names.split(',').map(|name| name.trim().to_ascii_lowercase()).eq(expected.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_read_exactly_or_not_at_all() {
+        for (pattern, text, expected) in [
+            ("YYYYMMDD hhmmss", "20240102 170000", Some(1_704_214_800_000)),
+            ("YYYY.MM.DD hh:mm", "2024.01.02 17:00", Some(1_704_214_800_000)),
+            ("DD.MM.YYYY hh:mm:ss.fff", "02.01.2024 17:00:00.250", Some(1_704_214_800_250)),
+            ("YYYY-MM-DD", "1969-12-31", Some(-86_400_000)),
+            ("YYYY-MM-DD", "2023-02-29", None),
+            ("YYYY-MM-DD", "2024-1-02", None),
+            ("YYYY-MM-DD", "2024-01-02 ", None),
+            ("YYYY-MM-DD", "2024/01/02", None),
+            ("YYYYMMDD hhmmss", "20240102 240000", None),
+            ("YYYY-MM-DD", "２024-01", None),
+        ] {
+            assert_eq!(Pattern(pattern).read(text).ok(), expected.map(Millis::new), "{text}");
+        }
+    }
+}

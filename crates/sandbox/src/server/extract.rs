@@ -1,0 +1,202 @@
+//! Reading of requests: credentials, path, body and query; error answers in the shape of each endpoint.
+//!
+//! Handlers take the credential as their first extractor, so that a client without one learns
+//! nothing about errors in its request (contract 5 and 7).
+
+use super::ServerState;
+use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
+use crate::fault::Fault;
+use crate::settings::MissingTimestamp;
+use axum::Json;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::header::CONNECTION;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The `api-token`, with the `x-timestamp` that some endpoints require (contract 4.1).
+pub(crate) struct TokenCheck<const WITH_TIMESTAMP: bool>;
+
+pub(crate) type Token = TokenCheck<false>;
+pub(crate) type TokenAndTimestamp = TokenCheck<true>;
+
+pub(crate) struct Key;
+
+impl<const WITH_TIMESTAMP: bool> FromRequestParts<Arc<ServerState>> for TokenCheck<WITH_TIMESTAMP> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
+        check_token(state, &parts.headers, &parts.uri, WITH_TIMESTAMP).map(|()| Self)
+    }
+}
+
+impl FromRequestParts<Arc<ServerState>> for Key {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
+        if parts.headers.get("api-key").is_some_and(|key| key.as_bytes() == state.settings.api_key.as_bytes())
+        {
+            return Ok(Self);
+        }
+        Err(failure(StatusCode::UNAUTHORIZED, "Unauthorized", state.now(), &parts.uri))
+    }
+}
+
+// The answer is large, and made once per failed request.
+#[allow(clippy::result_large_err)]
+fn check_token(
+    state: &ServerState,
+    headers: &HeaderMap,
+    uri: &Uri,
+    with_timestamp: bool,
+) -> Result<(), Response> {
+    let at = state.now();
+    let reject = |status, message| Err(failure(status, message, at, uri));
+    let message = |message| if has_envelope(uri) { message } else { "Unauthorized" };
+    match headers.get("api-token") {
+        None => return reject(StatusCode::UNAUTHORIZED, message("ApiKey not provided")),
+        Some(token) if token.as_bytes() != state.settings.token.as_bytes() => {
+            return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
+        }
+        Some(_) => {}
+    }
+    if let Some(span) = state.switchboard.strike(Fault::ExpiredToken) {
+        state.expire_token(at + span);
+    }
+    if state.is_token_expired(at) {
+        return reject(StatusCode::UNAUTHORIZED, message("Invalid token"));
+    }
+    let required = with_timestamp && state.settings.missing_timestamp == MissingTimestamp::Refuse;
+    if required && headers.get("x-timestamp").is_none_or(axum::http::HeaderValue::is_empty) {
+        return reject(StatusCode::BAD_REQUEST, "x-timestamp not provided");
+    }
+    Ok(())
+}
+
+const LARGEST_BODY: usize = 64 << 10;
+/// Bytes of a larger body that are read and dropped.
+///
+/// A client that sends everything before it reads then still receives the answer.
+const LARGEST_DROPPED: usize = 8 << 20;
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+pub(crate) struct Segment(pub(crate) String);
+
+impl FromRequestParts<Arc<ServerState>> for Segment {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
+        match Path::<String>::from_request_parts(parts, state).await {
+            Ok(Path(segment)) => Ok(Self(segment)),
+            Err(_) => Err(failure(StatusCode::BAD_REQUEST, "The path is not UTF-8", state.now(), &parts.uri)),
+        }
+    }
+}
+
+pub(crate) struct Payload(pub(crate) Bytes);
+
+impl FromRequest<Arc<ServerState>> for Payload {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &Arc<ServerState>) -> Result<Self, Response> {
+        let (parts, body) = request.into_parts();
+        let read = tokio::time::timeout(BODY_DEADLINE, read_whole(body)).await;
+        let (status, message) = match read {
+            Ok(Ok(bytes)) => return Ok(Self(bytes)),
+            Ok(Err(Unreadable::Cut)) => {
+                (StatusCode::BAD_REQUEST, "The body ends before its announced length")
+            }
+            Ok(Err(Unreadable::TooLarge)) => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than 64 KiB")
+            }
+            Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
+        };
+        let mut answer = failure(status, message, state.now(), &parts.uri);
+        // Where the rest of the body would begin, no next request can be found.
+        answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        Err(answer)
+    }
+}
+
+enum Unreadable {
+    Cut,
+    TooLarge,
+}
+
+async fn read_whole(mut body: Body) -> Result<Bytes, Unreadable> {
+    let (mut kept, mut length) = (Vec::new(), 0_usize);
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|_| Unreadable::Cut)?;
+        let Ok(data) = frame.into_data() else { continue }; // trailers
+        length = length.saturating_add(data.len());
+        if length <= LARGEST_BODY {
+            kept.extend_from_slice(&data);
+        } else if length > LARGEST_DROPPED {
+            break;
+        }
+    }
+    if length > LARGEST_BODY { Err(Unreadable::TooLarge) } else { Ok(kept.into()) }
+}
+
+pub(crate) type Parameters = BTreeMap<String, String>;
+
+pub(crate) fn read_or<T: FromStr>(parameters: &Parameters, name: &str, default: T) -> Result<T, String> {
+    match parameters.get(name) {
+        None => Ok(default),
+        Some(text) => parse(name, text),
+    }
+}
+
+pub(crate) fn read<T: FromStr>(parameters: &Parameters, name: &str) -> Result<T, String> {
+    let text = parameters.get(name).filter(|text| !text.is_empty());
+    parse(name, text.ok_or_else(|| format!("{name} is required"))?)
+}
+
+fn parse<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{name} is not readable"))
+}
+
+/// Returns whether errors of the endpoint come in an [`ErrorEnvelope`] (contract 5).
+fn has_envelope(uri: &Uri) -> bool {
+    uri.path().starts_with("/token/trades") || uri.path().starts_with("/token/users")
+}
+
+/// Builds an error answer. The message never repeats a header value.
+pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
+    coded_failure(status, message, None, at, uri)
+}
+
+pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
+    failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
+}
+
+/// Builds an error answer with a value of `error`, `None` for the name of the status.
+pub(crate) fn coded_failure(
+    status: StatusCode,
+    message: &str,
+    code: Option<&'static str>,
+    at: Millis,
+    uri: &Uri,
+) -> Response {
+    let (status_code, message) = (status.as_u16(), message.to_owned());
+    if !has_envelope(uri) {
+        return (status, Json(PlainError { status_code, message })).into_response();
+    }
+    let error = code.or(status.canonical_reason()).unwrap_or("Error");
+    let body = ErrorEnvelope {
+        status_code,
+        status: "error",
+        timestamp: iso8601(at),
+        path: uri.path().to_owned(),
+        data: ErrorDetail { message, error, status_code },
+    };
+    (status, Json(body)).into_response()
+}
