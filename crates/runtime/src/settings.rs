@@ -120,3 +120,10 @@ impl Default for RuntimeSettings {
         }
     }
 }
+
+pub fn least_remembered() -> Option<Millis> {
+    #[cfg(debug_assertions)]
+    return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);
+    #[cfg(not(debug_assertions))]
+    None
+}

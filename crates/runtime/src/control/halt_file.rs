@@ -1,6 +1,7 @@
-//! The file whose appearance halts a run: a kill switch that needs only a file system.
+//! Paths of a run's socket and halt file. The appearance of the file halts the run: a kill switch that needs only a file system.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -140,6 +141,28 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlPaths {
+    pub socket: PathBuf,
+    pub halt_file: HaltFile,
+}
+
+impl ControlPaths {
+    /// Derives the paths from the journal's: `candlewick.db.sock` and `candlewick.db.HALT`.
+    pub fn beside(journal: &Path) -> Self {
+        Self {
+            socket: with_suffix(journal, ".sock"),
+            halt_file: HaltFile::new(with_suffix(journal, ".HALT")),
+        }
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut text = OsString::from(path);
+    text.push(suffix);
+    PathBuf::from(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,5 +286,12 @@ mod tests {
         assert_eq!(given.len(), 2);
         stop.send(()).unwrap();
         watcher.await.unwrap();
+    }
+
+    #[test]
+    fn both_lie_beside_the_journal_under_its_whole_name() {
+        let paths = ControlPaths::beside(Path::new("runs/demo.db"));
+        assert_eq!(paths.socket, Path::new("runs/demo.db.sock"));
+        assert_eq!(paths.halt_file.path(), Path::new("runs/demo.db.HALT"));
     }
 }

@@ -3,12 +3,10 @@
 use super::Coordinator;
 use super::agenda::Job;
 use super::believed::counted;
-use super::closing::Phase;
-use super::command::{Command, Step};
-use super::input::Answer;
+use super::command::{Answer, Command, Step};
+use super::ending::Phase;
 use super::market_watch::GridPrice;
 use super::open_answer::{TimeFault, describe_distance};
-use super::rejection::rejection_of;
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
@@ -17,8 +15,9 @@ use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
     BrokerError, Candles, OpenOutcome, PriceAnswer, RejectionReason, Reply, TradeReport,
 };
-use candlewick_engine::{EventKind, IntentId, Origin, SeriesId, SymbolId};
-use candlewick_sdk::{Millis, Price};
+use candlewick_engine::{EventKind, IntentId, Origin, RefusalReason, Rejection, SeriesId, SymbolId};
+use candlewick_sdk::{Millis, Price, Text};
+use std::time::Duration;
 
 /// Maximum deviation of a response's own time; beyond it, the response counts as of now.
 ///
@@ -355,6 +354,44 @@ fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
 }
 
+fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
+    let text = Text::truncated(&answer.text);
+    let reason = match answer.reason {
+        // As in a backtest, where an honest gap in the prices starts no pause.
+        RejectionReason::NoPrice => return Rejection::NoPrice,
+        // A refused token suspends all opens by itself.
+        RejectionReason::Credentials => return Rejection::Other(text),
+        RejectionReason::InsufficientBalance => RefusalReason::InsufficientBalance,
+        RejectionReason::SymbolInactive => RefusalReason::SymbolInactive,
+        RejectionReason::OutdatedPrice => RefusalReason::OutdatedPrice,
+        RejectionReason::TradesPerMinute => RefusalReason::TradesPerMinute,
+        RejectionReason::TradesPerDay => RefusalReason::TradesPerDay,
+        RejectionReason::PendingLimit => RefusalReason::PendingLimit,
+        RejectionReason::AmountBelowMinimum => RefusalReason::AmountBelowMinimum,
+        RejectionReason::AmountAboveMaximum => RefusalReason::AmountAboveMaximum,
+        RejectionReason::AccountRestricted => RefusalReason::AccountRestricted,
+        RejectionReason::Other => RefusalReason::Other,
+    };
+    Rejection::Refused { reason, text }
+}
+
+impl Coordinator {
+    pub(super) fn on_absence(&mut self, span: Duration, step: &mut Step<'_>) {
+        let span = Millis::new(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
+        if self.phase.is_over() {
+            return;
+        }
+        let candles = match self.market.closes_between(step.now - span, step.now) {
+            0 => "no candle closed meanwhile".to_owned(),
+            1 => "1 candle closed meanwhile".to_owned(),
+            more => format!("{more} candles closed meanwhile"),
+        };
+        let seconds = span.get() / 1_000;
+        let text = format!("this process did not run for {seconds} s (stopped or suspended?); {candles}");
+        self.session.alarm(text, step);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,5 +402,24 @@ mod tests {
         assert_eq!(not_far(Some(now + Millis::SECOND), now), now + Millis::SECOND);
         assert_eq!(not_far(Some(now + Millis::DAY), now), now);
         assert_eq!(not_far(None, now), now);
+    }
+
+    #[test]
+    fn a_rejection_is_known_by_its_reason_and_not_by_its_words() {
+        let words = Text::truncated("no price, no balance");
+        let refused = |reason| Rejection::Refused { reason, text: words };
+        for (reason, expected) in [
+            (RejectionReason::NoPrice, Rejection::NoPrice),
+            (RejectionReason::Credentials, Rejection::Other(words)),
+            (RejectionReason::InsufficientBalance, refused(RefusalReason::InsufficientBalance)),
+            (RejectionReason::PendingLimit, refused(RefusalReason::PendingLimit)),
+            (RejectionReason::Other, refused(RefusalReason::Other)),
+        ] {
+            let text = "no price, no balance".to_owned();
+            assert_eq!(
+                rejection_of(&candlewick_broker::Rejection { reason, text, venue_time: None }),
+                expected
+            );
+        }
     }
 }

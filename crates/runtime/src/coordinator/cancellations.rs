@@ -1,12 +1,10 @@
 //! Records of open trades. An unproven end is booked once the list or a second reading agrees.
 
 use super::Coordinator;
-use super::agenda::Job;
-use super::command::{Ask, Step};
+use super::agenda::{Job, Place};
+use super::command::{Ask, RequestId, Step};
 use super::contradictions::READ_AGAIN_AFTER;
-use super::event_queue::Place;
-use super::input::RequestId;
-use super::settlement::settlement_of;
+use super::trade_watch::settlement_of;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};

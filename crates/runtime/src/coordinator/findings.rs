@@ -2,8 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{Ask, Step};
-use super::input::RequestId;
+use super::command::{Ask, RequestId, Step};
 use crate::audit::{Audit, Finding, PriceCheck, Settlement, Settling, Source, Terms, Weight, check_terms};
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
 use candlewick_engine::{Control, IntentId, IntentRow, Settled, Taken};

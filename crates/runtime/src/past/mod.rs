@@ -4,25 +4,20 @@ mod compact;
 mod fold;
 mod old_intents;
 mod pieces;
-mod project;
-mod rows;
 mod snapshot;
 mod tables;
 mod verify;
-mod whole_reading;
 
-pub use compact::compact_journal;
-pub use fold::JournalFold;
+pub use compact::{Projected, Projection, compact_journal, project_journal};
+pub use fold::{JournalFold, ReadingWatcher, WholeReading};
 pub(crate) use old_intents::OldIntents;
 pub use old_intents::OldTrade;
-pub use project::{Projected, Projection, project_journal};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
-pub use whole_reading::{ReadingWatcher, WholeReading};
 
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
-use crate::reservations::Reservations;
+use crate::coordinator::Reservations;
 use candlewick_engine::{
     Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Opened, Recorded, Session,
     TradeBook,
@@ -226,9 +221,7 @@ impl Past {
         self.wallet.watch_event(session.ledger().free(), released, line.received);
         Ok(())
     }
-}
 
-impl Past {
     /// Forgets finished intents, except the last one, which determines the numbering.
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));

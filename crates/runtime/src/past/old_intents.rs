@@ -1,10 +1,9 @@
 //! Old intents that a start leaves in the journal, of which only summaries are loaded.
 
 use super::snapshot::KeptIntent;
-use crate::RuntimeError;
-use crate::least_remembered;
 use crate::overview::{BotTallies, SETTLED};
 use crate::resolver::{Claimed, hash_of, latest_close};
+use crate::{RuntimeError, least_remembered};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};

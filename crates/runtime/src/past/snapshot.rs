@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Version of the snapshot format. Raise it with every change of content or meaning.
 pub(super) const FORMAT: u32 = 4;
 /// Version for snapshots that continue parts with other bot and symbol numbers.
-pub(super) const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
+const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
 
 pub(super) const PART: u64 = 250;
 /// Number of told lines that justify a part, even with few intents.

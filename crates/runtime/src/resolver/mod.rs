@@ -12,9 +12,6 @@ mod claimed;
 mod conclusion;
 mod doubt;
 mod lag;
-mod refused;
-mod resolution;
-mod wallet;
 
 #[cfg(test)]
 mod model;
@@ -25,13 +22,10 @@ mod scenarios;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use doubt::Doubt;
-pub(crate) use doubt::earliest_close;
+pub(crate) use conclusion::{WalletView, sums_of};
 pub use doubt::latest_close;
-pub(crate) use lag::Accepted;
-pub(crate) use lag::{LONGEST as LONGEST_LIST_LAG, LagMeter};
-pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
-pub(crate) use wallet::{WalletView, sums_of};
+pub(crate) use doubt::{Decided, Decision, Doubt, Resolution, Undecidable, Why, earliest_close};
+pub(crate) use lag::{Accepted, LONGEST as LONGEST_LIST_LAG, LagMeter};
 
 #[cfg(test)]
 pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
@@ -44,8 +38,7 @@ use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Symbol};
 use case::{Case, Stage};
-use conclusion::{Conclusion, Evidence};
-use refused::may_be_of_refused;
+use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
 /// Period before a doubtful request whose second trades could be mistaken for its own.

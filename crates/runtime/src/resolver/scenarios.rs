@@ -1,7 +1,5 @@
 //! Step-by-step scenarios of doubts being resolved.
 
-mod asked;
-mod departures;
 mod others;
 
 use super::testing::{doubt, listing, report};
