@@ -167,31 +167,10 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 mod tests {
     use super::*;
     use crate::control::{Phase, RunState};
-    use candlewick_sdk::Millis;
     use tokio::sync::oneshot;
 
     fn halted() -> ControlAnswer {
-        let state = RunState {
-            phase: Phase::Halted,
-            reason: None,
-            in_flight: 0,
-            in_doubt: Vec::new(),
-            open: 0,
-            at: Millis::ZERO,
-            clock: None,
-            audits: std::collections::BTreeMap::new(),
-            heard: None,
-            apis: None,
-            troubles: Vec::new(),
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
-            gates: None,
-            halt: None,
-            blocked: Vec::new(),
-            all_blocked: false,
-        };
+        let state = RunState { phase: Phase::Halted, ..RunState::default() };
         ControlAnswer::Done { state: Box::new(state) }
     }
 

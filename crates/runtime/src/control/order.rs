@@ -109,7 +109,7 @@ pub enum ControlAnswer {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
     pub phase: Phase,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,9 +188,10 @@ pub(crate) fn describe_late(late: &[LateSeries]) -> Vec<String> {
     lines
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Trading,
     Halted,
     /// Signals are refused until the journal is writable, the token valid and the account allowed
@@ -330,12 +331,7 @@ mod tests {
             }),
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
             heard: Some(Millis::new(59_000)),
-            apis: None,
             troubles: vec!["the account is banned".to_owned()],
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
             gates: Some(Box::new(BTreeMap::from([(
                 "hook".to_owned(),
                 "closed: 1 of 2 virtual losses in a row".to_owned(),
@@ -349,6 +345,7 @@ mod tests {
                 brief: false,
             }],
             all_blocked: true,
+            ..RunState::default()
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "halt": {"at": 41_000, "reason": "news"}, "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,

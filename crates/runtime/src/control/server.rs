@@ -206,8 +206,7 @@ fn place_of(file: &Metadata) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{ControlOrder, Phase, RunState, send_order};
-    use candlewick_sdk::Millis;
+    use crate::control::{ControlOrder, RunState, send_order};
     use tempfile::TempDir;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::oneshot;
@@ -223,28 +222,7 @@ mod tests {
     }
 
     fn state(open: usize) -> ControlAnswer {
-        let (phase, at) = (Phase::Trading, Millis::ZERO);
-        let state = RunState {
-            phase,
-            reason: None,
-            in_flight: 0,
-            in_doubt: Vec::new(),
-            open,
-            at,
-            clock: None,
-            audits: std::collections::BTreeMap::new(),
-            heard: None,
-            apis: None,
-            troubles: Vec::new(),
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
-            gates: None,
-            halt: None,
-            blocked: Vec::new(),
-            all_blocked: false,
-        };
+        let state = RunState { open, ..RunState::default() };
         ControlAnswer::Done { state: Box::new(state) }
     }
 

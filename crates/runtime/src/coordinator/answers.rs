@@ -37,20 +37,16 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
-        let is_anothers = match &answer {
-            Answer::Open(intent, OpenOutcome::Opened(reply)) => self.is_anothers(*intent, &reply.value),
-            _ => false,
-        };
         // A time that is not believed of the trade proves nothing of the clock either.
-        let is_nonsense = match &answer {
+        let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
-                self.time_fault(*intent, reply, step.now).is_some()
+                self.is_anothers(*intent, &reply.value) || self.time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
         };
         for sample in samples_of(&answer) {
             // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
-            if (self.is_simulated || is_anothers || is_nonsense) && sample.source == ClockSource::Open {
+            if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
             let change = self.skew.take(sample, step.now);
@@ -335,16 +331,19 @@ impl Coordinator {
 }
 
 fn samples_of(answer: &Answer) -> Vec<ClockSample> {
-    fn dated<T>(reply: &Reply<T>) -> Option<ClockSample> {
-        ClockSample::of_date(reply)
-    }
     let samples = match answer {
-        Answer::Candles(_, Ok(reply)) => [dated(reply), None],
-        Answer::Price(_, asked, Ok(reply)) => [dated(reply), ClockSample::of_price(reply, *asked)],
-        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [dated(reply), None],
-        Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => [dated(reply), None],
-        Answer::SettlementPrice(Ok(reply)) => [dated(reply), None],
-        Answer::Open(_, OpenOutcome::Opened(reply)) => [dated(reply), ClockSample::of_open(reply)],
+        Answer::Candles(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Price(_, asked, Ok(reply)) => {
+            [ClockSample::of_date(reply), ClockSample::of_price(reply, *asked)]
+        }
+        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => {
+            [ClockSample::of_date(reply), None]
+        }
+        Answer::SettlementPrice(Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Open(_, OpenOutcome::Opened(reply)) => {
+            [ClockSample::of_date(reply), ClockSample::of_open(reply)]
+        }
         _ => [None, None],
     };
     samples.into_iter().flatten().collect()

@@ -4,14 +4,14 @@ use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
 use super::recorded_session::RecordedSession;
-use super::trade_watch::Tracked;
+use super::trade_watch::{OpenTrade, Watching};
 use crate::audit::{OrderedTerms, Terms, check_terms};
 use crate::connect::without_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, Taken, VenueId, VenueSymbol};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Payout, Price, Symbol};
+use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Slack of plausible times around decision and twice the duration, for clock differences.
@@ -111,7 +111,7 @@ impl Coordinator {
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
-        let tracked = Tracked {
+        let tracked = OpenTrade {
             venue_id: report.id.clone(),
             stake,
             assumed_close,
@@ -121,6 +121,7 @@ impl Coordinator {
             direction: direction.or(ordered.map(|order| order.direction)),
             // An earlier run may have it.
             payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
+            watch: Watching::default(),
         };
         let first = self.trades.begin(intent, tracked, now);
         self.agenda.add(first, Job::Trade(intent));
@@ -132,18 +133,15 @@ impl Coordinator {
         taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
     }
 
-    fn agreed_payout(&self, intent: IntentId) -> Option<Payout> {
-        self.trades.find(intent).and_then(|trade| trade.payout)
-    }
-
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
+        let agreed = self.trades.find(intent).and_then(|trade| trade.payout);
         Opened {
             intent,
             venue_id: Some(VenueId::truncated(&report.id)),
             open_time: report.open_time,
             open_price: report.open_price,
             close_time: report.close_time,
-            payout: report.payout.map(|paid| self.agreed_payout(intent).unwrap_or(paid)),
+            payout: report.payout.map(|paid| agreed.unwrap_or(paid)),
             taken: self.taken(intent, report),
         }
     }

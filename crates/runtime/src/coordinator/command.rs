@@ -308,7 +308,7 @@ impl Coordinator {
             Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {
                 Priority::Trades
             }
-            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.is_searching() => Priority::Trades,
+            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.resolver.is_searching() => Priority::Trades,
             Ask::Balances if self.token_refused.is_some() => Priority::Trades,
             Ask::Candles(..) => Priority::Candles,
             Ask::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_ODD_ROWS: usize = 10_000;
 
 pub(crate) struct Doubts {
-    resolver: Resolver,
+    pub(super) resolver: Resolver,
     claimed: Claimed,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
@@ -61,10 +61,6 @@ impl Doubts {
 
     pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
         self.claimed.contains(venue_id)
-    }
-
-    pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
-        self.resolver.is_reported(venue_id)
     }
 
     pub(crate) fn forget(&mut self, old: &OldIntent) {
@@ -149,24 +145,8 @@ impl Doubts {
         }
     }
 
-    pub(crate) fn next_look(&self) -> Option<Millis> {
-        self.resolver.next_look()
-    }
-
-    pub(crate) fn is_searching(&self) -> bool {
-        self.resolver.is_searching()
-    }
-
     pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
         self.list_every.map(|every| now + every)
-    }
-
-    pub(crate) fn list_lag(&self) -> Millis {
-        self.resolver.list_lag()
-    }
-
-    pub(crate) fn begin_look(&mut self, now: Millis) {
-        self.resolver.begin_look(now);
     }
 
     /// Returns whether an implausibility is new, either to halt or, if halted already, to report

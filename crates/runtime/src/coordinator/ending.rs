@@ -221,7 +221,8 @@ impl Coordinator {
                 || self.session.journal.has_waiting()
                 || self.contradictions.is_any(),
             is_opening: self.requests.opening().next().is_some(),
-            has_doubt: self.doubts.is_searching() || !self.session.session().second_trades().is_empty(),
+            has_doubt: self.doubts.resolver.is_searching()
+                || !self.session.session().second_trades().is_empty(),
         }
     }
 

@@ -4,7 +4,6 @@ use super::agenda::Place;
 use super::command::{Command, JournalEntry, Step};
 use super::recorded_session::RecordedSession;
 use super::{Coordinator, DurableOpen, Job, RequestId};
-use crate::RuntimeError;
 use candlewick_engine::{Approved, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
@@ -182,12 +181,6 @@ impl JournalState {
 
 fn hole() -> JournalError {
     JournalError::Unavailable { url: "the journal".to_owned(), source: "it refused an entry".into() }
-}
-
-impl From<JournalError> for Box<RuntimeError> {
-    fn from(error: JournalError) -> Self {
-        Self::new(RuntimeError::Journal(error))
-    }
 }
 
 impl Coordinator {

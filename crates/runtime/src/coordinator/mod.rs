@@ -275,7 +275,7 @@ impl Coordinator {
         if self.requests.has_trades() {
             return;
         }
-        self.doubts.begin_look(step.now);
+        self.doubts.resolver.begin_look(step.now);
         self.strangers.begin_look();
         self.requests.begin(RequestId::Trades);
         step.ask(Ask::Trades);

@@ -64,7 +64,7 @@ impl Coordinator {
     }
 
     fn plan_look(&mut self) {
-        if let Some(at) = self.doubts.next_look() {
+        if let Some(at) = self.doubts.resolver.next_look() {
             self.agenda.add(at, Job::Trades);
         }
     }
@@ -120,7 +120,7 @@ impl Coordinator {
         self.look_at_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
-        let has_stood = self.audits.wallet.has_stood(now, self.doubts.list_lag());
+        let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.list_lag());
         let known = (opening.as_slice(), self.skew.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
@@ -149,7 +149,7 @@ impl Coordinator {
         }
         self.plan_refusal_check(now);
         // A look that did not bring what was hoped for is followed by another, but never at once.
-        if let Some(at) = self.doubts.next_look() {
+        if let Some(at) = self.doubts.resolver.next_look() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
     }

@@ -12,8 +12,9 @@ use candlewick_sdk::Millis;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Told {
+    /// Observers assume a trading run until told otherwise.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -24,22 +25,6 @@ pub(crate) struct Told {
     looked: Option<(u64, Millis)>,
 }
 
-/// Observers assume a trading run until told otherwise.
-impl Default for Told {
-    fn default() -> Self {
-        Self {
-            phase: Phase::Trading,
-            reason: None,
-            is_halted: false,
-            silent: Vec::new(),
-            late: BTreeMap::new(),
-            quiet: BTreeSet::new(),
-            blocked: Vec::new(),
-            looked: None,
-        }
-    }
-}
-
 impl Coordinator {
     fn standing(&self) -> (Phase, Option<Cow<'_, str>>) {
         let (halted, suspended) = (self.session.halted(), self.session.journal.suspended());
@@ -47,7 +32,7 @@ impl Coordinator {
             Phase::Stopping
         } else if halted.is_some() {
             Phase::Halted
-        } else if suspended.is_some() || self.token_refused.is_some() || self.is_account_barred() {
+        } else if suspended.is_some() || self.token_refused.is_some() || self.venue.bars_account() {
             Phase::Suspended
         } else {
             Phase::Trading

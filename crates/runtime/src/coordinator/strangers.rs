@@ -1,4 +1,6 @@
 //! Trades without an intent: second trades of one request, and foreign trades of other programs on the same wallet.
+//!
+//! Unexplained money starts a search of the venue's list. The list is the proof; a deposit is not one.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -69,7 +71,7 @@ impl Coordinator {
 
     /// Returns amounts of our trades that the wallet may show before the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
-        let is_unclear = self.doubts.next_look().is_some()
+        let is_unclear = self.doubts.resolver.next_look().is_some()
             || self.session.has_unclear_intent()
             || !self.session.session().second_trades().is_empty();
         if is_unclear {
@@ -100,7 +102,7 @@ impl Coordinator {
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
-                && !self.doubts.is_reported(&report.id)
+                && !self.doubts.resolver.is_reported(&report.id)
                 // What was taken as not opened may appear late.
                 && self.doubts.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
         };
@@ -128,7 +130,7 @@ impl Coordinator {
 }
 
 fn words(report: &TradeReport) -> String {
-    let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+    let symbol = symbol_of(report);
     let stake = report.amount.map(|amount| format!(" with {amount:.2}")).unwrap_or_default();
     format!("trade {} on {symbol}{stake}", report.id)
 }

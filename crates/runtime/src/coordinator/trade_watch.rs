@@ -1,4 +1,6 @@
 //! Accepted trades until they are final: requests, settlements, and trades that the venue no longer has.
+//!
+//! The result of a missing trade is never guessed: the operator has to enter it.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};
@@ -19,31 +21,25 @@ const DETAILS_AFTER: Millis = Millis::SECOND;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
     /// Untruncated id of the venue.
-    pub(crate) venue_id: String,
-    pub(crate) stake: Money,
-    pub(crate) close_time: Option<Millis>,
+    pub(super) venue_id: String,
+    pub(super) stake: Money,
+    pub(super) assumed_close: Millis,
+    pub(super) open_time: Option<Millis>,
+    pub(super) close_time: Option<Millis>,
     /// Symbol as first reported. A later record must agree.
-    symbol: Option<VenueSymbol>,
-    direction: Option<Direction>,
-    assumed_close: Millis,
-    open_time: Option<Millis>,
-    asked: usize,
-    pub(super) absence: Option<Absence>,
+    pub(super) symbol: Option<VenueSymbol>,
+    pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
-    pub(super) unproven: Option<UnprovenEnd>,
-    is_reported: bool,
+    pub(super) watch: Watching,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tracked {
-    pub(crate) venue_id: String,
-    pub(crate) stake: Money,
-    pub(crate) assumed_close: Millis,
-    pub(crate) open_time: Option<Millis>,
-    pub(crate) close_time: Option<Millis>,
-    pub(crate) symbol: Option<VenueSymbol>,
-    pub(crate) direction: Option<Direction>,
-    pub(crate) payout: Option<Payout>,
+/// What the requests for a trade have shown so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Watching {
+    asked: usize,
+    pub(super) absence: Option<Absence>,
+    pub(super) unproven: Option<UnprovenEnd>,
+    is_reported: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,24 +59,9 @@ impl TradeWatch {
         Self { settle_after, trades: BTreeMap::new() }
     }
 
-    pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
-        let Tracked { venue_id, stake, assumed_close, open_time, close_time, symbol, direction, payout } =
-            trade;
-        let open = OpenTrade {
-            venue_id,
-            stake,
-            close_time,
-            symbol,
-            direction,
-            assumed_close,
-            open_time,
-            asked: 0,
-            absence: None,
-            payout,
-            unproven: None,
-            is_reported: false,
-        };
-        self.trades.insert(intent, open);
+    pub(crate) fn begin(&mut self, intent: IntentId, trade: OpenTrade, now: Millis) -> Millis {
+        let close_time = trade.close_time;
+        self.trades.insert(intent, trade);
         close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
     }
 
@@ -96,7 +77,7 @@ impl TradeWatch {
     ) -> Option<Mistaken> {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.difference(report)?;
-        let news = (!std::mem::replace(&mut trade.is_reported, true)).then_some(difference);
+        let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
         Some(Mistaken { news, ask_at: trade.pause(now) })
     }
 
@@ -128,7 +109,7 @@ impl TradeWatch {
         trade.close_time = close_time.or(trade.close_time);
         let first = trade.close_time.map(|close| close + self.settle_after).filter(|first| *first > now);
         if first.is_some() {
-            trade.asked = 0;
+            trade.watch.asked = 0;
         }
         let assumed = Some(trade.close() + self.settle_after).filter(|at| *at > now);
         let pause = first.unwrap_or_else(|| trade.pause(now));
@@ -185,8 +166,8 @@ impl OpenTrade {
     }
 
     fn pause(&mut self, now: Millis) -> Millis {
-        let pause = PAUSES_MS[self.asked.min(PAUSES_MS.len() - 1)];
-        self.asked += 1;
+        let pause = PAUSES_MS[self.watch.asked.min(PAUSES_MS.len() - 1)];
+        self.watch.asked += 1;
         now + Millis::new(pause)
     }
 }
@@ -262,13 +243,13 @@ impl TradeWatch {
     fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
-        trade.absence.get_or_insert(begun).last = now;
+        trade.watch.absence.get_or_insert(begun).last = now;
         true
     }
 
     pub(crate) fn is_known(&mut self, intent: IntentId) {
         if let Some(trade) = self.find_mut(intent) {
-            trade.absence = None;
+            trade.watch.absence = None;
         }
     }
 
@@ -280,11 +261,11 @@ impl TradeWatch {
         let mut gone = Vec::new();
         for (intent, trade) in self.all_mut() {
             if listing.trades.iter().any(|report| report.id == trade.venue_id) {
-                trade.absence = None;
+                trade.watch.absence = None;
                 continue;
             }
             let is_due = listing.began > trade.close() + lag;
-            let Some(absence) = trade.absence.as_mut().filter(|_| is_due) else { continue };
+            let Some(absence) = trade.watch.absence.as_mut().filter(|_| is_due) else { continue };
             absence.take_listing(listing.began, is_whole);
             if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
                 gone.push(intent);
@@ -303,23 +284,19 @@ impl Coordinator {
 
     pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
-        for intent in self.trades.take_listing(listing, self.doubts.list_lag(), patience) {
+        for intent in self.trades.take_listing(listing, self.doubts.resolver.list_lag(), patience) {
             let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
                 continue;
             };
-            if self.session.halted().is_none() {
-                self.halt(text, step);
-            } else {
-                self.session.alarm(text, step);
-            }
+            self.halt_or_alarm(text, step);
         }
-        if self.trades.all().any(|(_, trade)| trade.absence.is_some()) {
+        if self.trades.all().any(|(_, trade)| trade.watch.absence.is_some()) {
             self.agenda.add(step.now + LOOK_AGAIN, Job::Trades);
         }
     }
 
     pub(super) fn missing_trades(&self) -> Vec<String> {
-        let is_reported = |trade: &OpenTrade| trade.absence.is_some_and(|absence| absence.is_reported);
+        let is_reported = |trade: &OpenTrade| trade.watch.absence.is_some_and(|absence| absence.is_reported);
         let missing = self.trades.all().filter(|(_, trade)| is_reported(trade));
         missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
     }
@@ -337,7 +314,7 @@ impl Coordinator {
         let known = self.session.row(intent).zip(self.trades.find(intent));
         let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open: nothing is settled"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
-        if trade.absence.is_none_or(|absence| !absence.is_reported) {
+        if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
                 "the venue may still say how trade {id} ended: it was not found missing by its id and in whole lists for \
                  {} s since its close (runtime.missing_trade_s)",
@@ -372,7 +349,7 @@ fn span(looks: Option<(Millis, Millis)>) -> Millis {
 }
 
 fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
-    let Absence { since, last, unlisted, unread, .. } = trade.absence?;
+    let Absence { since, last, unlisted, unread, .. } = trade.watch.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
     let ways = if span(unlisted) >= span(unread) {
         "neither by its id nor in its list"
@@ -399,7 +376,7 @@ mod tests {
 
     /// A trade of 30 seconds, begun at 0.
     fn begin(watch: &mut TradeWatch, close_time: Option<Millis>) -> Millis {
-        let trade = Tracked {
+        let trade = OpenTrade {
             venue_id: "01JT".to_owned(),
             stake: Money::ZERO,
             assumed_close: Millis::from_seconds(30),
@@ -408,6 +385,7 @@ mod tests {
             symbol: Some(VenueSymbol::truncated("BTCUSDT")),
             direction: Some(Direction::Buy),
             payout: None,
+            watch: Watching::default(),
         };
         watch.begin(INTENT, trade, Millis::ZERO)
     }
@@ -458,7 +436,7 @@ mod tests {
         let mut watch = TradeWatch::new(Millis::ZERO);
         let intent = IntentId::new(1);
         let stake = Money::from_minor(1_000);
-        let trade = Tracked {
+        let trade = OpenTrade {
             venue_id: "01JT".to_owned(),
             stake,
             assumed_close: Millis::MINUTE,
@@ -467,6 +445,7 @@ mod tests {
             symbol: None,
             direction: None,
             payout: None,
+            watch: Watching::default(),
         };
         watch.begin(intent, trade, Millis::ZERO);
         let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());

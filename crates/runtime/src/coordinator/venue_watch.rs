@@ -43,7 +43,7 @@ impl VenueWatch {
         }
     }
 
-    const fn bars_account(&self) -> bool {
+    pub(super) const fn bars_account(&self) -> bool {
         !self.restrictions.is_empty() && !self.is_overridden
     }
 }
@@ -116,10 +116,6 @@ impl Coordinator {
         if may_open && !self.ending.is_stopping() {
             self.control(Control::Continue, step);
         }
-    }
-
-    pub(super) const fn is_account_barred(&self) -> bool {
-        self.venue.bars_account()
     }
 
     pub(super) fn account_barred(&self) -> Option<String> {

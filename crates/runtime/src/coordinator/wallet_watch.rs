@@ -258,7 +258,7 @@ impl Coordinator {
 
     /// Returns the maximum delay of the wallet. It may follow a lagging list and lag itself.
     fn wallet_patience(&self) -> Millis {
-        Millis::from_seconds(60) + self.doubts.list_lag() * 2
+        Millis::from_seconds(60) + self.doubts.resolver.list_lag() * 2
     }
 
     fn under_way_money(&self, now: Millis) -> UnderWayMoney {
@@ -473,7 +473,7 @@ impl Coordinator {
         })
     }
 
-    fn halt_or_alarm(&mut self, text: String, step: &mut Step<'_>) {
+    pub(super) fn halt_or_alarm(&mut self, text: String, step: &mut Step<'_>) {
         if self.session.halted().is_some() {
             self.session.alarm(text, step);
         } else {

@@ -23,10 +23,7 @@ pub async fn compact_journal(
 ) -> Result<(Compaction, Verified), RuntimeError> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
-    if let Some(header) = source.last_run_header().await? {
-        let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
-        let settings: SessionSettings = serde_json::from_value(session.unwrap_or_default())
-            .map_err(|error| damaged(header.seq, &error.to_string()))?;
+    if let Some(settings) = last_settings(&mut source).await? {
         let mut made = Reader::open(copy.url()).await?;
         let is_same = comes_to(&mut source, &settings).await? == comes_to(&mut made, &settings).await?;
         made.close().await;
@@ -87,11 +84,7 @@ async fn project(
     store: &mut Store,
     projection: Projection,
 ) -> Result<Projected, RuntimeError> {
-    let header = reader.last_run_header().await?;
-    let header = header.ok_or_else(|| damaged(0, "the journal has no run yet"))?;
-    let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
-    let settings: SessionSettings = serde_json::from_value(session.unwrap_or_default())
-        .map_err(|error| damaged(header.seq, &error.to_string()))?;
+    let settings = last_settings(reader).await?.ok_or_else(|| damaged(0, "the journal has no run yet"))?;
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
         Projection::CatchUp => Projector::after(store.head()),
@@ -102,4 +95,11 @@ async fn project(
             return Ok(Projected { up_to, intents: past.last_intent() });
         }
     }
+}
+
+async fn last_settings(reader: &mut Reader) -> Result<Option<SessionSettings>, RuntimeError> {
+    let Some(header) = reader.last_run_header().await? else { return Ok(None) };
+    let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
+    let settings = serde_json::from_value(session.unwrap_or_default());
+    settings.map(Some).map_err(|error| damaged(header.seq, &error.to_string()))
 }

@@ -49,26 +49,13 @@ impl JournalFold {
         let fingerprint = settings
             .fingerprint()
             .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
-        Ok(Self {
+        let restored = Restored {
             session: Session::silent(settings)?,
             past: Past::default(),
             decoder: None,
-            fingerprint,
             written: Written::default(),
-            before: Written::default(),
-            every,
-            part: PART,
-            since: 0,
-            tried: 0,
-            read: 0,
-            last: 0,
-            is_writing: false,
-            header: None,
-            is_broken: false,
-            has_failed: false,
-            row_failures: 0,
-            notice: None,
-        })
+        };
+        Ok(Self::of_restored(restored, (fingerprint, every), 0))
     }
 
     /// Folds a whole journal.
@@ -200,7 +187,7 @@ impl JournalFold {
             }
         }
         let mut fold = match pieces.restore() {
-            Ok(restored) => Self::of_restored(restored, (fingerprints.own.clone(), every), last.head()),
+            Ok(restored) => Self::of_restored(restored, (fingerprints.own.clone(), every), last.seq),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE).await {
@@ -238,7 +225,7 @@ impl JournalFold {
                 None => None,
             };
         }
-        Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.head()))
+        Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.seq))
     }
 
     #[must_use]
@@ -247,9 +234,8 @@ impl JournalFold {
         self
     }
 
-    fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: Head) -> Self {
+    fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: u64) -> Self {
         let Restored { session, past, decoder, written } = restored;
-        let (since, read, is_writing, is_broken, notice) = (0, 0, false, false, None);
         Self {
             session,
             past,
@@ -259,16 +245,16 @@ impl JournalFold {
             written,
             every,
             part: PART,
-            since,
+            since: 0,
             tried: 0,
-            read,
-            last: last.seq,
-            is_writing,
+            read: 0,
+            last,
+            is_writing: false,
             header: None,
-            is_broken,
+            is_broken: false,
             has_failed: false,
             row_failures: 0,
-            notice,
+            notice: None,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::RuntimeError;
 use crate::audit::WalletAudit;
 use candlewick_engine::{
     BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Renumbering, Session, SessionNames,
-    SessionSettings, SessionSnapshot, VenueId,
+    SessionSettings, SessionSnapshot,
 };
 use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
@@ -88,30 +88,6 @@ pub(super) struct Written {
 impl KeptIntent {
     pub(super) const fn row(&self) -> &IntentRow {
         self.kept.row()
-    }
-
-    pub(super) const fn is_by_person(&self) -> bool {
-        self.kept.is_by_person()
-    }
-
-    pub(super) const fn is_corrected(&self) -> bool {
-        self.kept.is_corrected()
-    }
-
-    pub(super) const fn venue_id(&self) -> Option<VenueId> {
-        self.kept.venue_id()
-    }
-
-    pub(super) const fn is_departure(&self) -> bool {
-        self.kept.is_departure()
-    }
-
-    pub(super) const fn doubted(&self) -> Option<Millis> {
-        self.doubted
-    }
-
-    pub(super) const fn decided(&self) -> Option<Decided> {
-        self.decided
     }
 
     pub(super) fn under(self, numbers: &Renumbering) -> Self {
