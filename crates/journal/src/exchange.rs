@@ -75,8 +75,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
 
 /// Returns blake3 over the number and fields of an exchange.
 ///
-/// Texts are length-prefixed, optional fields are preceded by a byte that states whether they
-/// exist.
+/// Texts are length-prefixed, optional fields are preceded by a byte that states whether they exist.
 fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();

@@ -49,9 +49,8 @@ use candlewick_sdk::Millis;
 pub trait Journal: Recorder + Send {
     /// Returns when every entry so far would survive a crash of the machine.
     ///
-    /// Also called from time to time without new entries, so that a journal can renew its lease.
-    /// After an error nothing is lost: entries are kept, and a retry is allowed if
-    /// [`JournalError::is_temporary`].
+    /// Also called from time to time without new entries, so that a journal can renew its lease. After an
+    /// error nothing is lost: entries are kept, and a retry is allowed if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
     /// Makes everything durable and releases the journal. Later entries are ignored.

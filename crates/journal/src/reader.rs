@@ -68,8 +68,7 @@ impl Reader {
 
     /// Reads the exchanges of an intent. Empty for a journal older than exchanges.
     ///
-    /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are
-    /// omitted.
+    /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());

@@ -19,8 +19,7 @@ use std::time::Duration;
 
 /// Maximum number of buffered lines and exchanges.
 ///
-/// The driver commits long before. Without a database it stops taking events once
-/// [`Store::is_full`].
+/// The driver commits long before. Without a database it stops taking events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
 const POINT_PAUSE: Duration = Duration::from_mins(1);

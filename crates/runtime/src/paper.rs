@@ -121,8 +121,7 @@ impl Broker for PaperBroker {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    /// Returns the trades of this process. Trades of earlier processes exist only as ids in the
-    /// journal.
+    /// Returns the trades of this process. Trades of earlier processes exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));

@@ -1,9 +1,8 @@
 //! Difference between our clock and the venue's, as far as the venue's answers prove it.
 //!
-//! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the
-//! request took. [`agree`] finds the difference on which most recent samples agree, and counts
-//! the outvoted ones. When the newest samples contradict all earlier ones, a clock has leapt and
-//! the earlier ones are dropped.
+//! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the request took.
+//! [`agree`] finds the difference on which most recent samples agree, and counts the outvoted ones. When the
+//! newest samples contradict all earlier ones, a clock has leapt and the earlier ones are dropped.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
 use candlewick_sdk::Millis;
@@ -13,9 +12,7 @@ use std::collections::VecDeque;
 const STEP: Millis = Millis::new(250);
 const KEPT: usize = 16;
 const FORGOTTEN_AFTER: Millis = Millis::from_seconds(600);
-/// Clock drift allowance: bounds widen by 1 ms per this many ms.
-///
-/// Twice the drift of cheap quartz.
+/// Clock drift allowance: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
 const DRIFT: i64 = 5_000;
 const LEAP: usize = 2;
 
@@ -265,8 +262,7 @@ impl ClockSample {
 
     /// Returns the sample of a price answer: the venue's time is the record's or later.
     ///
-    /// `None` for a record later than requested, or with an implausible future time: these prove
-    /// nothing.
+    /// `None` for a record later than requested, or with an implausible future time: these prove nothing.
     pub(crate) fn of_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);

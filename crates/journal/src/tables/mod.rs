@@ -1,5 +1,4 @@
-//! Tables of trades, intents and figures, projected from the entries for operators and other
-//! programs.
+//! Tables of trades, intents and figures, projected from the entries for operators and other programs.
 //!
 //! Trading never reads them and never waits for them.
 

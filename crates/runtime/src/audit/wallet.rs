@@ -1,10 +1,9 @@
 //! Compares every wallet reading with the ledger; a second reading confirms a difference.
 //!
-//! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A
-//! confirmed difference is retained if our trades moved at least as much since the last agreement,
-//! plus what that one left open; a shortage then counts as lost. Otherwise it is booked as a
-//! deposit or withdrawal. A retained surplus is booked after a long period without activity of
-//! ours, a shortage never.
+//! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A confirmed
+//! difference is retained if our trades moved at least as much since the last agreement, plus what that one
+//! left open; a shortage then counts as lost. Otherwise it is booked as a deposit or withdrawal. A retained
+//! surplus is booked after a long period without activity of ours, a shortage never.
 
 mod suspect;
 #[cfg(test)]
@@ -45,8 +44,7 @@ pub(crate) struct WalletAudit {
     explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading, and whether only the wallet can have changed since the one
-    /// before.
+    /// Free balance at the last reading, and whether only the wallet can have changed since the one before.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -90,8 +88,7 @@ pub(crate) struct UnderWayMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
     /// Upper bound of returns that cannot be computed, such as those of an intent in doubt.
     pub(crate) unknown: Money,
-    /// Whether a trade has ended without a booked result, so that any amount may have been
-    /// returned.
+    /// Whether a trade has ended without a booked result, so that any amount may have been returned.
     pub(crate) is_settling: bool,
 }
 
@@ -356,8 +353,7 @@ impl WalletAudit {
         setting.max(self.longest_lag * 2).min(LONGEST_LAG)
     }
 
-    /// Resets the measured lag after a correction. The wallet may have shown the right result
-    /// early.
+    /// Resets the measured lag after a correction. The wallet may have shown the right result early.
     pub(crate) fn forget_lag(&mut self) {
         (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
         if let Some(suspect) = &mut self.suspect {

@@ -36,8 +36,7 @@ impl HaltFile {
         &self.0
     }
 
-    /// Returns whether the file exists. An unreadable path counts as existing, so that it fails
-    /// safe.
+    /// Returns whether the file exists. An unreadable path counts as existing, so that it fails safe.
     pub fn is_there(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
     }
@@ -69,8 +68,7 @@ impl HaltFile {
 
     /// Returns the reason from the first line.
     ///
-    /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads
-    /// elsewhere.
+    /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads elsewhere.
     pub fn reason(&self) -> String {
         let there = format!("the file {} is there", self.0.display());
         if !self.is_plain() {

@@ -60,8 +60,7 @@ pub enum ControlOrder {
         next: Option<NextEntry>,
         passed_over: Option<String>,
     },
-    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has
-    /// (`domain 5.9`).
+    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {
         intent: IntentId,
         resolution: Resolution,
@@ -194,8 +193,7 @@ pub enum Phase {
     #[default]
     Trading,
     Halted,
-    /// Signals are refused until the journal is writable, the token valid and the account allowed
-    /// to trade.
+    /// Signals are refused until the journal is writable, the token valid and the account allowed to trade.
     Suspended,
     Stopping,
 }

@@ -115,8 +115,7 @@ const fn refuse(problem: String) -> ControlAnswer {
 
 /// Maximum length of the path.
 ///
-/// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary
-/// name.
+/// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary name.
 const LONGEST_PATH: usize = 88;
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
 

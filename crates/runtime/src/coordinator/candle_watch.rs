@@ -208,8 +208,7 @@ impl CandleWatch {
 /// Start of the week that contains the epoch, a Thursday: Monday 1969-12-29, 00:00 UTC.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Friday 21:00 and Sunday 23:00 UTC: the longest forex weekend, with or without daylight saving
-/// time.
+/// Friday 21:00 and Sunday 23:00 UTC: the longest forex weekend, with or without daylight saving time.
 const MAY_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
 const MAY_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
 /// Friday 22:05 and Sunday 20:55 UTC: forex is certainly closed in between.

@@ -20,8 +20,7 @@ pub enum Command {
     Ask(Ask),
     /// Send this open exactly once; answered by [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Record an entry. A refused one returns as
-    /// [`Input::EntryRefused`](super::Input::EntryRefused).
+    /// Record an entry. A refused one returns as [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
     /// Make all recorded entries durable; answered by [`Input::Durable`](super::Input::Durable).
     ///
@@ -30,8 +29,7 @@ pub enum Command {
     CloseJournal,
     Notify(Notice),
     AnswerOrder(OrderId, ControlAnswer),
-    /// Let the clock catch up after sleep; answered by
-    /// [`Input::ClockMoved`](super::Input::ClockMoved).
+    /// Let the clock catch up after sleep; answered by [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
     /// Deliver all pending answers, then [`Input::Finish`](super::Input::Finish).
@@ -136,8 +134,7 @@ pub enum Input {
     /// The venue rejects the token for this reason, or accepts one again if `None`.
     Token(Option<String>),
     Unrecognised(BTreeMap<String, u64>),
-    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable), for all entries recorded
-    /// before.
+    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable), for all entries recorded before.
     Durable(Result<(), JournalError>),
     EntryRefused,
     RenewJournal,
@@ -212,8 +209,7 @@ impl Answer {
         }
     }
 
-    /// Builds the answer to a failed request. An open is unknown then, everything else can be
-    /// repeated.
+    /// Builds the answer to a failed request. An open is unknown then, everything else can be repeated.
     pub fn broken(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {

@@ -53,8 +53,7 @@ impl Doubts {
         }
     }
 
-    /// Assigns a trade to an intent, as its own or a second one. No other intent can claim its
-    /// money.
+    /// Assigns a trade to an intent, as its own or a second one. No other intent can claim its money.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
@@ -76,8 +75,7 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is close to a request that is searched for or may still be
-    /// found.
+    /// Returns whether a finished intent is close to a request that is searched for or may still be found.
     ///
     /// Close means the same symbol and at most `slack` from the time of that trade.
     pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
@@ -149,8 +147,7 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether an implausibility is new, either to halt or, if halted already, to report
-    /// it.
+    /// Returns whether an implausibility is new, either to halt or, if halted already, to report it.
     ///
     /// Halts of earlier runs do not repeat, because the operator has resumed from them.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {

@@ -159,8 +159,7 @@ impl Ending {
 
     /// Returns why the run must stop by itself: a limit, or the end of the data.
     ///
-    /// The last instant still belongs to the run: `is_due` returns whether any of its events are
-    /// pending.
+    /// The last instant still belongs to the run: `is_due` returns whether any of its events are pending.
     pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
@@ -276,8 +275,7 @@ impl Coordinator {
 
     /// Ends the run immediately.
     ///
-    /// Pending answers are handed over ahead of their time or turn. Opens without an answer become
-    /// in doubt.
+    /// Pending answers are handed over ahead of their time or turn. Opens without an answer become in doubt.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;

@@ -230,8 +230,7 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns why a durable open is not sent: the run was stopped or halted, or the signal is too
-    /// old.
+    /// Returns why a durable open is not sent: the run was stopped or halted, or the signal is too old.
     ///
     /// This is the only lateness check after the risk rules. Adapters get the same deadline and
     /// check it only if they wait, for example for a rate limit.

@@ -351,8 +351,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a streamed price. One from the far future would block all earlier ones, so it is
-    /// dropped.
+    /// Handles a streamed price. One from the far future would block all earlier ones, so it is dropped.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
         if tick.time <= step.now + MAX_AHEAD {
             self.market.on_tick(id, tick);
@@ -366,8 +365,7 @@ impl Coordinator {
         self.miss_stream(id, "it ended, or brought nothing for too long", step);
     }
 
-    /// Reports a lost stream once, for the first symbol, because a connection loss affects all
-    /// symbols.
+    /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
     fn miss_stream(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);

@@ -1,10 +1,9 @@
 //! The pure core of a live run: maps inputs and time to commands.
 //!
-//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks;
-//! a [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests,
-//! [`EventQueue`] orders the events of one instant, [`RecordedSession`] is the only entry to the
-//! session, [`TradeWatch`] tracks open trades, [`Doubts`] resolves lost answers, [`Audits`] check
-//! the venue.
+//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks; a
+//! [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests, [`EventQueue`]
+//! orders the events of one instant, [`RecordedSession`] is the only entry to the session, [`TradeWatch`]
+//! tracks open trades, [`Doubts`] resolves lost answers, [`Audits`] check the venue.
 
 mod agenda;
 mod answers;

@@ -57,8 +57,7 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Handled {
-    /// Rule that rejected a signal and that only the operator can lift, because no open trade
-    /// could.
+    /// Rule that rejected a signal and that only the operator can lift, because no open trade could.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
     /// Stakes of unopened intents that this event added back to the free balance.
@@ -361,8 +360,7 @@ impl Reservations {
 
     /// Returns the stakes of unopened intents that the event released.
     ///
-    /// They never left the wallet, so they are kept apart from the event's own change of the free
-    /// balance.
+    /// They never left the wallet, so they are kept apart from the event's own change of the free balance.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;

@@ -186,8 +186,7 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a possible second trade of an answered request, which halts even if already
-    /// reported.
+    /// Handles a possible second trade of an answered request, which halts even if already reported.
     ///
     /// A finished trade that the ledger already contains was booked as unexplained money.
     pub(super) fn on_second_trade(
@@ -218,8 +217,7 @@ impl Coordinator {
 
     /// Reports trades of another account that match an intent in doubt.
     ///
-    /// This may be real money instead of demo. No ledger here contains it, so the operator must
-    /// know.
+    /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account();
         let refused = self.doubts.refused(&self.session, step.now);

@@ -195,8 +195,7 @@ pub(crate) fn settlement_of(
     })
 }
 
-/// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is
-/// missing.
+/// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is missing.
 pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
@@ -238,8 +237,7 @@ impl Absence {
 }
 
 impl TradeWatch {
-    /// Records an unknown id and returns whether it counts. Before the close it is considered a
-    /// delay.
+    /// Records an unknown id and returns whether it counts. Before the close it is considered a delay.
     fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };

@@ -24,8 +24,7 @@ pub(crate) struct VenueWatch {
 struct ApiHealth {
     /// Time of the last response. Refusals count only for opens.
     heard: Option<Millis>,
-    /// Time of the first failure since the last response. Counting from there allows for idle
-    /// periods.
+    /// Time of the first failure since the last response. Counting from there allows for idle periods.
     failing_since: Option<Millis>,
 }
 

@@ -23,8 +23,7 @@ pub(crate) struct WalletWatch {
     named: Option<(String, Money)>,
     changed: Option<Millis>,
     is_halting: bool,
-    /// Part of the difference that came from outside: our trades cannot explain it, or it halted
-    /// the run.
+    /// Part of the difference that came from outside: our trades cannot explain it, or it halted the run.
     from_outside: Money,
     other: Option<String>,
     /// Deposit or withdrawal seen only by the last reading; the next run books it.

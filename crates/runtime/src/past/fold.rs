@@ -34,8 +34,7 @@ pub struct JournalFold {
     read: u64,
     last: u64,
     is_writing: bool,
-    /// Line of the current run's header. Until it is known, the settings of a snapshot are
-    /// undetermined.
+    /// Line of the current run's header. Until it is known, the settings of a snapshot are undetermined.
     header: Option<u64>,
     /// Whether a line could not be folded, so that no snapshot may be taken.
     is_broken: bool,
@@ -145,8 +144,7 @@ impl JournalFold {
         }
     }
 
-    /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable
-    /// one.
+    /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable one.
     pub async fn read_recent(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -210,8 +208,7 @@ impl JournalFold {
         }
     }
 
-    /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are
-    /// skipped.
+    /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are skipped.
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
@@ -366,8 +363,7 @@ impl JournalFold {
         }
     }
 
-    /// Returns whether to write a piece now. Never before the run's header, which determines the
-    /// settings.
+    /// Returns whether to write a piece now. Never before the run's header, which determines the settings.
     fn has_piece(&self, is_end: bool) -> bool {
         !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
     }

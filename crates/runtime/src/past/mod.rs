@@ -52,8 +52,7 @@ pub struct Past {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
-    /// Intents that were corrected or put in doubt after their end, in event order. Not part of
-    /// snapshots.
+    /// Intents that were corrected or put in doubt after their end, in event order. Not part of snapshots.
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,

@@ -195,8 +195,7 @@ impl OldFilter {
         }
     }
 
-    /// Keeps the requested data. Allocates exactly, because all further intents have smaller
-    /// numbers.
+    /// Keeps the requested data. Allocates exactly, because all further intents have smaller numbers.
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {

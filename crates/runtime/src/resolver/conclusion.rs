@@ -87,9 +87,8 @@ impl Evidence<'_> {
 
     /// Concludes for an intent without a matching trade.
     ///
-    /// A departure is adopted if two listings after the deadline show it, it is the only one and no
-    /// other program trades the account. Without any, the intent is not opened if the wallet
-    /// agrees.
+    /// A departure is adopted if two listings after the deadline show it, it is the only one and no other
+    /// program trades the account. Without any, the intent is not opened if the wallet agrees.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -152,8 +151,7 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
-    /// Returns the reserved stakes of other intents. Those with an open trade in the list left the
-    /// wallet.
+    /// Returns the reserved stakes of other intents. Those with an open trade in the list left the wallet.
     fn reserved_by_others(&self, intent: usize) -> Reserved {
         let mut reserved = Reserved::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -188,9 +186,7 @@ fn ask_if(is_time: bool, why: Why) -> Conclusion {
     if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed transit time of a request.
-///
-/// The venue dates its answer, so the date may be wrong.
+/// Minimum assumed transit time of a request. The venue dates its answer, so the date may be wrong.
 const MIN_TRANSIT: Millis = Millis::from_seconds(5);
 
 /// Returns whether the trade may stem from a refused request.
@@ -209,8 +205,7 @@ fn window_of(doubt: &Doubt, uncertainty: Millis) -> Window {
 impl Resolver {
     /// Returns the refused intents that may own a trade without an intent in doubt.
     ///
-    /// Departures from the order count only while no other program is known to trade on the
-    /// account.
+    /// Departures from the order count only while no other program is known to trade on the account.
     pub(super) fn refused_owners(
         &self,
         report: &TradeReport,

@@ -44,8 +44,7 @@ use std::collections::BTreeSet;
 /// Period before a doubtful request whose second trades could be mistaken for its own.
 const ANSWERED_BEFORE: Millis = Millis::MINUTE;
 
-/// Minimum assumed clock error. Present evidence says nothing about the clock at the time of
-/// sending.
+/// Minimum assumed clock error. Present evidence says nothing about the clock at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -64,8 +63,7 @@ pub(crate) struct Known<'a> {
     pub(crate) refused: &'a [Doubt],
     /// Intents without a known trade whose stakes are still reserved in the ledger.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Whether an unbooked trade may have been paid an unknown sum, so that the wallet proves
-    /// nothing.
+    /// Whether an unbooked trade may have been paid an unknown sum, so that the wallet proves nothing.
     pub(crate) has_unknown_pay: bool,
     /// Whether the ledger has been unchanged for longer than the wallet may lag.
     pub(crate) has_stood: bool,
@@ -104,8 +102,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may be the intent's with other terms. List and record must both say
-    /// so.
+    /// Returns whether a trade may be the intent's with other terms. List and record must both say so.
     pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
         let is_it = |case: &Case| {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
@@ -173,8 +170,7 @@ impl Resolver {
         self.cases.iter().any(Case::is_searched)
     }
 
-    /// Records the start of a poll. The result must be passed in even on failure, so that time
-    /// advances.
+    /// Records the start of a poll. The result must be passed in even on failure, so that time advances.
     pub(crate) fn begin_look(&mut self, now: Millis) {
         for case in &mut self.cases {
             case.begin_look(now);

@@ -11,9 +11,7 @@ use tokio::time::Instant;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Grace period for a snapshot piece in progress once the journal is needed.
-///
-/// Then the piece is abandoned.
+/// Grace period for a snapshot piece in progress once the journal is needed. Then the piece is abandoned.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const REST: Duration = Duration::from_millis(20);

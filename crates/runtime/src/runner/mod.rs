@@ -1,8 +1,7 @@
 //! Shell of a live run: requests, sends, journals and sleeps as its coordinator commands.
 //!
-//! Every await has a deadline, and every queue a bound. The clock is held while a request is
-//! unanswered, so that a request takes no venue time on a virtual clock. No decisions are made
-//! here.
+//! Every await has a deadline, and every queue a bound. The clock is held while a request is unanswered, so
+//! that a request takes no venue time on a virtual clock. No decisions are made here.
 
 mod journal_writer;
 mod order_tracker;
@@ -34,9 +33,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval};
 use watchers::Watchers;
 
-/// Interval at which a quiet run persists its journal, in real time.
-///
-/// This renews the lease.
+/// Interval at which a quiet run persists its journal, in real time. This renews the lease.
 const RENEWAL: Duration = Duration::from_secs(5);
 
 pub struct Runner {

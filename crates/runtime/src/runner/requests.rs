@@ -27,9 +27,7 @@ const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// Like `LAST_DEADLINE`, for the trade list: a long account takes many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
-/// Deadline for reading the settings.
-///
-/// Shorter than the wait of the caller who ordered it.
+/// Deadline for reading the settings. Shorter than the wait of the caller who ordered it.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 #[derive(Clone)]
@@ -174,9 +172,7 @@ async fn ask(ports: Ports, question: Ask) -> Came {
     }
 }
 
-/// Reads the settings in a separate thread with a deadline.
-///
-/// The disk may not respond.
+/// Reads the settings in a separate thread with a deadline. The disk may not respond.
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
@@ -201,9 +197,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open exactly once, by its deadline or never.
-///
-/// Without a timely answer its status is unknown.
+/// Sends an open exactly once, by its deadline or never. Without a timely answer its status is unknown.
 async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
@@ -236,8 +230,7 @@ impl Feeds {
 
     /// Returns the next price of any symbol, or `None` once a symbol's feed has ended.
     ///
-    /// The hold on the clock dates from the sending of the price. Pends forever without a feed.
-    /// Cancel-safe.
+    /// The hold on the clock dates from the sending of the price. Pends forever without a feed. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

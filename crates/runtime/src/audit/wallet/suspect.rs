@@ -96,8 +96,7 @@ pub(super) const MAX_SUMS: usize = 4_096;
 #[derive(Debug)]
 pub(super) struct Possible {
     raw: Money,
-    /// Ascending sums that may explain part of `raw`; `None` if too many, or if any amount is
-    /// possible.
+    /// Ascending sums that may explain part of `raw`; `None` if too many, or if any amount is possible.
     sums: Option<Vec<Money>>,
     least: Money,
     greatest: Money,
