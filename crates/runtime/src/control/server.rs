@@ -421,11 +421,7 @@ mod tests {
         assert!(matches!(refused, Err(ControlError::PathTooLong { .. })), "{refused:?}");
         let missing = SocketFile::make(&folder.path().join("no/run.sock")).await.map(|_| ());
         assert!(matches!(missing, Err(ControlError::SocketNotMade { .. })), "{missing:?}");
-    }
-
-    #[tokio::test]
-    async fn the_longest_path_is_taken() {
-        let (folder, _) = folder();
+        // The longest is taken.
         let rest = LONGEST_PATH - folder.path().as_os_str().len() - 1;
         let path = folder.path().join("x".repeat(rest));
         assert!(SocketFile::make(&path).await.is_ok());

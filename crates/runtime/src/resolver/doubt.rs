@@ -141,6 +141,16 @@ impl Why {
             | Self::StakeTaken => &[],
         }
     }
+
+    pub(crate) fn describe(&self, scale: MoneyScale) -> String {
+        match self {
+            Self::WalletUnexplained { surplus } => {
+                let surplus = scale.format(*surplus);
+                format!("no such trade is listed, and {surplus} in the wallet are not explained by that")
+            }
+            _ => self.to_string(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,18 +170,6 @@ pub(crate) enum Decided {
 pub(crate) enum Undecidable {
     NotInDoubt,
     TradeTaken,
-}
-
-impl Why {
-    pub(crate) fn describe(&self, scale: MoneyScale) -> String {
-        match self {
-            Self::WalletUnexplained { surplus } => {
-                let surplus = scale.format(*surplus);
-                format!("no such trade is listed, and {surplus} in the wallet are not explained by that")
-            }
-            _ => self.to_string(),
-        }
-    }
 }
 
 impl fmt::Display for Why {

@@ -2,7 +2,7 @@
 
 use super::{Scenario, trade, twin};
 use crate::resolver::testing::{doubt, listing};
-use crate::resolver::{Accepted, Decision, Doubt};
+use crate::resolver::{Accepted, Doubt};
 use candlewick_broker::{Progress, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
@@ -39,9 +39,7 @@ fn a_stake_that_may_be_another_requests_proves_nothing() {
 fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back() {
     let decided = |wallet: i64, is_reserved: bool, expected: &[&str]| {
         let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
-        let not_opened =
-            scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
-        assert!(not_opened.is_ok());
+        scenario.take_for_nothing(1);
         if is_reserved {
             scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
         }
@@ -62,9 +60,7 @@ fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trad
         let mut double = twin(2, 110);
         (double.order.amount, double.stake) = (20.into(), Money::from_minor(2_000));
         let mut scenario = Scenario::new(&[twin(1, 100), double]);
-        let not_opened =
-            scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
-        assert!(not_opened.is_ok());
+        scenario.take_for_nothing(1);
         scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
         scenario.wallet = Some(2_000);
         scenario.look(271, listed, &[]);
@@ -158,28 +154,25 @@ fn what_an_earlier_run_took_as_not_opened_is_looked_for_once_and_found_late() {
 
 #[test]
 fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
-    let sold = |id: &str| TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, 102) };
     let mut scenario = Scenario::new(&[doubt(1)]);
-    let broken = TradeListing { is_complete: false, ..listing(120_000, vec![sold("a")]) };
+    let broken = TradeListing { is_complete: false, ..listing(120_000, vec![sold("a", 102)]) };
     assert!(scenario.look_at(&broken).is_empty());
     let may_be = |number: u64, report: &TradeReport| {
         scenario.resolver.may_have_taken(IntentId::new(number), report, Millis::ZERO)
     };
-    assert!(may_be(1, &sold("a")));
+    assert!(may_be(1, &sold("a", 102)));
     // The list did not show it; its record says that it is not; it is of no intent that is looked for.
-    assert!(!may_be(1, &sold("b")));
-    assert!(!may_be(1, &TradeReport { from_token: Some(false), ..sold("a") }));
-    assert!(!may_be(2, &sold("a")));
+    assert!(!may_be(1, &sold("b", 102)));
+    assert!(!may_be(1, &TradeReport { from_token: Some(false), ..sold("a", 102) }));
+    assert!(!may_be(2, &sold("a", 102)));
 }
 
 #[test]
 fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_it_did_may_not() {
-    let record =
-        |id: &str| TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, 102) };
     let mut scenario = Scenario::new(&[doubt(1)]);
     let half = TradeReport { direction: None, ..trade("half", 102) };
     scenario.look(115, &[half, trade("whole", 103)], &[]);
-    let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &record(id), Millis::ZERO);
+    let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &sold(id, 102), Millis::ZERO);
     assert_eq!([may_be("half"), may_be("whole")], [true, false]);
 }
 
@@ -198,9 +191,7 @@ fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
     // What is taken as not opened is in doubt no more.
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
-    let claimed = scenario.claimed.clone();
-    let decided = scenario.resolver.resolve_by_person(IntentId::new(2), Decision::NotOpened, &claimed);
-    assert!(decided.is_ok());
+    scenario.take_for_nothing(2);
     assert_eq!(scenario.resolver.looks_since(), Some(Millis::from_seconds(240)));
 }
 
@@ -271,8 +262,7 @@ fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for
     two.look(272, &[sold("a", 102), sold("b", 103)], &["1? others a b"]);
     two.look(452, &[sold("a", 102), sold("b", 103)], &[]);
     // What the person takes for nothing is nobody's.
-    let decided = two.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &two.claimed);
-    assert!(decided.is_ok());
+    two.take_for_nothing(1);
     two.look(632, &[sold("a", 102), sold("b", 103)], &["whose is a?", "whose is b?"]);
 
     // A program that is known trades again.
