@@ -361,7 +361,7 @@ impl WalletAudit {
         }
     }
 
-    pub(super) fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
+    fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
         if let (Some(until), Some(caused_at)) = (until, caused_at)
             && until - caused_at <= LONGEST_LAG
         {

@@ -5,7 +5,7 @@ use crate::RuntimeSettings;
 use crate::past::{HALTED, Past};
 use crate::resolver::{
     Accepted, Claimed, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver,
-    UNCERTAINTY, Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
+    Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -180,7 +180,7 @@ impl Doubts {
         listing: &TradeListing,
         wallet: Option<Money>,
         session: &RecordedSession,
-        (opening, uncertainty, has_stood): (&[IntentId], Option<Millis>, bool),
+        (opening, uncertainty, has_stood): (&[IntentId], Millis, bool),
         now: Millis,
     ) -> Vec<Resolution> {
         let wallet =
@@ -192,7 +192,6 @@ impl Doubts {
             .collect();
         let answered = self.answered_beside(session);
         let refused = self.refused(session, now);
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let known = Known {
             claimed: &self.claimed,
             in_flight: &in_flight,
@@ -220,7 +219,7 @@ impl Doubts {
             at: *at,
             is_settled: *is_settled,
         });
-        self.resolver.measure_lag(listing, accepted);
+        self.resolver.lag.take(listing, accepted);
         self.resolver.take_listing(listing, &known, now)
     }
 
@@ -232,32 +231,12 @@ impl Doubts {
         answers.map(|(row, at)| self.doubt_of(session, &row.approved, at)).collect()
     }
 
-    pub(crate) fn may_have_taken(
-        &self,
-        intent: IntentId,
-        report: &TradeReport,
-        uncertainty: Option<Millis>,
-    ) -> bool {
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
-        self.resolver.may_have_taken(intent, report, uncertainty)
-    }
-
-    pub(crate) fn asked_for_elsewhere(
-        &self,
-        report: &TradeReport,
-        (refused, uncertainty): (&[Doubt], Option<Millis>),
-    ) -> Option<IntentId> {
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
-        self.resolver.asked_for_elsewhere(report, (refused, uncertainty))
-    }
-
     pub(crate) fn second_of(
         &self,
         report: &TradeReport,
         session: &RecordedSession,
-        uncertainty: Option<Millis>,
+        uncertainty: Millis,
     ) -> Option<IntentId> {
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let book = session.book();
         // Far from it in time, no need to look closer.
         let at = request_time_of(report);

@@ -115,7 +115,7 @@ impl Coordinator {
         let Some(Claim { intent, venue_id, reason }) = self.claims.0.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_taken =
-            |report: &TradeReport| self.doubts.may_have_taken(intent, report, self.skew.uncertainty());
+            |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
         let order = self.session.order_of(&terms);
         let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);

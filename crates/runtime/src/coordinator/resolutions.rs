@@ -121,7 +121,7 @@ impl Coordinator {
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
         let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.list_lag());
-        let known = (opening.as_slice(), self.skew.uncertainty(), has_stood);
+        let known = (opening.as_slice(), self.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
             match resolution {
@@ -262,7 +262,7 @@ impl Coordinator {
             .collect();
         let Some(first) = refused.first() else { return };
         let orders = describe_orders(&refused);
-        if let Some(answered) = self.doubts.second_of(report, &self.session, self.skew.uncertainty()) {
+        if let Some(answered) = self.doubts.second_of(report, &self.session, self.uncertainty()) {
             let text = format!(
                 "it may be {orders}: trade #{answered} was ordered once, and the venue has a second one, {}",
                 report.id

@@ -93,7 +93,7 @@ impl Coordinator {
             return;
         }
         self.strangers.has_begun = true;
-        let (ours, uncertainty) = (self.session.account(), self.skew.uncertainty());
+        let (ours, uncertainty) = (self.session.account(), self.uncertainty());
         let refused = self.doubts.refused(&self.session, step.now);
         let is_anothers = |report: &&TradeReport| {
             report.progress == Progress::Running
@@ -104,7 +104,7 @@ impl Coordinator {
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.is_reported(&report.id)
                 // What was taken as not opened may appear late.
-                && self.doubts.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
+                && self.doubts.resolver.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_anothers).collect();
         let Some(first) = anothers.first() else { return };
@@ -147,7 +147,7 @@ impl Coordinator {
     ) {
         let (mut seconds, mut strangers) = (0, 0);
         for report in reports {
-            let second_of = self.doubts.second_of(report, &self.session, self.skew.uncertainty());
+            let second_of = self.doubts.second_of(report, &self.session, self.uncertainty());
             let count = if second_of.is_some() { &mut seconds } else { &mut strangers };
             *count += 1;
             let is_named = *count <= MAX_NAMED;
@@ -221,13 +221,13 @@ impl Coordinator {
     pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account();
         let refused = self.doubts.refused(&self.session, step.now);
-        let known = (refused.as_slice(), self.skew.uncertainty());
+        let known = (refused.as_slice(), self.uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {
                 continue;
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
-            let Some(intent) = self.doubts.asked_for_elsewhere(report, known) else { continue };
+            let Some(intent) = self.doubts.resolver.asked_for_elsewhere(report, known) else { continue };
             let staked = staked_elsewhere(account, report.amount);
             let text = format!(
                 "{staked}: trade {} may be what the venue made of trade #{intent}, which was ordered for the {ours} account; it \

@@ -89,10 +89,6 @@ impl TradeWatch {
         self.trades.iter().map(|(intent, trade)| (*intent, trade))
     }
 
-    fn all_mut(&mut self) -> impl Iterator<Item = (IntentId, &mut OpenTrade)> {
-        self.trades.iter_mut().map(|(intent, trade)| (*intent, trade))
-    }
-
     pub(crate) fn take_other(&mut self, intent: IntentId, stake: Money) {
         if let Some(trade) = self.trades.get_mut(&intent) {
             trade.stake = stake;
@@ -257,7 +253,7 @@ impl TradeWatch {
     fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();
-        for (intent, trade) in self.all_mut() {
+        for (intent, trade) in &mut self.trades {
             if listing.trades.iter().any(|report| report.id == trade.venue_id) {
                 trade.watch.absence = None;
                 continue;
@@ -266,7 +262,7 @@ impl TradeWatch {
             let Some(absence) = trade.watch.absence.as_mut().filter(|_| is_due) else { continue };
             absence.take_listing(listing.began, is_whole);
             if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
-                gone.push(intent);
+                gone.push(*intent);
             }
         }
         gone

@@ -76,7 +76,7 @@ pub(crate) struct Known<'a> {
 pub(crate) struct Resolver {
     account: Account,
     since: Millis,
-    lag: LagMeter,
+    pub(crate) lag: LagMeter,
     cases: Vec<Case>,
     /// Trades assigned to intents, so that none is assigned twice even if it is claimed late.
     given: BTreeSet<String>,
@@ -135,14 +135,6 @@ impl Resolver {
         self.reported.contains(venue_id)
     }
 
-    pub(crate) fn measure_lag<'a>(
-        &mut self,
-        listing: &TradeListing,
-        accepted: impl IntoIterator<Item = Accepted<'a>>,
-    ) {
-        self.lag.take(listing, accepted);
-    }
-
     pub(crate) fn list_lag(&self) -> Millis {
         self.lag.allowance()
     }
@@ -199,7 +191,7 @@ impl Resolver {
         let taken: Vec<usize> =
             (0..self.cases.len()).filter(|intent| evidence.shows_stake_taken(*intent)).collect();
         for intent in taken {
-            self.cases[intent].note_stake_taken();
+            self.cases[intent].is_stake_taken = true;
         }
         let mut resolutions = Vec::new();
         for (conclusion, group) in conclusions {

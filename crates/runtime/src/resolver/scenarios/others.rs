@@ -180,7 +180,7 @@ fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_i
 fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
     let mut scenario = Scenario::new(&[]);
     let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };
-    scenario.resolver.measure_lag(&listing(300_000, Vec::new()), [accepted]);
+    scenario.resolver.lag.take(&listing(300_000, Vec::new()), [accepted]);
     assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(400));
 }
 
