@@ -22,7 +22,7 @@ pub(crate) struct SkewWatch {
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
-    leaps: LeapLog,
+    pub(crate) leaps: LeapLog,
 }
 
 /// Describes how far this machine's clock is ahead of or behind the venue's.
@@ -71,10 +71,6 @@ impl SkewWatch {
 
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
-    }
-
-    pub(crate) fn describe_leap(&mut self, by: Millis, now: Millis) -> Option<String> {
-        self.leaps.describe(by, now)
     }
 
     /// Returns the maximum error of our clock, `None` unless bounded on both sides.

@@ -96,7 +96,7 @@ impl Coordinator {
     }
 
     fn alarm_leap(&mut self, by: Millis, step: &mut Step<'_>) {
-        if let Some(text) = self.skew.describe_leap(by, step.now) {
+        if let Some(text) = self.skew.leaps.describe(by, step.now) {
             self.session.alarm(text, step);
         }
     }

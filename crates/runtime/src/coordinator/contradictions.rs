@@ -56,12 +56,6 @@ pub(crate) enum Undecidable {
     WrongProfit,
 }
 
-impl Contradiction {
-    fn is_of_list_only(&self) -> bool {
-        self.record != Some(self.word)
-    }
-}
-
 impl Contradictions {
     pub(crate) fn is_any(&self) -> bool {
         self.is_pending() || !self.cancelled.is_empty()
@@ -78,10 +72,6 @@ impl Contradictions {
 
     pub(crate) fn expect_cancelled(&mut self, intent: IntentId, now: Millis) {
         self.cancelled.insert(intent, now);
-    }
-
-    fn end_list(&mut self, began: Millis) {
-        self.cancelled.retain(|_, booked| *booked > began);
     }
 
     pub(crate) fn request(&mut self, intent: IntentId) -> Option<String> {
@@ -142,10 +132,6 @@ impl Contradictions {
         self.decide(intent)
     }
 
-    fn note_change(&mut self, intent: IntentId) {
-        *self.changes.entry(intent).or_default() += 1;
-    }
-
     fn decide(&mut self, intent: IntentId) -> Ruling {
         let Some(pending) = self.pending.get(&intent) else { return Ruling::Nothing };
         let Some(record) = pending.record.filter(|_| pending.is_confirmed) else {
@@ -193,7 +179,7 @@ impl Coordinator {
         }
         let has_failed = listing.ended_early.is_some();
         if !has_failed {
-            self.contradictions.end_list(listing.began);
+            self.contradictions.cancelled.retain(|_, booked| *booked > listing.began);
         }
         for pending in self.contradictions.take_overdue(step.now) {
             self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
@@ -263,7 +249,7 @@ impl Coordinator {
             return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
         }
         let wrong = settled.check(rules).filter(|wrong| wrong.is_halting);
-        if wrong.is_some() && pending.is_of_list_only() {
+        if wrong.is_some() && pending.record != Some(pending.word) {
             return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
         }
         let is_exact = self.session.session().can_correct(intent);
@@ -274,7 +260,7 @@ impl Coordinator {
         let corrected = Settling { outcome, profit, source: Source::Venue, ..*settling };
         self.session.after_correction(settling, &corrected, step);
         self.audits.results.book(venue_id, corrected);
-        self.contradictions.note_change(intent);
+        *self.contradictions.changes.entry(intent).or_default() += 1;
         let scale = self.session.scale();
         let [before, after] = [(settling.outcome, settling.profit), result]
             .map(|(outcome, profit)| describe_result(outcome, profit, scale));

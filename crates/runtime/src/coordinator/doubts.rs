@@ -19,7 +19,8 @@ pub(crate) struct Doubts {
     claimed: Claimed,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
-    listing: Option<TradeListing>,
+    /// A list that waits for the wallet read after it.
+    pub(super) listing: Option<TradeListing>,
     /// Reported implausibilities of our trades, by trade id or full text, including earlier runs.
     oddities: BTreeSet<String>,
     odd_rows: BTreeSet<String>,
@@ -165,14 +166,6 @@ impl Doubts {
 
     pub(crate) fn is_new_odd_row(&mut self, id: &str) -> bool {
         self.odd_rows.len() < MAX_ODD_ROWS && self.odd_rows.insert(id.to_owned())
-    }
-
-    pub(crate) fn keep_listing(&mut self, listing: TradeListing) {
-        self.listing = Some(listing);
-    }
-
-    pub(crate) fn take_listing(&mut self) -> Option<TradeListing> {
-        self.listing.take()
     }
 
     pub(crate) fn resolve(

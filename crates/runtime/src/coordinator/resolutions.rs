@@ -83,7 +83,7 @@ impl Coordinator {
         if let Some(error) = &listing.ended_early {
             self.warn_of("the venue's trades could not be listed", error, step);
         }
-        self.doubts.keep_listing(listing);
+        self.doubts.listing = Some(listing);
         if is_whole {
             self.requests.begin(RequestId::BalancesAfterTrades);
             step.ask(Ask::BalancesAfterTrades);
@@ -111,7 +111,7 @@ impl Coordinator {
         balances: Option<&Reply<Balances>>,
         step: &mut Step<'_>,
     ) {
-        let Some(listing) = self.doubts.take_listing() else { return };
+        let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
         self.look_at_ends(&listing, step);

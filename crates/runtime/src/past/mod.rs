@@ -84,15 +84,6 @@ impl Past {
         serde_json::from_value(balance).map(Some).map_err(|error| damaged(first.seq, &error.to_string()))
     }
 
-    pub fn of_lines(lines: &[StoredLine], session: &mut Session) -> Result<Self, RuntimeError> {
-        let mut past = Self::default();
-        let mut decoder = None;
-        for stored in lines {
-            past.take((stored.seq, &stored.line), &mut decoder, session)?;
-        }
-        Ok(past)
-    }
-
     pub const fn book(&self) -> &TradeBook {
         &self.book
     }

@@ -296,7 +296,7 @@ impl Resolver {
             }
             Conclusion::WaitForEnds { is_late } => {
                 for intent in &group.intents {
-                    self.cases[*intent].wait_for_ends();
+                    self.cases[*intent].waits_for_ends = true;
                 }
                 if is_late {
                     self.ask(&Why::WalletUnsettled, group, resolutions);

@@ -165,25 +165,29 @@ impl Runner {
             if self.result.is_some() {
                 continue;
             }
-            match next {
-                Next::Answer(came) => {
-                    self.feed_answer(*came).await;
-                    self.feed_ready().await;
-                }
-                Next::Stop(why) => self.feed(Input::Stop(why)).await,
-                Next::Order(order) => self.feed_order(order).await,
-                Next::Journal(returned) => {
-                    self.feed_returned(returned).await;
-                    // Counted from here: a journal that did not answer is left in peace for as long.
-                    renewal.reset();
-                }
-                Next::Input(input) => self.feed(input).await,
-            }
+            self.feed_next(next, &mut renewal).await;
             if behind > Millis::ZERO {
                 self.feed(Input::ClockMoved(behind)).await;
             } else if let Some(absence) = absence.filter(|_| !self.clock.is_virtual()) {
                 self.feed(Input::Absent(absence)).await;
             }
+        }
+    }
+
+    async fn feed_next(&mut self, next: Next, renewal: &mut Interval) {
+        match next {
+            Next::Answer(came) => {
+                self.feed_answer(*came).await;
+                self.feed_ready().await;
+            }
+            Next::Stop(why) => self.feed(Input::Stop(why)).await,
+            Next::Order(order) => self.feed_order(order).await,
+            Next::Journal(returned) => {
+                self.feed_returned(returned).await;
+                // Counted from here: a journal that did not answer is left in peace for as long.
+                renewal.reset();
+            }
+            Next::Input(input) => self.feed(input).await,
         }
     }
 
