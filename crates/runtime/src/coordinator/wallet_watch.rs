@@ -417,7 +417,7 @@ impl Coordinator {
         }
     }
 
-    pub(in crate::coordinator) fn describe_difference(&self, difference: Money) -> String {
+    pub(super) fn describe_difference(&self, difference: Money) -> String {
         let (account, scale) = (self.session.account(), self.session.scale());
         let word = if difference.is_positive() { "more" } else { "less" };
         let text = format!(
@@ -490,7 +490,7 @@ impl Coordinator {
     ///
     /// A difference that halted the run, or that has lasted longer than lag can, is booked. Others
     /// remain. So does one last estimated before other wallets were shown: trades may have been in flight.
-    pub(in crate::coordinator) fn resume(&mut self, step: &mut Step<'_>) {
+    pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed();
         let is_compared = self.wallet.other.is_none();
         let has_lasted =
@@ -522,14 +522,14 @@ impl Coordinator {
         self.record_difference(self.audits.wallet.confirmed(), step);
     }
 
-    pub(in crate::coordinator) fn wallet_troubles(&self) -> impl Iterator<Item = String> {
+    pub(super) fn wallet_troubles(&self) -> impl Iterator<Item = String> {
         let difference = self.audits.wallet.confirmed();
         let difference = (difference != Money::ZERO).then(|| self.describe_difference(difference));
         difference.into_iter().chain(self.wallet.other.clone())
     }
 }
 
-pub(in crate::coordinator) fn is_later(row: &IntentRow, moment: Millis) -> bool {
+pub(super) fn is_later(row: &IntentRow, moment: Millis) -> bool {
     row.settled_at.or(row.answered_at).is_some_and(|at| at > moment)
 }
 
