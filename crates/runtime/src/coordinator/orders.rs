@@ -142,8 +142,7 @@ impl Coordinator {
     ) -> ControlAnswer {
         match self.decide_doubt(intent, verdict, step) {
             Ok(()) => {
-                let text = format!("the operator resolved trade #{intent}: {reason}");
-                self.session.alarm(text, step);
+                self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // The answer says how it stands after that.
                 self.dispatch_due(step);
                 self.done(step)
