@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::{Job, Place};
-use super::command::{Ask, RequestId, Step};
+use super::command::{Ask, Step};
 use super::contradictions::READ_AGAIN_AFTER;
 use super::trade_watch::settlement_of;
 use candlewick_broker::{TradeListing, TradeReport};
@@ -32,8 +32,7 @@ impl Coordinator {
         } else {
             return;
         };
-        self.requests.begin(RequestId::Trade(intent));
-        step.ask(Ask::Trade(intent, id));
+        self.request(Ask::Trade(intent, id), step);
     }
 
     /// Returns whether an end may be booked.

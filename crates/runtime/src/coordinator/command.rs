@@ -299,6 +299,11 @@ impl Requests {
 }
 
 impl Coordinator {
+    pub(super) fn request(&mut self, ask: Ask, step: &mut Step<'_>) {
+        self.requests.begin(ask.id());
+        step.ask(ask);
+    }
+
     pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
         match ask {
             Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {

@@ -167,8 +167,7 @@ impl Coordinator {
         loop {
             match self.audits.settlements.next_check() {
                 PriceCheck::Ask(symbol, at) => {
-                    self.requests.begin(RequestId::SettlementPrice);
-                    return step.ask(Ask::SettlementPrice(symbol, at));
+                    return self.request(Ask::SettlementPrice(symbol, at), step);
                 }
                 PriceCheck::Checked(checked, findings) => {
                     self.found(Audit::Settlement, checked, findings, step);

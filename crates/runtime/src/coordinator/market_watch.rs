@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, Job, Place};
 use super::candle_watch::CandleWatch;
-use super::command::{Ask, RequestId, Step, Streams};
+use super::command::{Ask, Step, Streams};
 use crate::RuntimeSettings;
 use crate::control::{LateSeries, MarketState, QuietSeries, SlowestCandle, StreamState};
 use candlewick_broker::{BrokerError, CandleQuery, Candles, PriceTick};
@@ -322,8 +322,7 @@ impl Coordinator {
     }
 
     pub(super) fn subscribe(&mut self, id: SymbolId, step: &mut Step<'_>) {
-        self.requests.begin(RequestId::Subscription(id));
-        step.ask(Ask::Subscription(id, self.market.symbol(id)));
+        self.request(Ask::Subscription(id, self.market.symbol(id)), step);
     }
 
     pub(super) fn on_subscription(

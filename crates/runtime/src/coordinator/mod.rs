@@ -261,10 +261,9 @@ impl Coordinator {
                 Job::Trade(intent) => self.ask_trade(intent, due, step),
                 Job::Trades => self.ask_trades(step),
                 Job::SettlementPrices => self.ask_settlement_prices(step),
-                Job::User => self.ask_user(step),
+                Job::User => self.request(Ask::User, step),
                 Job::Balances => {
-                    self.requests.begin(RequestId::Balances);
-                    step.ask(Ask::Balances);
+                    self.request(Ask::Balances, step);
                 }
             }
         }
@@ -276,8 +275,7 @@ impl Coordinator {
         }
         self.doubts.resolver.begin_look(step.now);
         self.strangers.begin_look();
-        self.requests.begin(RequestId::Trades);
-        step.ask(Ask::Trades);
+        self.request(Ask::Trades, step);
     }
 
     fn dispatch_due(&mut self, step: &mut Step<'_>) {

@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::Place;
 use super::believed::counted;
-use super::command::{Ask, Command, OrderId, RequestId, Step};
+use super::command::{Ask, Command, OrderId, Step};
 use super::doubts::PersonsVerdict;
 use super::journal_state::Urgency;
 use crate::RuntimeError;
@@ -101,8 +101,7 @@ impl Coordinator {
     }
 
     fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
-        self.requests.begin(RequestId::NamedTrade(id));
-        step.ask(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()));
+        self.request(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.0.insert(id, claim);
     }
 
@@ -166,8 +165,7 @@ impl Coordinator {
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten().all;
         let standing = Standing { forgotten, ..Standing::of(self.session.session(), self.session.book()) };
-        self.requests.begin(RequestId::Settings);
-        step.ask(Ask::Settings(Box::new(standing)));
+        self.request(Ask::Settings(Box::new(standing)), step);
         Ok(())
     }
 

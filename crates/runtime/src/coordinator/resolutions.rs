@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{Job, Place};
 use super::believed::{between, counted};
-use super::command::{Ask, RequestId, Step};
+use super::command::{Ask, Step};
 use super::doubts::PersonsVerdict;
 use super::strangers::MAX_NAMED;
 use crate::control::describe_time;
@@ -85,8 +85,7 @@ impl Coordinator {
         }
         self.doubts.listing = Some(listing);
         if is_whole {
-            self.requests.begin(RequestId::BalancesAfterTrades);
-            step.ask(Ask::BalancesAfterTrades);
+            self.request(Ask::BalancesAfterTrades, step);
         } else {
             self.on_balances_after_trades(None, step);
         }

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{Answer, Ask, RequestId, Step};
+use super::command::{Answer, Step};
 use crate::audit::WalletState;
 use crate::control::{ApiState, RunState, VenueApi, VenueHealth, describe_late, silence};
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
@@ -66,11 +66,6 @@ impl Coordinator {
         if !self.is_simulated && self.settings.wallet_every_s > 0 {
             self.agenda.add(at, Job::User);
         }
-    }
-
-    pub(super) fn ask_user(&mut self, step: &mut Step<'_>) {
-        self.requests.begin(RequestId::User);
-        step.ask(Ask::User);
     }
 
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {

@@ -320,8 +320,7 @@ impl Coordinator {
                 let patience = (self.audits.wallet.lag(setting) + LAST_PAUSE * 2).min(LAST_PATIENCE);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
-                    self.requests.begin(RequestId::Balances);
-                    step.ask(Ask::Balances);
+                    self.request(Ask::Balances, step);
                 }
                 true
             }
