@@ -2,7 +2,7 @@
 
 use crate::chain::{ChainHash, Head, Pending};
 use crate::database::JournalUrl;
-use crate::database::fault::from_sqlx;
+use crate::database::fault::At;
 use crate::difference::Bases;
 use crate::{JournalError, LoggedExchange};
 use sqlx::{AnyConnection, Row};
@@ -76,7 +76,7 @@ pub(crate) async fn lines(
                     .bind(line.body.as_str())
                     .bind(head.hash.to_string());
             }
-            query.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+            query.execute(&mut *any).await.at(url)?;
             rest = later;
         }
     }
@@ -104,14 +104,14 @@ pub(crate) async fn exchanges(
             .bind(exchange.status.map(i64::from))
             .execute(&mut *any)
             .await
-            .map_err(|error| from_sqlx(error, url))?;
+            .at(url)?;
     }
     Ok(())
 }
 
 pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
     let text = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
-    let row = sqlx::query(text).fetch_optional(any).await.map_err(|error| from_sqlx(error, url))?;
+    let row = sqlx::query(text).fetch_optional(any).await.at(url)?;
     let Some(row) = row else {
         return Ok(Head::EMPTY);
     };
@@ -127,7 +127,7 @@ pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Resu
 
 pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64, JournalError> {
     let text = "SELECT COALESCE(MAX(id), 0) FROM wires";
-    let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;
+    let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
     Ok(u64::try_from(last).unwrap_or_default())
 }
 

@@ -1,6 +1,6 @@
-//! Hash chain: the hash of a line covers the line and the previous hash.
+//! Lines of a journal and their hash chain: the hash of a line covers the line and the previous hash.
 
-use crate::Line;
+use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -98,11 +98,45 @@ pub(crate) struct Pending {
     pub(crate) head: Head,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineKind {
+    Run,
+    Event,
+    Action,
+    /// Everything else: audits, operator decisions, the end of a run.
+    Note,
+}
+
+impl LineKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Event => "event",
+            Self::Action => "action",
+            Self::Note => "note",
+        }
+    }
+
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        [Self::Run, Self::Event, Self::Action, Self::Note].into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub run: u64,
+    pub kind: LineKind,
+    pub intent: Option<u64>,
+    /// Venue time of the fact.
+    pub at: Millis,
+    /// Venue time at which the fact was received.
+    pub received: Millis,
+    pub body: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LineKind;
-    use candlewick_sdk::Millis;
 
     fn line() -> Line {
         Line {

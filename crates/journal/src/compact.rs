@@ -1,10 +1,13 @@
-//! Atomic copy of a journal without old candles and polls. Its first line describes the original.
+//! Copies of a journal in a new file: a backup, which is complete, and a compacted copy without old candles and polls.
 
-use crate::new_file::NewFile;
+use crate::database::connection::{Connection, Purpose};
+use crate::database::fault::At;
+use crate::database::schema::{self, Found};
+use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_SINCE;
 use crate::{
-    Head, Holder, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine, Verified, is_snapshot,
-    seal,
+    Head, Holder, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine, Verified, exchange,
+    is_snapshot, lease,
 };
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -89,7 +92,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
             break;
         }
         for stored in page {
-            if let Some(ids) = seal::exchanges_of(&stored.line.body) {
+            if let Some(ids) = exchange::sealed_ids(&stored.line.body) {
                 for exchange in walk.reader().kept_exchanges(ids, since).await? {
                     store.record_exchange(exchange);
                 }
@@ -123,5 +126,47 @@ impl Reader {
         let first = self.seals.next(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
         let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
         self.count(text, &[first, since.get()]).await
+    }
+}
+
+/// Copies a journal file to a new file.
+///
+/// The copy has no holder and is verified before it gets its name.
+pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified, JournalError> {
+    if url.file().is_none() {
+        return Err(JournalError::OnServer { url: url.to_string() });
+    }
+    let mut source = Connection::open(url, Purpose::Read).await?;
+    if schema::inspect(&mut source).await? == Found::Nothing {
+        return Err(JournalError::NotFound { url: url.to_string() });
+    }
+    let (copy, _) = NewFile::create(to)?;
+    let name = copy.partial().to_str().ok_or_else(|| JournalError::InvalidUrl {
+        url: to.display().to_string(),
+        reason: "the file's name is not UTF-8".to_owned(),
+    })?;
+    // In one reading transaction: what is written meanwhile is left out whole.
+    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.any()).await;
+    copied.at(&JournalUrl::from_path(to))?;
+    source.close().await;
+    let verified = verify_copy(copy.partial()).await.map_err(|error| told_of(error, url))?;
+    copy.put_in_place()?;
+    Ok(verified)
+}
+
+async fn verify_copy(copy: &Path) -> Result<Verified, JournalError> {
+    let url = JournalUrl::from_path(copy);
+    let mut connection = Connection::open(&url, Purpose::Write).await?;
+    lease::clear(connection.any(), &url).await?;
+    connection.close().await;
+    Reader::open(&url).await?.verify().await
+}
+
+fn told_of(error: JournalError, url: &JournalUrl) -> JournalError {
+    match error {
+        JournalError::BrokenChain { seq, reason, .. } => {
+            JournalError::BrokenChain { url: url.to_string(), seq, reason }
+        }
+        other => other,
     }
 }

@@ -77,25 +77,13 @@ fn after_space(text: &str) -> String {
 impl JournalError {
     /// Returns whether a retry may succeed with nothing lost. Open no trades before.
     pub fn is_temporary(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Unavailable { .. }
-            | Self::FileGone { .. }
-            | Self::DiskFull { .. }
-            | Self::NotWritable { .. }
-            | Self::PermissionDenied { .. } => true,
-            Self::JournalExists { .. }
-            | Self::NotFound { .. }
-            | Self::OnServer { .. }
-            | Self::WithoutPostgres { .. }
-            | Self::InvalidUrl { .. }
-            | Self::NotAJournal { .. }
-            | Self::NewerSchema { .. }
-            | Self::OlderSchema { .. }
-            | Self::HeldBy { .. }
-            | Self::LostLease { .. }
-            | Self::BrokenChain { .. }
-            | Self::Damaged { .. }
-            | Self::Unexpected { .. } => false,
-        }
+                | Self::FileGone { .. }
+                | Self::DiskFull { .. }
+                | Self::NotWritable { .. }
+                | Self::PermissionDenied { .. }
+        )
     }
 }

@@ -1,6 +1,9 @@
-//! Raw requests and responses of the trading API.
+//! Raw requests and responses of the trading API, and their seals: notes with their hashes, which extend the chain to them.
 
 use candlewick_sdk::Millis;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
@@ -41,6 +44,108 @@ pub(crate) fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
+const BEGINNING: &str = "{\"exchanges\":";
+
+#[derive(Serialize, Deserialize)]
+struct Seal {
+    exchanges: Sealed,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    first: u64,
+    hashes: Vec<String>,
+}
+
+pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
+    let hashes = (first..).zip(exchanges).map(|(id, exchange)| hash_of(id, exchange).to_hex().to_string());
+    let seal = Seal { exchanges: Sealed { first, hashes: hashes.collect() } };
+    serde_json::to_string(&seal).expect("numbers and texts are JSON")
+}
+
+pub fn is_seal(body: &str) -> bool {
+    body.starts_with(BEGINNING)
+}
+
+pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
+    let Seal { exchanges: Sealed { first, hashes } } =
+        serde_json::from_str(Some(body).filter(|body| is_seal(body))?).ok()?;
+    Some(first..first + hashes.len() as u64)
+}
+
+/// Returns blake3 over the number and fields of an exchange.
+///
+/// Texts are length-prefixed, optional fields are preceded by a byte that states whether they exist.
+fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
+    let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&id.to_le_bytes()).update(&sent.get().to_le_bytes());
+    let received = received.map(|received| received.get().cast_unsigned());
+    for number in [*intent, received, status.map(u64::from)] {
+        hasher.update(&[u8::from(number.is_some())]).update(&number.unwrap_or_default().to_le_bytes());
+    }
+    for text in [Some(what), Some(request), response.as_ref()] {
+        let length = text.map_or(0, String::len) as u64;
+        hasher.update(&[u8::from(text.is_some())]).update(&length.to_le_bytes());
+        hasher.update(text.map(String::as_bytes).unwrap_or_default());
+    }
+    hasher.finalize()
+}
+
+/// Hash of each sealed exchange and line number of its seal, by exchange number.
+#[derive(Default)]
+pub(crate) struct Seals(BTreeMap<u64, (blake3::Hash, u64)>);
+
+pub(crate) struct Unsound {
+    pub(crate) seq: u64,
+    pub(crate) reason: String,
+}
+
+impl Seals {
+    pub(crate) fn take(&mut self, seq: u64, body: &str) {
+        if !is_seal(body) {
+            return;
+        }
+        let Ok(Seal { exchanges }) = serde_json::from_str(body) else { return };
+        let hashes = exchanges.hashes.iter().map(|hash| blake3::Hash::from_hex(hash).ok());
+        for (id, hash) in (exchanges.first..).zip(hashes) {
+            self.0.extend(hash.map(|hash| (id, (hash, seq))));
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    pub(crate) fn holds(&self, id: u64) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.0.last_key_value().map(|(id, _)| *id)
+    }
+
+    pub(crate) fn next(&self, from: u64) -> Option<(u64, u64)> {
+        self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
+    }
+
+    /// Checks an exchange against its seal. One after the first seal must have a seal.
+    pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), Unsound> {
+        let Some((hash, seq)) = self.0.get(&id) else {
+            return match self.0.range(..id).next_back() {
+                Some((_, (_, seq))) => {
+                    Err(Unsound { seq: *seq, reason: format!("raw exchange {id} was added after it") })
+                }
+                None => Ok(()),
+            };
+        };
+        if hash_of(id, exchange) == *hash {
+            return Ok(());
+        }
+        Err(Unsound { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +161,68 @@ mod tests {
         ] {
             let exchange = LoggedExchange { response: Some(text), ..LoggedExchange::default() }.bounded();
             assert_eq!(exchange.response, Some(expected));
+        }
+    }
+
+    fn exchange() -> LoggedExchange {
+        LoggedExchange {
+            intent: Some(0),
+            sent: Millis::new(1),
+            received: Some(Millis::ZERO),
+            what: "GET /x".into(),
+            request: "ab".into(),
+            response: Some(String::new()),
+            status: Some(0),
+        }
+    }
+
+    #[test]
+    fn every_field_of_an_exchange_and_its_number_count() {
+        let changes: [fn(&mut LoggedExchange); 9] = [
+            |exchange| exchange.intent = None,
+            |exchange| exchange.sent = Millis::new(2),
+            |exchange| exchange.received = None,
+            |exchange| exchange.what = "GET /xa".into(),
+            |exchange| exchange.request = "a".into(),
+            |exchange| exchange.response = None,
+            |exchange| exchange.response = Some("b".into()),
+            |exchange| exchange.status = None,
+            |exchange| exchange.status = Some(1),
+        ];
+        let mut hashes = vec![hash_of(1, &exchange()), hash_of(2, &exchange())];
+        for change in changes {
+            let mut other = exchange();
+            change(&mut other);
+            hashes.push(hash_of(1, &other));
+        }
+        // What moves from one text to the next changes the hash.
+        hashes.push(hash_of(
+            1,
+            &LoggedExchange { what: "GET /xab".into(), request: String::new(), ..exchange() },
+        ));
+        let count = hashes.len();
+        let distinct: std::collections::HashSet<_> = hashes.into_iter().collect();
+        assert_eq!(distinct.len(), count);
+    }
+
+    #[test]
+    fn an_exchange_is_held_against_its_own_seal() {
+        let changed = LoggedExchange { status: Some(500), ..exchange() };
+        let mut seals = Seals::default();
+        seals.take(8, "{\"note\":1}");
+        assert!(seals.check(3, &changed).is_ok(), "no seal, and so an earlier program's");
+        seals.take(9, &seal(4, &[exchange(), changed.clone()]));
+        assert!(is_seal(&seal(4, &[exchange()])));
+        assert_eq!((seals.next(0), seals.count(), seals.next(5)), (Some((4, 9)), 2, Some((5, 9))));
+        for (id, exchange, is_sound) in [
+            (3, &changed, true),
+            (4, &exchange(), true),
+            (5, &changed, true),
+            (4, &changed, false),
+            (5, &exchange(), false),
+            (6, &exchange(), false),
+        ] {
+            assert_eq!(seals.check(id, exchange).is_ok(), is_sound, "{id}");
         }
     }
 }

@@ -4,11 +4,9 @@
 //! action, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends one line
 //! per write with its contents. Release builds contain none of this.
 
-use crate::chain::Pending;
-use crate::exchange::LoggedExchange;
-use crate::follower::is_snapshot;
-use crate::line::LineKind;
-use crate::seal::is_seal;
+use crate::chain::{LineKind, Pending};
+use crate::exchange::{LoggedExchange, is_seal};
+use crate::run_journal::is_snapshot;
 
 #[derive(Debug, Default)]
 pub(crate) struct KillPoints {

@@ -2,11 +2,11 @@
 
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_FILE;
-use crate::database::fault::from_sqlx;
+use crate::database::fault::At;
 use crate::database::lock::FileLock;
 use crate::database::schema::{ORDERS_SINCE, SCHEMA};
-use crate::process;
-use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms};
+use crate::orders::random_hex;
+use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms, holder};
 use candlewick_sdk::Millis;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -19,15 +19,6 @@ const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /// Secret of one opened journal. Distinguishes holders within the same process.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
-
-impl Token {
-    fn random(url: &JournalUrl) -> Result<Self, JournalError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| JournalError::Unavailable { url: url.to_string(), source: error.into() })?;
-        Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes))))
-    }
-}
 
 pub(crate) struct Claim<'a> {
     pub(crate) holder: &'a Holder,
@@ -66,7 +57,7 @@ pub(crate) async fn take(
     }
     let Claim { holder, terms, .. } = claim;
     let now = now(any, url).await?;
-    let token = Token::random(url)?;
+    let token = Token(random_hex(url)?);
     let taken = sqlx::query(
         "UPDATE lease SET token = $1, program = $2, pid = $3, host = $4, machine = $5, since = $6, \
          heartbeat = $6, duration = $7, started = $8 WHERE id = 1 AND token = $9 AND heartbeat = $10",
@@ -83,7 +74,7 @@ pub(crate) async fn take(
     .bind(lease.map_or(Millis::ZERO, |lease| lease.heartbeat).get())
     .execute(&mut *any)
     .await
-    .map_err(|error| from_sqlx(error, url))?;
+    .at(url)?;
     if taken.rows_affected() == 1 {
         return Ok(token);
     }
@@ -106,7 +97,7 @@ pub(crate) async fn lock(
         .bind(&token.0)
         .fetch_optional(&mut *any)
         .await
-        .map_err(|error| from_sqlx(error, url))?;
+        .at(url)?;
     match row {
         Some(row) => head_from(&row).ok_or_else(|| unreadable(url)),
         None => Err(lost(any, url).await),
@@ -142,7 +133,7 @@ pub(crate) async fn advance(
         .bind(before.seq.cast_signed())
         .fetch_all(&mut *any)
         .await
-        .map_err(|error| from_sqlx(error, url))?;
+        .at(url)?;
     if moved.len() == 1 {
         return Ok(());
     }
@@ -166,7 +157,7 @@ pub(crate) async fn renew(
         .bind(&token.0)
         .execute(&mut *any)
         .await
-        .map_err(|error| from_sqlx(error, url))?;
+        .at(url)?;
     if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost(any, url).await) }
 }
 
@@ -176,17 +167,17 @@ pub(crate) async fn release(
     token: &Token,
 ) -> Result<(), JournalError> {
     let released = sqlx::query("UPDATE lease SET token = '', heartbeat = 0 WHERE token = $1").bind(&token.0);
-    released.execute(any).await.map(drop).map_err(|error| from_sqlx(error, url))
+    released.execute(any).await.map(drop).at(url)
 }
 
 pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<(), JournalError> {
     let cleared = sqlx::query("UPDATE lease SET token = '', heartbeat = 0").execute(any).await;
-    cleared.map(drop).map_err(|error| from_sqlx(error, url))
+    cleared.map(drop).at(url)
 }
 
 pub(crate) async fn now(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis, JournalError> {
     let text = if url.file().is_some() { FILE_TIME } else { SERVER_TIME };
-    let now = sqlx::query_scalar(text).fetch_one(any).await.map_err(|error| from_sqlx(error, url))?;
+    let now = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
     Ok(Millis::new(now))
 }
 
@@ -200,7 +191,7 @@ pub(crate) async fn read(
     } else {
         "SELECT token, program, pid, host, machine, since, heartbeat, duration, started FROM lease WHERE id = 1"
     };
-    let row = sqlx::query(text).fetch_optional(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+    let row = sqlx::query(text).fetch_optional(&mut *any).await.at(url)?;
     let now = now(any, url).await?;
     let lease = row.as_ref().and_then(|row| lease_from(row, now).ok());
     let (token, lease) = lease.ok_or_else(|| unreadable(url))?;
@@ -210,7 +201,7 @@ pub(crate) async fn read(
 
 pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head, JournalError> {
     let text = "SELECT head_seq, head_hash FROM lease WHERE id = 1";
-    let row = sqlx::query(text).fetch_optional(any).await.map_err(|error| from_sqlx(error, url))?;
+    let row = sqlx::query(text).fetch_optional(any).await.at(url)?;
     row.as_ref().and_then(head_from).ok_or_else(|| unreadable(url))
 }
 
@@ -239,7 +230,7 @@ fn head_from(row: &AnyRow) -> Option<Head> {
 }
 
 pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> JournalError {
-    let is_stopped = lease.holder.is_near(judge) && process::is_stopped(lease.holder.pid);
+    let is_stopped = lease.holder.is_near(judge) && holder::is_stopped(lease.holder.pid);
     let stopped = if is_stopped { ", which a signal has stopped," } else { "" };
     JournalError::HeldBy {
         url: url.to_string(),

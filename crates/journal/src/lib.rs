@@ -5,61 +5,41 @@
 //! [`Store`] chains the lines by hash in SQLite or PostgreSQL, for the one process with the lease.
 //! A [`Reader`] can read meanwhile; a [`Projector`] derives tables.
 
-mod apart;
 mod append;
-mod backup;
 mod chain;
 mod compact;
 mod database;
 mod difference;
 mod error;
 mod exchange;
-mod few_seals;
 mod file;
-mod follower;
 mod holder;
 mod kill_point;
 mod lease;
-mod line;
-mod new_file;
-mod null_journal;
 mod orders;
 mod point;
 mod private_file;
-mod process;
 mod reader;
 mod run_journal;
-mod run_lines;
-mod seal;
-mod snapshot_lines;
 mod store;
 mod tables;
-mod tee;
-mod verify;
 mod walk;
 
-pub use backup::back_up;
-pub use chain::{ChainHash, Head, StoredLine};
-pub use compact::{CompactedCopy, Compaction, compact};
+pub use chain::{ChainHash, Head, Line, LineKind, StoredLine};
+pub use compact::{CompactedCopy, Compaction, back_up, compact};
 pub use database::JournalUrl;
 pub use error::JournalError;
-pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES};
-pub use file::FileJournal;
-pub use follower::{Follower, is_snapshot};
+pub use exchange::{LoggedExchange, MAX_EXCHANGE_BYTES, is_seal};
+pub use file::{FileJournal, NullJournal, Tee};
 pub use holder::{Holder, Lease, LeaseTerms};
-pub use line::{Line, LineKind};
-pub use null_journal::NullJournal;
 pub use orders::{OrderToken, StoredOrder, close_orders, give_order};
 pub use reader::Reader;
-pub use run_journal::RunJournal;
-pub use seal::is_seal;
+pub use run_journal::{Follower, RunJournal, is_snapshot};
 pub use store::{MAX_PENDING, Store};
 pub use tables::{
     DayFigures, IntentRecord, IntentRows, ProjectionEnd, Projector, RunNames, Tables, figures_of,
 };
-pub use tee::Tee;
-pub use verify::Verified;
-pub use walk::Walk;
+pub use walk::{Verified, Walk};
 
 use async_trait::async_trait;
 use candlewick_engine::{IntentId, Recorder};
@@ -69,9 +49,8 @@ use candlewick_sdk::Millis;
 pub trait Journal: Recorder + Send {
     /// Returns when every entry so far would survive a crash of the machine.
     ///
-    /// Also called from time to time without new entries, so that a journal can renew its lease.
-    /// After an error nothing is lost: entries are kept, and a retry is allowed if
-    /// [`JournalError::is_temporary`].
+    /// Also called from time to time without new entries, so that a journal can renew its lease. After an
+    /// error nothing is lost: entries are kept, and a retry is allowed if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
     /// Makes everything durable and releases the journal. Later entries are ignored.

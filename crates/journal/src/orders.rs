@@ -5,7 +5,7 @@
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
-use crate::database::fault::from_sqlx;
+use crate::database::fault::At;
 use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
@@ -22,17 +22,20 @@ pub struct OrderToken(String);
 
 impl OrderToken {
     pub fn random() -> Result<Self, JournalError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| JournalError::Unavailable {
-            url: "the system's source of chance".to_owned(),
-            source: error.into(),
-        })?;
-        Ok(Self(format!("{:032x}", u128::from_le_bytes(bytes))))
+        random_hex(&"the system's source of chance").map(Self)
     }
 
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Returns 128 random bits in hexadecimal digits. An error names `user`.
+pub(crate) fn random_hex(user: &impl fmt::Display) -> Result<String, JournalError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| JournalError::Unavailable { url: user.to_string(), source: error.into() })?;
+    Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
 impl fmt::Display for OrderToken {
@@ -59,13 +62,13 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<(), Jou
         if is_server {
             // Of those who order at the same moment, one goes first.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157266)");
-            wait.execute(&mut *transaction).await.map_err(|error| from_sqlx(error, url))?;
+            wait.execute(&mut *transaction).await.at(url)?;
         }
         let now = lease::now(&mut transaction, url).await?;
         let query = sqlx::query(INSERT).bind(order.token.as_str()).bind(now.get());
         let query = query.bind(order.giver.as_str()).bind(order.body.as_str());
-        query.execute(&mut *transaction).await.map_err(|error| from_sqlx(error, url))?;
-        transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        query.execute(&mut *transaction).await.at(url)?;
+        transaction.commit().await.at(url)?;
         connection.close().await;
         Ok(())
     })
@@ -85,8 +88,8 @@ pub async fn close_orders(
         let now = lease::now(&mut transaction, url).await?;
         let query = sqlx::query(CLOSE).bind(answer).bind(now.get());
         let query = query.bind(order.map_or("", OrderToken::as_str));
-        let closed = query.execute(&mut *transaction).await.map_err(|error| from_sqlx(error, url))?;
-        transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        let closed = query.execute(&mut *transaction).await.at(url)?;
+        transaction.commit().await.at(url)?;
         connection.close().await;
         Ok(closed.rows_affected())
     })
@@ -115,16 +118,15 @@ pub(crate) async fn pending(
     url: &JournalUrl,
 ) -> Result<Vec<StoredOrder>, JournalError> {
     let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
-    let rows = sqlx::query(text).bind(MAX_LOOK).fetch_all(any).await;
-    let rows = rows.map_err(|error| from_sqlx(error, url))?;
+    let rows = sqlx::query(text).bind(MAX_LOOK).fetch_all(any).await.at(url)?;
     let order = |row: &sqlx::any::AnyRow| {
-        Ok(StoredOrder {
+        Ok::<_, sqlx::Error>(StoredOrder {
             token: OrderToken(row.try_get("token")?),
             giver: row.try_get("giver")?,
             body: row.try_get("body")?,
         })
     };
-    rows.iter().map(|row| order(row).map_err(|error| from_sqlx(error, url))).collect()
+    rows.iter().map(|row| order(row).at(url)).collect()
 }
 
 pub(crate) async fn answer_to(
@@ -133,9 +135,8 @@ pub(crate) async fn answer_to(
     order: &OrderToken,
 ) -> Result<Option<String>, JournalError> {
     let text = "SELECT answer FROM orders WHERE token = $1 AND answered IS NOT NULL";
-    let row = sqlx::query(text).bind(order.as_str()).fetch_optional(any).await;
-    let row = row.map_err(|error| from_sqlx(error, url))?;
-    row.map(|row| row.try_get("answer").map_err(|error| from_sqlx(error, url))).transpose()
+    let row = sqlx::query(text).bind(order.as_str()).fetch_optional(any).await.at(url)?;
+    row.map(|row| row.try_get("answer").at(url)).transpose()
 }
 
 pub(crate) async fn answer(
@@ -147,7 +148,7 @@ pub(crate) async fn answer(
     for (order, answer) in answers {
         let now = lease::now(any, url).await?;
         let query = sqlx::query(text).bind(answer.as_str()).bind(now.get()).bind(order.as_str());
-        query.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+        query.execute(&mut *any).await.at(url)?;
     }
     Ok(())
 }

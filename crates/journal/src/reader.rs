@@ -1,12 +1,11 @@
 //! Reads journals, also while another process writes to them.
 
-use crate::chain::{ChainHash, Head, StoredLine};
+use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
-use crate::database::fault::from_sqlx;
+use crate::database::fault::{At, from_sqlx};
 use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_of, restore};
-use crate::line::{Line, LineKind};
-use crate::seal::{Seals, Unsound};
+use crate::exchange::{Seals, Unsound};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
 use candlewick_sdk::Millis;
 use sqlx::Row;
@@ -19,12 +18,12 @@ const EXCHANGES_PAGE: u32 = 200;
 pub(crate) const EXCHANGES_SINCE: i64 = 2;
 
 pub struct Reader {
-    connection: Connection,
+    pub(crate) connection: Connection,
     /// Schema version of the journal, older than this program's until the next write.
     pub(crate) schema: i64,
     pub(crate) seals: Seals,
     /// Whether seals up to the last visited line may be missing from `seals`.
-    pub(crate) knows_few_seals: bool,
+    knows_few_seals: bool,
 }
 
 impl Reader {
@@ -46,15 +45,13 @@ impl Reader {
     pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>, JournalError> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE seq >= $1 ORDER BY seq LIMIT $2";
-        let rows = self.rows(text, &[from.cast_signed(), i64::from(limit)]).await?;
-        self.read_lines(&rows)
+        self.lines_of_rows(text, &[from.cast_signed(), i64::from(limit)]).await
     }
 
     pub async fn lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE intent = $1 ORDER BY seq";
-        let rows = self.rows(text, &[intent.cast_signed()]).await?;
-        self.read_lines(&rows)
+        self.lines_of_rows(text, &[intent.cast_signed()]).await
     }
 
     /// Reads up to `limit` unverified lines with a venue time in `[from, to)`.
@@ -66,14 +63,12 @@ impl Reader {
     ) -> Result<Vec<StoredLine>, JournalError> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE at >= $1 AND at < $2 ORDER BY seq LIMIT $3";
-        let rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
-        self.read_lines(&rows)
+        self.lines_of_rows(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
     /// Reads the exchanges of an intent. Empty for a journal older than exchanges.
     ///
-    /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are
-    /// omitted.
+    /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>, JournalError> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
@@ -161,13 +156,13 @@ impl Reader {
     pub(crate) async fn count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64, JournalError> {
         let rows = self.rows(text, numbers).await?;
         let count = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>(0));
-        Ok(count.map_err(|error| from_sqlx(error, self.url()))?.cast_unsigned())
+        Ok(count.at(self.url())?.cast_unsigned())
     }
 
     async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>, JournalError> {
         let (mut restored, mut read) = (BTreeMap::new(), Vec::new());
         for row in rows {
-            let (id, mut exchange) = exchange_from(row).map_err(|error| from_sqlx(error, self.url()))?;
+            let (id, mut exchange) = exchange_from(row).at(self.url())?;
             if let Some(kept) = exchange.response.take() {
                 // One that cannot be restored stays as it is kept, which its seal does not cover.
                 let whole = self.restored(&kept, &restored).await?.unwrap_or(kept);
@@ -268,14 +263,10 @@ impl Reader {
         numbers: &[i64],
     ) -> Result<Vec<StoredLine>, JournalError> {
         let rows = self.rows(text, numbers).await?;
-        self.read_lines(&rows)
-    }
-
-    fn read_lines(&self, rows: &[AnyRow]) -> Result<Vec<StoredLine>, JournalError> {
         let line = |row| {
             line_from(row).ok_or_else(|| {
                 let seq = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
-                broken(self.connection.url(), seq.unwrap_or_default(), UNREADABLE)
+                broken(self.url(), seq.unwrap_or_default(), UNREADABLE)
             })
         };
         rows.iter().map(line).collect()
@@ -318,4 +309,119 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
         status: number("status")?.and_then(|status| u16::try_from(status).ok()),
     };
     Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
+}
+
+/// Number of lines, from the first one of a run, that contain the run's header.
+///
+/// Lines that an operator wrote while no bot was running belong to no run.
+const AROUND: u32 = 500;
+
+impl Reader {
+    /// Returns the unverified header of the last run, `None` if there is no run.
+    pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>, JournalError> {
+        let head = self.head().await?.seq;
+        let Some(last) = self.run_until(head).await? else { return Ok(None) };
+        self.header_of(last, 1, head).await
+    }
+
+    /// Returns the unverified headers of all runs, in order.
+    pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>, JournalError> {
+        let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
+        while let Some(run) = self.run_from(from).await? {
+            headers.extend(self.header_of(run, from, head).await?);
+            // The first line of a later run.
+            from = self.first_of(run + 1, from, head).await?;
+            if from >= head {
+                break;
+            }
+        }
+        Ok(headers)
+    }
+
+    pub async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>, JournalError> {
+        let head = self.head().await?.seq;
+        self.header_of(run, 1, head).await
+    }
+
+    /// Returns external signals from this line on with the Session's answers, unverified.
+    pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>, JournalError> {
+        // A day may begin before the answer.
+        let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
+                    JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
+                    AND a.body LIKE '%\"event\":\"outside_signal\"%' AND (b.seq = a.seq OR b.kind = 'action') ORDER BY b.seq";
+        self.lines_of_rows(text, &[seq.cast_signed()]).await
+    }
+
+    async fn run_from(&mut self, seq: u64) -> Result<Option<u64>, JournalError> {
+        let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";
+        self.run_of(text, seq).await
+    }
+
+    async fn run_until(&mut self, seq: u64) -> Result<Option<u64>, JournalError> {
+        let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
+        self.run_of(text, seq).await
+    }
+
+    async fn run_of(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>, JournalError> {
+        let rows = self.rows(text, &[seq.cast_signed()]).await?;
+        let run = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose();
+        Ok(run.at(self.url())?.map(i64::cast_unsigned))
+    }
+
+    /// Finds a run's first line by bisection. Lines of no run may precede it.
+    async fn first_of(&mut self, run: u64, from: u64, head: u64) -> Result<u64, JournalError> {
+        let (mut low, mut high) = (from, head);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.run_from(middle).await?.is_none_or(|there| there >= run) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Ok(low)
+    }
+
+    async fn header_of(
+        &mut self,
+        run: u64,
+        from: u64,
+        head: u64,
+    ) -> Result<Option<StoredLine>, JournalError> {
+        let first = self.first_of(run, from, head).await?;
+        let around = self.lines(first, AROUND).await?;
+        Ok(around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == run))
+    }
+}
+
+const PAGE: u32 = 5_000;
+
+impl Reader {
+    /// Reads the seals among these lines and verifies them against their predecessors.
+    ///
+    /// Later reads of exchanges are checked against these seals and those of the last walk. An
+    /// exchange without a known seal triggers a walk of the whole journal.
+    pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<(), JournalError> {
+        let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
+                    AND body LIKE '{\"exchanges\":%' ORDER BY seq";
+        let rows = self.rows(text, &[numbers.start.cast_signed(), numbers.end.cast_signed()]).await?;
+        let numbers = rows.iter().map(|row| row.try_get::<i64, _>(0).map(i64::cast_unsigned));
+        let numbers: Result<Vec<u64>, sqlx::Error> = numbers.collect();
+        let numbers = numbers.at(self.url())?;
+        for stored in self.lines_numbered(&numbers).await? {
+            self.seals.take(stored.seq, &stored.line.body);
+        }
+        self.knows_few_seals = true;
+        Ok(())
+    }
+
+    pub(crate) async fn need_seals(&mut self, exchanges: &[u64]) -> Result<(), JournalError> {
+        if !self.knows_few_seals || exchanges.iter().all(|id| self.seals.holds(*id)) {
+            return Ok(());
+        }
+        let mut walk = self.walk(PAGE).await?;
+        while !walk.next().await?.is_empty() {}
+        self.knows_few_seals = false;
+        Ok(())
+    }
 }

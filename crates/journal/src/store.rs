@@ -1,19 +1,17 @@
 //! Durable journal of the process that writes it.
 
-use crate::apart::Apart;
-use crate::append::Then;
+use crate::append::{self, Then};
 use crate::chain::{Head, Pending, StoredLine};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
-use crate::database::fault::from_sqlx;
+use crate::database::fault::At;
 use crate::database::lock::FileLock;
 use crate::database::schema::{self, Found};
 use crate::difference::Bases;
-use crate::exchange::{LoggedExchange, without_nul};
+use crate::exchange::{LoggedExchange, seal, without_nul};
 use crate::kill_point::{KillPoints, What};
 use crate::lease::{self, Claim, Start, Token};
-use crate::seal::seal;
-use crate::{Holder, JournalError, LeaseTerms, Line, LineKind, OrderToken, append, orders, point};
+use crate::{Holder, JournalError, LeaseTerms, Line, LineKind, OrderToken, orders, point};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
 use std::collections::BTreeMap;
@@ -21,8 +19,7 @@ use std::time::Duration;
 
 /// Maximum number of buffered lines and exchanges.
 ///
-/// The driver commits long before. Without a database it stops taking events once
-/// [`Store::is_full`].
+/// The driver commits long before. Without a database it stops taking events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
 const POINT_PAUSE: Duration = Duration::from_mins(1);
@@ -46,7 +43,7 @@ pub struct Store {
     exchanges_written: u64,
     pub(crate) lines: Vec<Pending>,
     /// Number of leading best-effort lines whose own write failed or is unfinished.
-    pub(crate) apart: usize,
+    apart: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
     /// Number of leading exchanges whose seal is already among the lines.
@@ -86,7 +83,7 @@ impl Store {
         if is_server {
             // Of those who open at the same moment, one goes first.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157265)");
-            wait.execute(&mut *any).await.map_err(|error| from_sqlx(error, url))?;
+            wait.execute(&mut *any).await.at(url)?;
         }
         let found = schema::inspect_on(any, is_server, url).await?;
         schema::migrate(any, url).await?;
@@ -96,7 +93,7 @@ impl Store {
         if found == Found::Nothing {
             point::forget(url);
         }
-        transaction.commit().await.map_err(|error| from_sqlx(error, url))?;
+        transaction.commit().await.at(url)?;
         kill_points.after();
         let url = url.clone();
         let connection = Some(connection);
@@ -363,11 +360,47 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head,
     })
 }
 
+const APART_DEADLINE: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Apart {
+    Written,
+    LeftOut,
+}
+
+impl Store {
+    /// Writes a best-effort line in its own transaction. Nothing may be buffered.
+    ///
+    /// A failed or cancelled attempt leaves nothing behind: the next line is chained to the last
+    /// durable line, which is this one if it was written after all.
+    pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head, JournalError> {
+        let url = self.url.clone();
+        if self.pending() > 0 || self.apart > 0 {
+            let source = "other entries wait for the journal".into();
+            return Err(JournalError::Unavailable { url: url.to_string(), source });
+        }
+        let moment = self.moment;
+        self.record(line);
+        (self.moment, self.apart) = (moment, self.lines.len());
+        within(APART_DEADLINE, &url, self.write(Apart::Written)).await?;
+        self.apart = 0;
+        Ok(self.head)
+    }
+
+    fn leave_out_apart(&mut self) {
+        drop(self.lines.drain(..std::mem::take(&mut self.apart)));
+        let mut head = self.head;
+        for pending in &mut self.lines {
+            head = head.followed_by(&pending.line);
+            pending.head = head;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LineKind, Reader};
-    use candlewick_sdk::Millis;
+    use crate::Reader;
 
     /// The limit on pages stands for the disk's: SQLite answers both alike. A new connection knows no limit.
     #[tokio::test]

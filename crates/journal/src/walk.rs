@@ -1,11 +1,16 @@
-//! Walk over a journal that verifies each line.
+//! Verified reading: a walk over the lines, a whole journal with its exchanges, and the lines after a snapshot.
 
-use crate::chain::{Head, StoredLine};
+use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, within};
+use crate::database::fault::At;
+use crate::exchange::Seals;
 use crate::reader::{EXCHANGES_SINCE, Reader, broken};
-use crate::{JournalError, JournalUrl, LineKind, lease, point};
+use crate::{JournalError, JournalUrl, LineKind, LoggedExchange, lease, point};
+use candlewick_sdk::Millis;
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A walk over all lines. Each is verified, but only the end proves completeness.
 pub struct Walk<'a> {
@@ -29,11 +34,7 @@ impl<'a> Walk<'a> {
     /// Begins a walk after a line that is trusted for now.
     ///
     /// It is verified once the walk has passed the last previously verified line.
-    pub(crate) async fn begin_after(
-        reader: &'a mut Reader,
-        head: Head,
-        page: u32,
-    ) -> Result<Self, JournalError> {
+    async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self, JournalError> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
@@ -128,5 +129,183 @@ impl Reader {
         let numbers: Vec<u64> = rows.iter().map(number).collect();
         self.need_seals(&numbers).await?;
         Ok(numbers.iter().filter(|id| !self.seals.holds(**id)).count() as u64)
+    }
+}
+
+const PAGE: u32 = 1_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    pub entries: u64,
+    pub head_hash: ChainHash,
+    pub exchanges: u64,
+    /// Number of raw exchanges outside of the chain, written by an older program.
+    pub exchanges_outside: u64,
+}
+
+impl Reader {
+    /// Recomputes the chain from the first line to the last one recorded in the lease.
+    ///
+    /// Each raw exchange is checked against its seal.
+    pub async fn verify(&mut self) -> Result<Verified, JournalError> {
+        self.verify_each(|_| {}).await
+    }
+
+    /// Verifies and passes each line to `show`, in one walk, also before an error.
+    pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified, JournalError> {
+        self.seals = Seals::default();
+        let mut walk = self.walk(PAGE).await?;
+        loop {
+            let page = walk.next().await?;
+            if page.is_empty() {
+                break;
+            }
+            page.iter().for_each(&mut show);
+        }
+        let (head, mut next, mut outside) = (walk.head(), 1, 0);
+        loop {
+            let page = walk.reader().exchanges_from(next).await?;
+            let Some((last, _)) = page.last() else { break };
+            let (from, last) = (next, *last);
+            // What a holder has written since is sealed by what it has written since.
+            while walk.reader().seals.next(0).is_some() && !walk.reader().seals.holds(last) {
+                if walk.next().await?.is_empty() {
+                    break;
+                }
+            }
+            outside += walk.reader().check_exchanges(from, &page)?;
+            next = last + 1;
+        }
+        if let Some((id, seq)) = self.seals.next(next) {
+            return Err(broken(self.url(), seq, &format!("raw exchange {id}, which it seals, is missing")));
+        }
+        let (exchanges, exchanges_outside) = (self.seals.count(), outside);
+        Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
+    }
+
+    fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64, JournalError> {
+        let (mut next, mut outside) = (from, 0);
+        for (id, exchange) in page {
+            if let Some((missing, seq)) = self.seals.next(next).filter(|(sealed, _)| sealed < id) {
+                let reason = format!("raw exchange {missing}, which it seals, is missing");
+                return Err(broken(self.url(), seq, &reason));
+            }
+            self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
+            outside += u64::from(!self.seals.holds(*id));
+            next = id + 1;
+        }
+        Ok(outside)
+    }
+}
+
+const SNAPSHOT_NEAR: u64 = 1_000_000;
+
+const AT_ONCE: usize = 32;
+static NUMBERED: LazyLock<String> = LazyLock::new(|| {
+    let places: Vec<String> = (1..=AT_ONCE * 2).map(|place| format!("${place}")).collect();
+    let columns = "seq, run, kind, intent, at, received, body, hash";
+    format!("SELECT {columns} FROM entries WHERE seq IN ({})", places.join(", "))
+});
+
+impl Reader {
+    /// Walks the lines after `head`, verified against it and the last verified line.
+    ///
+    /// Lines are only trustworthy once the walk has reached its end.
+    pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>, JournalError> {
+        Walk::begin_after(self, head, page).await
+    }
+
+    /// Returns the last complete verified snapshot, `None` if none is known nearby.
+    ///
+    /// The last verified line is recorded in the file next to the journal, or in a server's lease.
+    pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>, JournalError> {
+        let url = self.url().clone();
+        let verified = match url.file() {
+            Some(_) => point::read(&url),
+            None => Some(within(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
+        };
+        let Some(verified) = verified else { return Ok(None) };
+        let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \
+                    AND body LIKE '{\"snapshot\":%' ORDER BY seq DESC LIMIT 1";
+        let from = verified.seq.saturating_sub(SNAPSHOT_NEAR);
+        let rows = self.rows(text, &[from.cast_signed(), verified.seq.cast_signed()]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let seq: i64 = row.try_get(0).at(self.url())?;
+        self.sound_line(seq.cast_unsigned()).await
+    }
+
+    pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>, JournalError> {
+        Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
+    }
+
+    /// Reads the lines of these numbers, each verified against its predecessor.
+    pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>, JournalError> {
+        let mut lines = Vec::with_capacity(numbers.len());
+        for some in numbers.chunks(AT_ONCE) {
+            // Each with the one before it; what is missing at the end of the statement is asked for twice.
+            let asked =
+                (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
+            let asked: Vec<i64> =
+                asked.flat_map(|seq| [seq.saturating_sub(1), seq]).map(u64::cast_signed).collect();
+            let found: BTreeMap<u64, StoredLine> = self
+                .lines_of_rows(&NUMBERED, &asked)
+                .await?
+                .into_iter()
+                .map(|line| (line.seq, line))
+                .collect();
+            for seq in some {
+                let before = found.get(&seq.saturating_sub(1)).map_or(ChainHash::GENESIS, |line| line.hash);
+                let line = found.get(seq).filter(|line| before.of_next(*seq, &line.line) == line.hash);
+                lines.push(
+                    line.cloned().ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?,
+                );
+            }
+        }
+        Ok(lines)
+    }
+
+    pub async fn sound_lines_between(
+        &mut self,
+        from: Millis,
+        to: Millis,
+        limit: u32,
+    ) -> Result<Vec<StoredLine>, JournalError> {
+        let lines = self.lines_between(from, to, limit).await?;
+        self.check(&lines).await?;
+        Ok(lines)
+    }
+
+    pub async fn sound_lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>, JournalError> {
+        let lines = self.lines_of(intent).await?;
+        self.check(&lines).await?;
+        Ok(lines)
+    }
+
+    async fn check(&mut self, lines: &[StoredLine]) -> Result<(), JournalError> {
+        let mut before: Option<Head> = None;
+        for stored in lines {
+            before = match before.filter(|before| before.seq + 1 == stored.seq) {
+                None if stored.seq == 1 => Some(Head::EMPTY),
+                None => self.lines(stored.seq - 1, 1).await?.first().map(StoredLine::head),
+                before => before,
+            };
+            if before.map(|before| before.followed_by(&stored.line)) != Some(stored.head()) {
+                return Err(broken(
+                    self.url(),
+                    stored.seq,
+                    "it, or the one before it, was changed or is missing",
+                ));
+            }
+            before = Some(stored.head());
+        }
+        Ok(())
+    }
+
+    async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>, JournalError> {
+        let lines = self.lines(seq.saturating_sub(1), 2).await?;
+        let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
+        let before =
+            lines.iter().find(|line| line.seq + 1 == seq).map_or(ChainHash::GENESIS, |line| line.hash);
+        Ok(Some(line.clone()).filter(|line| before.of_next(seq, &line.line) == line.hash))
     }
 }

@@ -168,58 +168,36 @@ mod tests {
             .await;
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_list_that_takes_minutes_is_read_to_its_end() {
-        struct Long;
-        #[async_trait::async_trait]
-        impl Broker for Long {
-            async fn open(&self, _: &OpenOrder, _: Millis) -> candlewick_broker::OpenOutcome {
-                std::future::pending().await
-            }
-            async fn trade(&self, _: &str, _: Detail) -> Result<Reply<TradeReport>, BrokerError> {
-                tokio::time::sleep(Duration::from_mins(5)).await;
-                Err(BrokerError::NotFound { text: "none".to_owned() })
-            }
-            async fn trades(&self) -> candlewick_broker::TradeListing {
-                tokio::time::sleep(Duration::from_mins(5)).await;
-                let is_complete = true;
-                candlewick_broker::TradeListing { is_complete, ..Default::default() }
-            }
-            async fn balances(&self) -> Result<Reply<candlewick_broker::Balances>, BrokerError> {
-                std::future::pending().await
-            }
-            async fn identity(&self) -> Result<Reply<candlewick_broker::Identity>, BrokerError> {
-                std::future::pending().await
-            }
+    /// Answers after minutes that there is no trade.
+    struct Slow;
+
+    #[async_trait::async_trait]
+    impl Broker for Slow {
+        async fn open(&self, _: &OpenOrder, _: Millis) -> candlewick_broker::OpenOutcome {
+            std::future::pending().await
         }
-        let missing = verify_missing(&Long, "01JT").await;
-        assert!(missing.is_ok(), "{missing:?}");
+        async fn trade(&self, _: &str, _: Detail) -> Result<Reply<TradeReport>, BrokerError> {
+            tokio::time::sleep(Duration::from_mins(5)).await;
+            Err(BrokerError::NotFound { text: "none".to_owned() })
+        }
+        async fn trades(&self) -> candlewick_broker::TradeListing {
+            tokio::time::sleep(Duration::from_mins(5)).await;
+            candlewick_broker::TradeListing { is_complete: true, ..Default::default() }
+        }
+        async fn balances(&self) -> Result<Reply<candlewick_broker::Balances>, BrokerError> {
+            std::future::pending().await
+        }
+        async fn identity(&self) -> Result<Reply<candlewick_broker::Identity>, BrokerError> {
+            std::future::pending().await
+        }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_person_does_not_wait_for_ever() {
-        struct Silent;
-        #[async_trait::async_trait]
-        impl Broker for Silent {
-            async fn open(&self, _: &OpenOrder, _: Millis) -> candlewick_broker::OpenOutcome {
-                std::future::pending().await
-            }
-            async fn trade(&self, _: &str, _: Detail) -> Result<Reply<TradeReport>, BrokerError> {
-                std::future::pending().await
-            }
-            async fn trades(&self) -> candlewick_broker::TradeListing {
-                std::future::pending().await
-            }
-            async fn balances(&self) -> Result<Reply<candlewick_broker::Balances>, BrokerError> {
-                std::future::pending().await
-            }
-            async fn identity(&self) -> Result<Reply<candlewick_broker::Identity>, BrokerError> {
-                std::future::pending().await
-            }
-        }
-        let confirmed =
-            verify_adoption(&Silent, (&order_of_tests(), SENT, SENT), "01JT", MoneyScale::new(2).unwrap())
-                .await;
+    async fn a_long_list_is_read_to_its_end_but_a_person_does_not_wait_for_a_slow_answer() {
+        let missing = verify_missing(&Slow, "01JT").await;
+        assert!(missing.is_ok(), "{missing:?}");
+        let scale = MoneyScale::new(2).unwrap();
+        let confirmed = verify_adoption(&Slow, (&order_of_tests(), SENT, SENT), "01JT", scale).await;
         assert!(matches!(confirmed, Err(RuntimeError::Venue { .. })), "{confirmed:?}");
     }
 }

@@ -8,9 +8,7 @@ use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_sdk::{ExpirationType, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Usual delay of a candle after its close (`observed: prices and candles`).
-///
-/// Earlier requests are repeated.
+/// Usual delay of a candle after its close (`observed: prices and candles`). Earlier requests are repeated.
 const USUAL_LAG: Millis = Millis::new(300);
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
 /// Requests per ended trade: by id, then the list if that does not give the result.
@@ -104,8 +102,7 @@ impl Demand {
 
     /// Returns whether display-only prices fit into this limit (0: no limit).
     ///
-    /// All prices of one grid time must be answered, and the burst allowance restored, before the
-    /// next.
+    /// All prices of one grid time must be answered, and the burst allowance restored, before the next.
     pub fn has_room_to_show(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;

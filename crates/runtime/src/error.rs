@@ -1,9 +1,9 @@
-//! Errors that prevent or end a live run.
+//! Why a run ends: a stop, or an error.
 
 use candlewick_broker::BrokerError;
-use candlewick_engine::EngineError;
+use candlewick_engine::{EngineError, Rule};
 use candlewick_journal::JournalError;
-use candlewick_sdk::Series;
+use candlewick_sdk::{Millis, Series};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
@@ -39,4 +39,22 @@ pub enum RuntimeError {
     CompactionDiffers,
     #[error("the journal cannot be written")]
     Journal(#[from] JournalError),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    TimeUp,
+    DataEnds(Millis),
+    Interrupted,
+    Terminated,
+    Limit(Rule),
+}
+
+impl Stop {
+    /// Returns whether the stop came from outside.
+    ///
+    /// Such a stop limits the run's patience, and a second one ends it at once.
+    pub(crate) const fn is_signal(self) -> bool {
+        matches!(self, Self::Interrupted | Self::Terminated)
+    }
 }

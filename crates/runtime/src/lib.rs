@@ -20,17 +20,13 @@ mod adoption;
 pub mod control;
 pub mod events;
 mod notice;
-mod observer;
 mod overview;
 // The rest of a run.
 mod error;
-mod least_remembered;
 pub mod paper;
 mod past;
 mod reload;
-mod reservations;
 mod settings;
-mod stop;
 
 pub use adoption::{verify_adoption, verify_missing};
 pub use audit::{Audit, Tally};
@@ -41,10 +37,10 @@ pub use coordinator::{
     RequestId, RunResult, Streams, Unfinished, UnfinishedKind, WalletDifference, possible_payout,
     possible_times, profit_by_rule, taken_of,
 };
-pub use error::RuntimeError;
-pub use least_remembered::least_remembered;
-pub use notice::{Evidence, Funds, Interest, Notice, Notices, Received, Watcher, may_settle};
-pub use observer::{Observer, Question};
+pub use error::{RuntimeError, Stop};
+pub use notice::{
+    Evidence, Funds, Interest, Notice, Notices, Observer, Question, Received, Watcher, may_settle,
+};
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
     Decided, JournalCheck, JournalFold, OldTrade, Past, Projected, Projection, ReadingWatcher, SnapshotCheck,
@@ -53,6 +49,5 @@ pub use past::{
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};
-pub use settings::{RuntimeSettings, SecondTradeRule};
+pub use settings::{RuntimeSettings, SecondTradeRule, least_remembered};
 pub use skew::{ClockEstimate, ClockSource, describe_skew};
-pub use stop::Stop;

@@ -165,30 +165,25 @@ impl BotOverview {
     ) -> Vec<Self> {
         let bots = verdicts.zip(&tallies.0).map(|(verdict, tally)| {
             let BotTally { won, lost, returned, profit, needed } = *tally;
-            let break_even = needed.mean();
-            Self { won, lost, returned, profit, break_even, ..Self::without_trades(verdict) }
+            let test = verdict.edge_test();
+            let about_more = match test.verdict() {
+                Verdict::NotEnoughTrades { about_more } => about_more,
+                Verdict::EdgeShown | Verdict::EdgeRejected => None,
+            };
+            Self {
+                won,
+                lost,
+                returned,
+                profit,
+                break_even: needed.mean(),
+                edge: verdict.edge(),
+                about_more,
+                evidence: test.edge_account(),
+                needed: Some(test.goal()).filter(|goal| goal.is_finite()),
+                evidence_against: test.mirror_account(),
+                needed_against: test.plan().beta().recip(),
+            }
         });
         bots.collect()
-    }
-
-    fn without_trades(verdict: &BotVerdict) -> Self {
-        let test = verdict.edge_test();
-        let about_more = match test.verdict() {
-            Verdict::NotEnoughTrades { about_more } => about_more,
-            Verdict::EdgeShown | Verdict::EdgeRejected => None,
-        };
-        Self {
-            won: 0,
-            lost: 0,
-            returned: 0,
-            profit: Money::ZERO,
-            break_even: None,
-            edge: verdict.edge(),
-            about_more,
-            evidence: test.edge_account(),
-            needed: Some(test.goal()).filter(|goal| goal.is_finite()),
-            evidence_against: test.mirror_account(),
-            needed_against: test.plan().beta().recip(),
-        }
     }
 }

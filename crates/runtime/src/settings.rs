@@ -120,3 +120,11 @@ impl Default for RuntimeSettings {
         }
     }
 }
+
+/// Returns the test override of how long finished intents are retained; always `None` in release builds.
+pub fn least_remembered() -> Option<Millis> {
+    #[cfg(debug_assertions)]
+    return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);
+    #[cfg(not(debug_assertions))]
+    None
+}

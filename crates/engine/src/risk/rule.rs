@@ -1,6 +1,6 @@
 //! Names of the rules, and the settings behind them.
 
-use super::{BotLimitSettings, Hours, RiskSettings};
+use super::{BotLimitSettings, RiskSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,8 +1,7 @@
 //! Database connection whose commits are durable when they return.
 
-use super::JournalUrl;
-use super::fault::from_sqlx;
-use super::url::Place;
+use super::fault::{At, from_sqlx};
+use super::{JournalUrl, Place};
 use crate::JournalError;
 use crate::private_file::{self, with_ending};
 use sqlx::any::AnyConnectOptions;
@@ -85,7 +84,7 @@ impl Connection {
 
     pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>, JournalError> {
         let (url, statement) = (self.url.clone(), self.begin_statement());
-        self.any.begin_with(statement).await.map_err(|error| from_sqlx(error, &url))
+        self.any.begin_with(statement).await.at(&url)
     }
 
     pub(crate) fn begin_statement(&self) -> &'static str {
@@ -96,7 +95,7 @@ impl Connection {
         let url = self.url.clone();
         let run = async {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
-            done.map(drop).map_err(|error| from_sqlx(error, &url))
+            done.map(drop).at(&url)
         };
         within(ANSWER_DEADLINE, &url, run).await
     }
@@ -154,8 +153,8 @@ pub(crate) async fn within<T>(
 }
 
 async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection, JournalError> {
-    let options = AnyConnectOptions::from_str(driver_url).map_err(|error| from_sqlx(error, url))?;
-    options.disable_statement_logging().connect().await.map_err(|error| from_sqlx(error, url))
+    let options = AnyConnectOptions::from_str(driver_url).at(url)?;
+    options.disable_statement_logging().connect().await.at(url)
 }
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection, JournalError> {
@@ -201,7 +200,7 @@ async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConne
     let mut any = connect(&driver_url, url).await?;
     // SQLite opens lazily: only a question shows whether the file can be read.
     let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
-    asked.map_err(|error| from_sqlx(error, url))?;
+    asked.at(url)?;
     Ok(any)
 }
 

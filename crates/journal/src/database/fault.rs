@@ -1,11 +1,21 @@
 //! Mapping of database errors to journal errors.
 
-use super::JournalUrl;
-use super::url::Place;
+use super::{JournalUrl, Place};
 use crate::JournalError;
 use sqlx::migrate::MigrateError;
 use std::borrow::Cow;
 use std::io;
+
+/// Converts errors of the database at a URL.
+pub(crate) trait At<T> {
+    fn at(self, url: &JournalUrl) -> Result<T, JournalError>;
+}
+
+impl<T> At<T> for Result<T, sqlx::Error> {
+    fn at(self, url: &JournalUrl) -> Result<T, JournalError> {
+        self.map_err(|error| from_sqlx(error, url))
+    }
+}
 
 pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError {
     let url = place.to_string();

@@ -1,7 +1,6 @@
 //! Operating system lock next to a journal file, for one process at a time.
 //!
-//! The system releases it when the process ends, independent of clocks and of how long the process
-//! slept.
+//! The system releases it when the process ends, independent of clocks and of how long the process slept.
 
 use crate::JournalError;
 use crate::private_file::{self, with_ending};

@@ -4,6 +4,202 @@ pub(crate) mod connection;
 pub(crate) mod fault;
 pub(crate) mod lock;
 pub(crate) mod schema;
-mod url;
 
-pub use url::JournalUrl;
+use crate::private_file::{is_open_to_others, with_ending};
+use crate::{JournalError, point};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+///
+/// A path is relative to the working directory unless it begins with `/`. The password is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct JournalUrl(Place);
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    File(PathBuf),
+    Server(url::Url),
+}
+
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
+
+const OPTIONS: [&str; 18] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
+fn is_known(option: &str) -> bool {
+    OPTIONS.contains(&option) || option.starts_with("options[")
+}
+
+impl JournalUrl {
+    pub fn from_path(path: &Path) -> Self {
+        Self(Place::File(path.to_owned()))
+    }
+
+    pub fn file(&self) -> Option<&Path> {
+        match &self.0 {
+            Place::File(path) => Some(path),
+            Place::Server(_) => None,
+        }
+    }
+
+    /// Returns the files that others can access: they expose an account's money and trades.
+    pub fn files_open_to_others(&self) -> Vec<PathBuf> {
+        let files = self.file().into_iter().flat_map(|path| ENDINGS.map(|ending| with_ending(path, ending)));
+        files.filter(|file| is_open_to_others(file)).collect()
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.0
+    }
+
+    pub(crate) fn sqlite_url(path: &Path, mode: &str) -> Option<String> {
+        let path = path.to_str()?;
+        Some(format!("sqlite:{}?mode={mode}", utf8_percent_encode(path, PATH)))
+    }
+}
+
+impl FromStr for JournalUrl {
+    type Err = JournalError;
+
+    fn from_str(text: &str) -> Result<Self, JournalError> {
+        let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+        // Only the scheme is repeated: the rest may hold a password.
+        let wrong = |reason: &str| {
+            Err(JournalError::InvalidUrl { url: format!("{scheme}:..."), reason: reason.to_owned() })
+        };
+        match scheme {
+            "sqlite" => {
+                let path = text.trim_start_matches("sqlite:");
+                match path.strip_prefix("//").unwrap_or(path) {
+                    "" => wrong("it names no file"),
+                    ":memory:" => wrong("a journal in memory would survive nothing: name a file"),
+                    path if path.contains(['?', '#']) => wrong("a file's URL has no options"),
+                    path => Ok(Self(Place::File(PathBuf::from(path)))),
+                }
+            }
+            "postgres" | "postgresql" => match url::Url::parse(text) {
+                Ok(url) if !url.has_host() => wrong("it names no host"),
+                Ok(url) if url.path().len() < 2 => wrong("it names no database"),
+                // The driver would ignore one that it does not know, and print its value: perhaps a password.
+                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
+                    Some(name) => {
+                        wrong(&format!("it has the option {name:?}, which is none of the driver's"))
+                    }
+                    None => Ok(Self(Place::Server(url))),
+                },
+                Err(error) => wrong(&error.to_string()),
+            },
+            // The name of a file holds no password.
+            "" if is_database_file(text) => Err(JournalError::InvalidUrl {
+                url: format!("{text:?}"),
+                reason: format!("a file is sqlite://{text}"),
+            }),
+            _ => Err(JournalError::InvalidUrl {
+                url: "without a known scheme".to_owned(),
+                reason: "it begins neither with sqlite:// nor with postgres://".to_owned(),
+            }),
+        }
+    }
+}
+
+fn is_database_file(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| ["db", "sqlite", "sqlite3"].contains(&extension))
+}
+
+impl fmt::Display for JournalUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Place::File(path) => write!(f, "sqlite://{}", path.display()),
+            Place::Server(url) => {
+                // Options are left out: a password may stand there too.
+                write!(f, "postgres://")?;
+                if !url.username().is_empty() {
+                    write!(f, "{}@", url.username())?;
+                }
+                write!(f, "{}", url.host_str().unwrap_or_default())?;
+                if let Some(port) = url.port() {
+                    write!(f, ":{port}")?;
+                }
+                f.write_str(url.path())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for JournalUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JournalUrl({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_shown_without_passwords() {
+        for (text, expected) in [
+            ("sqlite://candlewick.db", Ok("sqlite://candlewick.db")),
+            ("sqlite:candlewick.db", Ok("sqlite://candlewick.db")),
+            ("sqlite:///var/a b/%.db", Ok("sqlite:///var/a b/%.db")),
+            ("postgres://ann:hunter2@db:5433/journal?sslmode=require", Ok("postgres://ann@db:5433/journal")),
+            ("postgresql://db/journal?password=hunter2", Ok("postgres://db/journal")),
+            ("sqlite://", Err("it names no file")),
+            ("sqlite://:memory:", Err("a journal in memory would survive nothing: name a file")),
+            ("sqlite://a.db?mode=rwc", Err("a file's URL has no options")),
+            ("postgres://ann:hunter2@db", Err("it names no database")),
+            ("postgres:///journal?password=hunter2", Err("it names no host")),
+            ("postgres://ann:hunter2@db:port/journal", Err("invalid port number")),
+            (
+                "postgres://db/journal?pasword=hunter2",
+                Err("it has the option \"pasword\", which is none of the driver's"),
+            ),
+            ("runs/foo.db", Err("a file is sqlite://runs/foo.db")),
+            ("hunter2:x", Err("it begins neither with sqlite:// nor with postgres://")),
+            ("hunter2", Err("it begins neither with sqlite:// nor with postgres://")),
+        ] {
+            let parsed = match JournalUrl::from_str(text) {
+                Ok(url) => {
+                    assert_eq!(format!("{url:?}"), format!("JournalUrl({url})"));
+                    Ok(url.to_string())
+                }
+                Err(error) => {
+                    assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+                    let JournalError::InvalidUrl { reason, .. } = error else { panic!("{error:?}") };
+                    Err(reason)
+                }
+            };
+            assert_eq!(parsed, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
+        }
+    }
+
+    #[test]
+    fn any_path_can_be_told_to_the_driver() {
+        let url = JournalUrl::sqlite_url(Path::new("/a b/100%?#.db"), "rw").unwrap();
+        assert_eq!(url, "sqlite:/a%20b/100%25%3F%23.db?mode=rw");
+    }
+}

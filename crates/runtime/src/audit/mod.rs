@@ -3,8 +3,6 @@
 //! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked
 //! result, the result is corrected or the run halts (`domain 5.10`).
 
-mod candles;
-mod payout;
 mod prices;
 mod profit;
 mod results;
@@ -12,13 +10,11 @@ mod settlement;
 mod terms;
 mod wallet;
 
-pub(crate) use candles::RevisionAudit;
-pub(crate) use payout::PayoutAudit;
-pub(crate) use prices::PriceAudit;
+pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
 pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
-pub(crate) use terms::{OrderedTerms, Terms, check_terms, staked_elsewhere};
+pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
     APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState,
 };

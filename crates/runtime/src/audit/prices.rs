@@ -1,11 +1,11 @@
-//! Audit of polled prices against the candles of the same time.
+//! Audits of market data: revised candles, and polled prices against the candles of the same time.
 
 use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Maximum number of prices per symbol that await their candle.
-const KEPT: usize = 256;
+const KEPT_PRICES: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct PriceAudit {
@@ -18,7 +18,7 @@ impl PriceAudit {
         if polled.back().is_some_and(|(last, _)| *last >= time) {
             return;
         }
-        if polled.len() == KEPT {
+        if polled.len() == KEPT_PRICES {
             polled.pop_front();
         }
         polled.push_back((time, price));
@@ -50,6 +50,48 @@ impl PriceAudit {
     }
 }
 
+/// Number of remembered candles per series.
+const KEPT_CANDLES: usize = 8;
+
+#[derive(Debug, Default)]
+pub(crate) struct RevisionAudit {
+    first: BTreeMap<(Millis, candlewick_sdk::Symbol), VecDeque<Candle>>,
+}
+
+impl RevisionAudit {
+    pub(crate) fn take(&mut self, series: Series, candles: &[Candle]) -> (usize, Vec<Finding>) {
+        let first = self.first.entry((series.interval.length(), series.symbol)).or_default();
+        let (mut seen, mut findings) = (0, Vec::new());
+        for candle in candles {
+            if let Some(known) = first.iter_mut().find(|known| known.time() == candle.time()) {
+                seen += 1;
+                if known != candle {
+                    let text = format!(
+                        "{series}: the candle of {} was {} and is {} now; what was decided on it stands",
+                        candle.time(),
+                        described(known),
+                        described(candle)
+                    );
+                    findings.push(Finding::note(Audit::Revision, text));
+                    // Reported once for each change.
+                    *known = *candle;
+                }
+            } else if first.back().is_none_or(|last| last.time() < candle.time()) {
+                if first.len() == KEPT_CANDLES {
+                    first.pop_front();
+                }
+                first.push_back(*candle);
+            }
+        }
+        (seen, findings)
+    }
+}
+
+fn described(candle: &Candle) -> String {
+    let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
+    format!("{open}/{high}/{low}/{close}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +112,26 @@ mod tests {
         let (checked, findings) = audit.check(series, &candle);
         assert_eq!((checked, findings.len()), (3, 2), "{findings:?}");
         assert!(findings[0].text.contains("102.1") && findings[1].text.contains("98.9"));
+    }
+
+    fn candle(minute: i64, close: f64) -> Candle {
+        let numbers = Ohlcv { open: 5.0, high: 9.0, low: 1.0, close, volume: 0.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    }
+
+    #[test]
+    fn a_candle_that_changes_is_told_once_for_each_change() {
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        let mut audit = RevisionAudit::default();
+        let mut take = |candles: &[Candle]| {
+            let (seen, findings) = audit.take(series, candles);
+            (seen, findings.len())
+        };
+        assert_eq!(take(&[candle(1, 2.0), candle(2, 3.0)]), (0, 0));
+        assert_eq!(take(&[candle(2, 3.0), candle(3, 4.0)]), (1, 0));
+        assert_eq!(take(&[candle(2, 3.5), candle(3, 4.0)]), (2, 1));
+        assert_eq!(take(&[candle(2, 3.5)]), (1, 0));
+        // One that was never seen and is older than all is no news.
+        assert_eq!(take(&[candle(0, 1.0)]), (0, 0));
     }
 }

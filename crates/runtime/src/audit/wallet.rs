@@ -1,27 +1,21 @@
 //! Compares every wallet reading with the ledger; a second reading confirms a difference.
 //!
-//! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A
-//! confirmed difference is retained if our trades moved at least as much since the last agreement,
-//! plus what that one left open; a shortage then counts as lost. Otherwise it is booked as a
-//! deposit or withdrawal. A retained surplus is booked after a long period without activity of
-//! ours, a shortage never.
+//! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A confirmed
+//! difference is retained if our trades moved at least as much since the last agreement, plus what that one
+//! left open; a shortage then counts as lost. Otherwise it is booked as a deposit or withdrawal. A retained
+//! surplus is booked after a long period without activity of ours, a shortage never.
 
-mod bonus;
-mod lag;
-mod names;
-mod possible;
 mod suspect;
-
-pub(crate) use bonus::BonusWallets;
-use names::KnownWallet;
-pub(crate) use names::NameCheck;
+#[cfg(test)]
+mod tests;
 
 use crate::resolver::sums_of;
+use candlewick_broker::WalletName;
 use candlewick_sdk::{Millis, Money};
-use possible::{MAX_SUMS, Possible};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use suspect::Suspect;
+use std::fmt;
+use suspect::{MAX_SUMS, Possible, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
 pub(crate) const APART: Millis = Millis::from_seconds(10);
@@ -50,8 +44,7 @@ pub(crate) struct WalletAudit {
     explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading, and whether only the wallet can have changed since the one
-    /// before.
+    /// Free balance at the last reading, and whether only the wallet can have changed since the one before.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -95,8 +88,7 @@ pub(crate) struct UnderWayMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
     /// Upper bound of returns that cannot be computed, such as those of an intent in doubt.
     pub(crate) unknown: Money,
-    /// Whether a trade has ended without a booked result, so that any amount may have been
-    /// returned.
+    /// Whether a trade has ended without a booked result, so that any amount may have been returned.
     pub(crate) is_settling: bool,
 }
 
@@ -356,5 +348,117 @@ fn is_between(amount: Money, one: Money, other: Money) -> bool {
     (one.min(other)..=one.max(other)).contains(&amount)
 }
 
-#[cfg(test)]
-mod tests;
+impl WalletAudit {
+    pub(crate) fn lag(&self, setting: Millis) -> Millis {
+        setting.max(self.longest_lag * 2).min(LONGEST_LAG)
+    }
+
+    /// Resets the measured lag after a correction. The wallet may have shown the right result early.
+    pub(crate) fn forget_lag(&mut self) {
+        (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
+        if let Some(suspect) = &mut self.suspect {
+            suspect.caused_at = None;
+        }
+    }
+
+    fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
+        if let (Some(until), Some(caused_at)) = (until, caused_at)
+            && until - caused_at <= LONGEST_LAG
+        {
+            self.longest_lag = self.longest_lag.max(until - caused_at);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BonusWallets {
+    pub(super) paid: Money,
+    /// Balance at the last reading, `None` if the venue lists no bonus wallet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) holds: Option<Money>,
+}
+
+impl WalletAudit {
+    pub(crate) const fn bonus(&self) -> BonusWallets {
+        self.bonus
+    }
+
+    pub(crate) fn recall_bonus(&mut self, bonus: BonusWallets) {
+        self.bonus = bonus;
+    }
+
+    /// Books the difference to bonus wallets if their change explains it.
+    ///
+    /// Returns whether the explanation is exact, `None` if there is none.
+    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
+        let paid = self.bonus.holds? - bonus?;
+        let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
+        is_explained.then(|| {
+            self.bonus = BonusWallets { paid: self.bonus.paid + paid, holds: bonus };
+            possible.is_raw(self.confirmed + paid)
+        })
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KnownWallet {
+    id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NameCheck {
+    Known,
+    New(Vec<KnownWallet>),
+    Other { known: String, found: String },
+}
+
+impl WalletAudit {
+    pub(crate) fn check_names(&mut self, wallets: &[WalletName]) -> NameCheck {
+        let wallets: Vec<KnownWallet> = wallets.iter().map(KnownWallet::from).collect();
+        match &self.names {
+            _ if wallets.is_empty() => NameCheck::Known,
+            None => {
+                self.names = Some(wallets.clone());
+                NameCheck::New(wallets)
+            }
+            Some(known) if *known == wallets => NameCheck::Known,
+            Some(known) => NameCheck::Other { known: describe(known), found: describe(&wallets) },
+        }
+    }
+
+    pub(crate) fn recall_names(&mut self, wallets: Vec<KnownWallet>) {
+        self.names = Some(wallets);
+    }
+
+    pub(crate) fn forget_names(&mut self) {
+        self.names = None;
+    }
+}
+
+impl From<&WalletName> for KnownWallet {
+    fn from(name: &WalletName) -> Self {
+        Self { id: name.id.clone(), user: name.user.clone(), currency: name.currency.clone() }
+    }
+}
+
+impl fmt::Display for KnownWallet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.id)?;
+        if let Some(user) = &self.user {
+            write!(f, " of user {user}")?;
+        }
+        if let Some(currency) = &self.currency {
+            write!(f, " in {currency}")?;
+        }
+        Ok(())
+    }
+}
+
+fn describe(wallets: &[KnownWallet]) -> String {
+    let wallets: Vec<String> = wallets.iter().map(ToString::to_string).collect();
+    wallets.join(" and ")
+}

@@ -1,13 +1,14 @@
-//! Sends orders to a run in another process.
+//! Conversation with a run over its socket: orders, events, and the bounded lines of both.
 
-use super::line::{NoLine, PATIENCE, read_line, write_line};
-use super::order::MarkedOrder;
+use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlOrder};
+use crate::events::{Followed, Follower};
 use candlewick_journal::OrderToken;
+use serde::Serialize;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
-use tokio::io::BufReader;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
 /// Response timeout. It exceeds the run's own.
@@ -57,12 +58,118 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
     }
 }
 
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(super) enum NoLine {
+    End,
+    TooLong,
+    Late,
+    Broken(io::Error),
+}
+
+pub(super) async fn read_line(
+    reader: &mut (impl AsyncBufRead + Unpin),
+    patience: Duration,
+) -> Result<Vec<u8>, NoLine> {
+    let mut line = Vec::new();
+    let mut bounded = reader.take(MAX_BYTES as u64 + 1);
+    let read = bounded.read_until(b'\n', &mut line);
+    match tokio::time::timeout(patience, read).await {
+        Err(_) => return Err(NoLine::Late),
+        Ok(Err(error)) => return Err(NoLine::Broken(error)),
+        Ok(Ok(_)) => {}
+    }
+    if line.pop_if(|last| *last == b'\n').is_some() {
+        Ok(line)
+    } else if line.len() > MAX_BYTES {
+        Err(NoLine::TooLong)
+    } else if line.is_empty() {
+        Err(NoLine::End)
+    } else {
+        Ok(line)
+    }
+}
+
+pub(super) async fn write_line(
+    writer: &mut (impl AsyncWrite + Unpin),
+    message: &impl Serialize,
+) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    match tokio::time::timeout(PATIENCE, writer.write_all(&line)).await {
+        Ok(written) => written,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+pub(super) const MAX_FOLLOWERS: usize = 16;
+const FOLLOW: &str = r#"{"order":"follow"}"#;
+
+pub(super) fn is_follow(line: &[u8]) -> bool {
+    let told: Result<serde_json::Value, _> = serde_json::from_slice(line);
+    told.is_ok_and(|told| told == serde_json::json!({ "order": "follow" }))
+}
+
+pub(super) async fn give(mut stream: UnixStream, mut events: Follower) {
+    let (mut reader, mut writer) = stream.split();
+    let mut said = [0; 64];
+    loop {
+        let followed = tokio::select! {
+            followed = events.next() => followed,
+            // Whoever follows has nothing more to say: what comes is passed over, and without anything it has gone.
+            read = reader.read(&mut said) => match read {
+                Ok(1..) => continue,
+                Ok(0) | Err(_) => return,
+            },
+        };
+        let (text, is_end) = match &followed {
+            None => return,
+            Some(Followed::Line(text)) => (text.as_ref(), false),
+            Some(Followed::End(text)) => (text.as_ref(), true),
+            Some(Followed::Missed(text)) => (text.as_str(), false),
+        };
+        let line = [text.as_bytes(), b"\n"].concat();
+        let written = tokio::time::timeout(PATIENCE, writer.write_all(&line)).await;
+        if is_end || !matches!(written, Ok(Ok(()))) {
+            return;
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct FollowedRun {
+    lines: Lines<BufReader<UnixStream>>,
+}
+
+impl FollowedRun {
+    pub async fn begin(path: &Path) -> Result<Self, ControlError> {
+        let mut stream = connect(path).await?;
+        let line = format!("{FOLLOW}\n");
+        let written = tokio::time::timeout(PATIENCE, stream.write_all(line.as_bytes())).await;
+        if !matches!(written, Ok(Ok(()))) {
+            return Err(ControlError::NoAnswer {
+                path: path.to_owned(),
+                problem: "it takes nothing".to_owned(),
+            });
+        }
+        Ok(Self { lines: BufReader::new(stream).lines() })
+    }
+
+    /// Waits for the next event as JSON, `None` once the run ends or refuses followers.
+    pub async fn next(&mut self) -> Option<String> {
+        self.lines.next_line().await.ok().flatten()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::order::MAX_BYTES;
     use super::*;
-    use tokio::io::AsyncWriteExt;
+    use crate::control::{ControlPaths, ControlRequest, ControlServer};
+    use crate::events::{EventFeed, RunEvent};
+    use candlewick_sdk::Millis;
     use tokio::net::UnixListener;
+    use tokio::sync::{mpsc, oneshot};
 
     #[tokio::test]
     async fn nobody_listens_where_there_is_no_socket_or_a_dead_one() {
@@ -96,5 +203,89 @@ mod tests {
         check(b"", "it ended").await;
         check(b"what?\n", "cannot be read").await;
         check(&[b'x'; MAX_BYTES * 2], "too long").await;
+    }
+
+    async fn check_lines(bytes: &[u8], expected: &[&str]) {
+        let mut reader = bytes;
+        let mut lines = Vec::new();
+        let end = loop {
+            match read_line(&mut reader, PATIENCE).await {
+                Ok(line) => lines.push(String::from_utf8(line).unwrap()),
+                Err(end) => break end,
+            }
+        };
+        assert_eq!(lines, expected);
+        assert!(matches!(end, NoLine::End), "{end:?}");
+    }
+
+    #[tokio::test]
+    async fn messages_end_with_a_line_or_with_the_connection() {
+        check_lines(b"", &[]).await;
+        check_lines(b"a\nb\n", &["a", "b"]).await;
+        check_lines(b"a\n\nb", &["a", "", "b"]).await;
+        let longest = "x".repeat(MAX_BYTES);
+        check_lines(format!("{longest}\n").as_bytes(), &[&longest]).await;
+    }
+
+    #[tokio::test]
+    async fn a_message_beyond_the_bound_is_not_read_to_its_end() {
+        let long = "x".repeat(MAX_BYTES * 3);
+        let mut reader = long.as_bytes();
+        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(NoLine::TooLong)));
+        assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_that_drips_is_not_waited_for() {
+        let (mut ours, theirs) = tokio::io::duplex(64);
+        let mut reader = tokio::io::BufReader::new(theirs);
+        let drip = async {
+            loop {
+                tokio::time::sleep(PATIENCE / 4).await;
+                if ours.write_all(b"x").await.is_err() {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            () = drip => panic!("the connection is open"),
+            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(NoLine::Late))),
+        }
+    }
+
+    #[tokio::test]
+    async fn many_follow_and_keep_nobody_from_giving_an_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ControlPaths::beside(&folder.path().join("run.db"));
+        let feed = EventFeed::default();
+        let server = ControlServer::bind(&paths).await.unwrap().with_events(feed.clone());
+        let (orders, mut taken) = mpsc::channel::<ControlRequest>(1);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(server.serve(orders, async {
+            let _ = stopped.await;
+        }));
+        let mut following = Vec::new();
+        for _ in 0..MAX_FOLLOWERS {
+            following.push(FollowedRun::begin(&paths.socket).await.unwrap());
+        }
+        while feed.followers() < MAX_FOLLOWERS {
+            tokio::task::yield_now().await;
+        }
+        let mut late = FollowedRun::begin(&paths.socket).await.unwrap();
+        assert_eq!(late.next().await, None, "there is no place");
+        let (order, request) = tokio::join!(send_order(&paths.socket, &ControlOrder::Resume, None), async {
+            let ControlRequest { order, answer, .. } = taken.recv().await.unwrap();
+            drop(answer);
+            order
+        });
+        assert_eq!((order.is_ok(), request), (true, ControlOrder::Resume));
+        feed.publish(Millis::ZERO, &RunEvent::Alarm { text: "a\nb".to_owned() });
+        for followed in &mut following {
+            assert_eq!(followed.next().await.unwrap(), r#"{"seq":1,"at":0,"event":"alarm","text":"a\nb"}"#);
+        }
+        stop.send(()).unwrap();
+        drop(feed);
+        served.await.unwrap();
+        assert_eq!(following[0].next().await, None);
     }
 }

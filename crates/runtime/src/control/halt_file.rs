@@ -1,6 +1,7 @@
-//! The file whose appearance halts a run: a kill switch that needs only a file system.
+//! Paths of a run's socket and halt file. The appearance of the file halts the run: a kill switch that needs only a file system.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -35,8 +36,7 @@ impl HaltFile {
         &self.0
     }
 
-    /// Returns whether the file exists. An unreadable path counts as existing, so that it fails
-    /// safe.
+    /// Returns whether the file exists. An unreadable path counts as existing, so that it fails safe.
     pub fn is_there(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
     }
@@ -68,8 +68,7 @@ impl HaltFile {
 
     /// Returns the reason from the first line.
     ///
-    /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads
-    /// elsewhere.
+    /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads elsewhere.
     pub fn reason(&self) -> String {
         let there = format!("the file {} is there", self.0.display());
         if !self.is_plain() {
@@ -140,35 +139,36 @@ fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlPaths {
+    pub socket: PathBuf,
+    pub halt_file: HaltFile,
+}
+
+impl ControlPaths {
+    /// Derives the paths from the journal's: `candlewick.db.sock` and `candlewick.db.HALT`.
+    pub fn beside(journal: &Path) -> Self {
+        Self {
+            socket: with_suffix(journal, ".sock"),
+            halt_file: HaltFile::new(with_suffix(journal, ".HALT")),
+        }
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut text = OsString::from(path);
+    text.push(suffix);
+    PathBuf::from(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::control::{Phase, RunState};
-    use candlewick_sdk::Millis;
     use tokio::sync::oneshot;
 
     fn halted() -> ControlAnswer {
-        let state = RunState {
-            phase: Phase::Halted,
-            reason: None,
-            in_flight: 0,
-            in_doubt: Vec::new(),
-            open: 0,
-            at: Millis::ZERO,
-            clock: None,
-            audits: std::collections::BTreeMap::new(),
-            heard: None,
-            apis: None,
-            troubles: Vec::new(),
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
-            gates: None,
-            halt: None,
-            blocked: Vec::new(),
-            all_blocked: false,
-        };
+        let state = RunState { phase: Phase::Halted, ..RunState::default() };
         ControlAnswer::Done { state: Box::new(state) }
     }
 
@@ -263,5 +263,12 @@ mod tests {
         assert_eq!(given.len(), 2);
         stop.send(()).unwrap();
         watcher.await.unwrap();
+    }
+
+    #[test]
+    fn both_lie_beside_the_journal_under_its_whole_name() {
+        let paths = ControlPaths::beside(Path::new("runs/demo.db"));
+        assert_eq!(paths.socket, Path::new("runs/demo.db.sock"));
+        assert_eq!(paths.halt_file.path(), Path::new("runs/demo.db.HALT"));
     }
 }

@@ -27,8 +27,7 @@ impl JournalOrders {
 
     /// Forwards pending orders to the run, oldest first, until `stop`.
     ///
-    /// An order is repeated until its response is durable in the journal. The run executes it only
-    /// once.
+    /// An order is repeated until its response is durable in the journal. The run executes it only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(PACE);

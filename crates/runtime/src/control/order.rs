@@ -1,7 +1,9 @@
-//! Orders to a run, and its answers.
+//! Orders to a run, its answers, and errors when sending or receiving them.
 
-use super::{ApiState, Blockage, LateSeries, MarketState, VenueApi, VenueHealth};
-use super::{ControlError, NextEntry, SignalOrder, SignalOutcome, SignalTally};
+use super::{
+    ApiState, Blockage, LateSeries, MarketState, NextEntry, SignalOrder, SignalOutcome, SignalTally,
+    VenueApi, VenueHealth,
+};
 use crate::audit::{Audit, Tally};
 use crate::skew::ClockEstimate;
 use candlewick_broker::clock::Hold;
@@ -10,7 +12,9 @@ use candlewick_journal::OrderToken;
 use candlewick_sdk::{Millis, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
@@ -56,8 +60,7 @@ pub enum ControlOrder {
         next: Option<NextEntry>,
         passed_over: Option<String>,
     },
-    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has
-    /// (`domain 5.9`).
+    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
     Resolve {
         intent: IntentId,
         resolution: Resolution,
@@ -105,7 +108,7 @@ pub enum ControlAnswer {
     },
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
     pub phase: Phase,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,13 +187,13 @@ pub(crate) fn describe_late(late: &[LateSeries]) -> Vec<String> {
     lines
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
+    #[default]
     Trading,
     Halted,
-    /// Signals are refused until the journal is writable, the token valid and the account allowed
-    /// to trade.
+    /// Signals are refused until the journal is writable, the token valid and the account allowed to trade.
     Suspended,
     Stopping,
 }
@@ -244,6 +247,29 @@ impl ControlOrder {
             }
         }
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    #[error("no bot listens at {}", path.display())]
+    NoBotListens { path: PathBuf },
+    #[error("{} belongs to somebody else: only the user who runs the bot can give it orders", path.display())]
+    OtherOwner { path: PathBuf },
+    #[error("another bot listens at {}: stop it, or set control.socket", path.display())]
+    SocketInUse { path: PathBuf },
+    #[error("{} is in the way: it is no socket; move it away, or set control.socket", path.display())]
+    NotASocket { path: PathBuf },
+    #[error("{} is too long for a socket, which may have {most} bytes: set control.socket", path.display())]
+    PathTooLong { path: PathBuf, most: usize },
+    #[error("the socket {} cannot be made", path.display())]
+    SocketNotMade { path: PathBuf, source: io::Error },
+    /// The order was sent without a response, so it may have been accepted. Check the status.
+    #[error("the bot at {} was reached, but did not answer: {problem}", path.display())]
+    NoAnswer { path: PathBuf, problem: String },
+    #[error("the order has {bytes} bytes, and at most {most} are taken: shorten the reason")]
+    ReasonTooLong { bytes: usize, most: usize },
+    #[error("this system has no sockets in the file system: a run can only be halted by its HALT file")]
+    NoSocketsHere,
 }
 
 #[cfg(test)]
@@ -303,12 +329,7 @@ mod tests {
             }),
             audits: [(Audit::Terms, Tally { checked: 5, findings: 1 })].into(),
             heard: Some(Millis::new(59_000)),
-            apis: None,
             troubles: vec!["the account is banned".to_owned()],
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
             gates: Some(Box::new(BTreeMap::from([(
                 "hook".to_owned(),
                 "closed: 1 of 2 virtual losses in a row".to_owned(),
@@ -322,6 +343,7 @@ mod tests {
                 brief: false,
             }],
             all_blocked: true,
+            ..RunState::default()
         };
         let json = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "halt": {"at": 41_000, "reason": "news"}, "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,

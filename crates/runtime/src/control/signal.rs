@@ -1,11 +1,12 @@
-//! External signals and their outcomes.
+//! External signals: their bots, outcomes, and text rendering for status, page, final report and responses.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
 use candlewick_engine::{IntentId, Rule, SignalId, SignalReason, SignalSource};
-use candlewick_sdk::{CloseType, Direction, Millis};
+use candlewick_sdk::{CloseType, Direction, Millis, visible};
+use chrono::{DateTime, SecondsFormat};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::{mpsc, oneshot};
 
 /// A trade requested by an external source; names its bot, or the symbol of exactly one bot.
@@ -133,3 +134,371 @@ pub async fn send_signal(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run has ended")]
 pub struct RunEnded;
+
+const SHOWN_REASONS: usize = 5;
+
+impl SignalTally {
+    pub fn is_empty(&self) -> bool {
+        self.by_source.is_empty()
+    }
+
+    pub fn words(&self) -> Vec<String> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let all = self.by_source.values().fold(SourceTally::default(), SourceTally::and);
+        let late = candlewick_engine::Rule::LateSignal.as_str();
+        let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
+        let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
+        let mut lines = vec![format!("{} came: {}", all.came(), all.words(&rules))];
+        if self.by_source.len() > 1 {
+            let of_door =
+                |(door, tally): (&String, &SourceTally)| format!("{}: {}", visible(door), tally.words(&[]));
+            lines.extend(self.by_source.iter().map(of_door));
+        }
+        let of_door = |(door, tally): (&String, &SourceTally)| {
+            Some(format!(
+                "the last that was no signal ({}): {}",
+                visible(door),
+                visible(tally.problem.as_ref()?)
+            ))
+        };
+        let by_door: Vec<String> = self.by_source.iter().filter_map(of_door).collect();
+        // A journal of before says it of all doors together.
+        let last = self.problem.as_ref().filter(|_| by_door.is_empty());
+        lines.extend(last.map(|problem| format!("the last that was no signal: {}", visible(problem))));
+        lines.extend(by_door);
+        lines.extend(self.by_source.iter().filter_map(|(door, tally)| tally.reason_words(door)));
+        lines
+    }
+}
+
+impl SourceTally {
+    fn and(self, other: &Self) -> Self {
+        Self {
+            approved: self.approved + other.approved,
+            refused: self.refused + other.refused,
+            late: self.late + other.late,
+            duplicates: self.duplicates + other.duplicates,
+            malformed: self.malformed + other.malformed,
+            turned_away: self.turned_away + other.turned_away,
+            problem: None,
+            reasons: BTreeMap::new(),
+        }
+    }
+
+    const fn came(&self) -> u64 {
+        let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
+        approved + refused + late + duplicates + malformed + turned_away
+    }
+
+    fn reason_words(&self, door: &str) -> Option<String> {
+        if self.reasons.len() < 2 {
+            return None;
+        }
+        let mut reasons: Vec<(&String, &u64)> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(reason, times)| (std::cmp::Reverse(**times), *reason));
+        let more = reasons.len().saturating_sub(SHOWN_REASONS);
+        let words = |(reason, times): &(&String, &u64)| {
+            let times = if **times == 1 { "once".to_owned() } else { format!("{times} times") };
+            format!("{times}: {}", visible(reason))
+        };
+        let mut words: Vec<String> = reasons.iter().take(SHOWN_REASONS).map(words).collect();
+        words.extend((more > 0).then(|| format!("and {more} other reasons")));
+        Some(format!("what was no signal ({}): {}", visible(door), words.join("; ")))
+    }
+
+    fn words(&self, rules: &[String]) -> String {
+        let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
+        let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
+        let counts = [
+            (approved, "approved".to_owned()),
+            (refused, format!("refused{rules}")),
+            (late, "late".to_owned()),
+            (duplicates, if duplicates == 1 { "duplicate" } else { "duplicates" }.to_owned()),
+            (malformed, "malformed".to_owned()),
+            (turned_away, "turned away".to_owned()),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct SignalNote {
+    signals: SignalTally,
+}
+
+impl SignalTally {
+    pub(crate) fn note(&self) -> String {
+        let note = SignalNote { signals: Self { next: None, passed_over: None, ..self.clone() } };
+        serde_json::to_string(&note).unwrap_or_default()
+    }
+
+    pub fn of_note(body: &str) -> Option<Self> {
+        serde_json::from_str::<SignalNote>(body).ok().map(|note| note.signals)
+    }
+}
+
+/// Maximum time by which a signal may be ahead of venue time.
+const AHEAD: Millis = Millis::MINUTE;
+const NAMED: usize = 12;
+
+#[derive(Clone, Debug, Default)]
+pub struct SignalBots {
+    bots: Vec<(String, String)>,
+}
+
+impl SignalBots {
+    pub const OLDEST: Millis = Millis::DAY;
+
+    /// Takes name and symbol of each bot, in the order of the run.
+    pub fn new(bots: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { bots: bots.into_iter().collect() }
+    }
+
+    pub fn check(&self, order: &SignalOrder, now: Millis) -> Result<usize, String> {
+        let place = self.find(order.bot.as_deref(), order.symbol.as_deref())?;
+        check_time(order.time.unwrap_or(now), now)?;
+        Ok(place)
+    }
+
+    /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
+    ///
+    /// With both, they must match. Other spellings of a symbol, such as `eur/usd`, are accepted if
+    /// unambiguous.
+    pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
+        let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
+        match (bot, known) {
+            (None, None) => Err(format!("it names neither a bot nor a symbol: {}", self.names())),
+            (Some(name), known) => {
+                let place = self.bots.iter().position(|(own, _)| own == name);
+                let place = place.ok_or_else(|| format!("there is no bot {name:?}: {}", self.names()))?;
+                let own = &self.bots[place].1;
+                match known {
+                    None => Ok(place),
+                    Some(Ok(symbol)) if symbol == own => Ok(place),
+                    Some(Ok(other) | Err(other)) => {
+                        Err(format!("bot {name} does not trade {other:?} but {own}"))
+                    }
+                }
+            }
+            (None, Some(Err(written))) => {
+                Err(format!("no bot trades {written:?}: the bots trade {}", list(self.symbols())))
+            }
+            (None, Some(Ok(symbol))) => {
+                let of_symbol = || self.bots.iter().enumerate().filter(|(_, (_, own))| own == symbol);
+                let names = of_symbol().map(|(_, (name, _))| name.as_str());
+                match (of_symbol().next(), of_symbol().nth(1)) {
+                    (Some((place, _)), None) => Ok(place),
+                    _ => Err(format!("several bots trade {symbol:?}: name one of {}", list(names))),
+                }
+            }
+        }
+    }
+
+    pub fn symbol_of(&self, written: &str) -> Option<&str> {
+        let symbols: BTreeSet<&str> = self.symbols().collect();
+        if let Some(symbol) = symbols.get(written) {
+            return Some(symbol);
+        }
+        let wanted = plain(written);
+        let mut alike = symbols.into_iter().filter(|symbol| plain(symbol) == wanted);
+        alike.next().filter(|_| alike.next().is_none())
+    }
+
+    pub fn symbols(&self) -> impl Iterator<Item = &str> {
+        self.bots.iter().map(|(_, symbol)| symbol.as_str())
+    }
+
+    fn names(&self) -> String {
+        format!("the bots are {}", list(self.bots.iter().map(|(name, _)| name.as_str())))
+    }
+}
+
+fn plain(symbol: &str) -> String {
+    symbol.chars().filter(|sign| sign.is_alphanumeric()).collect::<String>().to_uppercase()
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    let more = all.len().saturating_sub(NAMED);
+    all.truncate(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", all.join(", "))
+}
+
+fn check_time(given: Millis, now: Millis) -> Result<(), String> {
+    let wrong = if given > now + AHEAD {
+        "lies ahead of the venue's"
+    } else if given < now - SignalBots::OLDEST {
+        "is more than a day before the venue's"
+    } else {
+        return Ok(());
+    };
+    Err(format!(
+        "its time {} {wrong}, which is {}: leave the time out, or send the moment at which the signal was given",
+        utc(given),
+        utc(now)
+    ))
+}
+
+fn utc(at: Millis) -> String {
+    match DateTime::from_timestamp_millis(at.get()) {
+        Some(time) => time.to_rfc3339_opts(SecondsFormat::Secs, true),
+        None => format!("{at} ms"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally() -> SignalTally {
+        let webhook = SourceTally { approved: 2, late: 1, turned_away: 9, ..SourceTally::default() };
+        let list = SourceTally { duplicates: 1, malformed: 1, refused: 3, ..SourceTally::default() };
+        SignalTally {
+            approved: 2,
+            refused: [("LateSignal".to_owned(), 1), ("InFlight".to_owned(), 3)].into(),
+            duplicates: 1,
+            malformed: [("list".to_owned(), 1)].into(),
+            problem: Some("line 2: no\u{1b}".to_owned()),
+            next: None,
+            passed_over: None,
+            by_source: [("webhook".to_owned(), webhook), ("list".to_owned(), list)].into(),
+        }
+    }
+
+    #[test]
+    fn signals_are_counted_in_all_and_by_their_door() {
+        let expected = [
+            "17 came: 2 approved, 3 refused (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
+            "list: 3 refused, 1 duplicate, 1 malformed",
+            "webhook: 2 approved, 1 late, 9 turned away",
+            "the last that was no signal: line 2: no\u{241b}",
+        ];
+        let found = tally().words();
+        assert_eq!(found[..3], expected[..3]);
+        assert!(
+            found[3].starts_with("the last that was no signal: line 2: no") && !found[3].contains('\u{1b}')
+        );
+        let mut by_door = tally();
+        for (door, problem) in [("list", "line 2: no"), ("webhook", "not a JSON object")] {
+            by_door.by_source.get_mut(door).unwrap().problem = Some(problem.to_owned());
+        }
+        let last = [
+            "the last that was no signal (list): line 2: no",
+            "the last that was no signal (webhook): not a JSON object",
+        ];
+        assert_eq!(by_door.words()[3..], last);
+        let one = SourceTally { duplicates: 2, ..SourceTally::default() };
+        let one = SignalTally {
+            duplicates: 2,
+            by_source: [("list".to_owned(), one)].into(),
+            ..SignalTally::default()
+        };
+        assert_eq!(one.words(), ["2 came: 2 duplicates"]);
+        assert!(SignalTally::default().words().is_empty());
+    }
+
+    #[test]
+    fn what_was_no_signal_is_told_by_its_reasons_the_most_frequent_first() {
+        let mut stdin = SourceTally { malformed: 4, duplicates: 1, ..SourceTally::default() };
+        let object = "not a JSON object";
+        stdin.add_reasons([(object.to_owned(), 2)].into());
+        stdin.add_reasons([("no bot trades EURUSD\u{1b}".to_owned(), 1), (object.to_owned(), 1)].into());
+        let tally =
+            |stdin| SignalTally { by_source: [("stdin".to_owned(), stdin)].into(), ..SignalTally::default() };
+        let words = tally(stdin.clone()).words();
+        assert_eq!(words[0], "5 came: 1 duplicate, 4 malformed");
+        let expected = "what was no signal (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
+        assert!(words[1].starts_with(expected) && !words[1].contains('\u{1b}'), "{words:?}");
+        // A flood of different ones takes no more room than these.
+        (0..1_000).for_each(|number| stdin.add_reasons([(format!("x{number}"), 1)].into()));
+        assert_eq!(stdin.reasons.len(), 16);
+        assert!(tally(stdin).words()[1].ends_with("; once: x1; once: x10; and 11 other reasons"));
+        let same =
+            SourceTally { malformed: 2, reasons: [(object.to_owned(), 2)].into(), ..SourceTally::default() };
+        assert_eq!(tally(same).words().len(), 1, "the last says it");
+    }
+
+    #[test]
+    fn a_note_has_them_and_no_other_note_does() {
+        assert_eq!(SignalTally::of_note(&tally().note()), Some(tally()));
+        for other in ["{\"note\":\"signals (list): read\"}", "{\"alarm\":\"x\"}", "{}", ""] {
+            assert_eq!(SignalTally::of_note(other), None, "{other}");
+        }
+    }
+
+    fn bots(bots: &[(&str, &str)]) -> SignalBots {
+        SignalBots::new(bots.iter().map(|(name, symbol)| ((*name).to_owned(), (*symbol).to_owned())))
+    }
+
+    fn check(bot: Option<&str>, symbol: Option<&str>, expected: Result<usize, &str>) {
+        let bots = bots(&[("btc", "BTCUSDT"), ("eur", "EURUSD"), ("eur2", "EURUSD"), ("otc", "EURUSD-OTC")]);
+        assert_eq!(bots.find(bot, symbol), expected.map_err(str::to_owned), "{bot:?} {symbol:?}");
+    }
+
+    #[test]
+    fn a_signal_is_for_the_bot_that_it_names_or_for_the_only_one_of_its_symbol() {
+        check(Some("eur2"), None, Ok(2));
+        check(Some("eur2"), Some("EURUSD"), Ok(2));
+        check(None, Some("BTCUSDT"), Ok(0));
+        check(None, Some("btc/usdt"), Ok(0));
+        check(None, Some("EUR/USD-OTC"), Ok(3));
+        check(None, None, Err("it names neither a bot nor a symbol: the bots are btc, eur, eur2, otc"));
+        check(Some("eth"), None, Err("there is no bot \"eth\": the bots are btc, eur, eur2, otc"));
+        check(Some("btc"), Some("EUR/USD"), Err("bot btc does not trade \"EURUSD\" but BTCUSDT"));
+        check(Some("btc"), Some("X"), Err("bot btc does not trade \"X\" but BTCUSDT"));
+        check(
+            None,
+            Some("EURJPY"),
+            Err("no bot trades \"EURJPY\": the bots trade BTCUSDT, EURUSD, EURUSD-OTC"),
+        );
+        check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\": name one of eur, eur2"));
+    }
+
+    #[test]
+    fn what_may_be_two_symbols_is_neither_and_one_that_is_written_out_is_itself() {
+        let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
+        assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
+        assert_eq!(two.symbol_of("eur-usd"), None);
+        let many: Vec<(String, String)> =
+            (0..20).map(|number| (format!("bot{number}"), format!("S{number}"))).collect();
+        let problem = SignalBots::new(many).find(None, Some("none")).unwrap_err();
+        assert!(problem.ends_with("S10, S11 and 8 more"), "{problem}");
+    }
+
+    #[test]
+    fn a_time_of_another_day_is_a_mistake() {
+        // 2026-01-05 10:30 UTC.
+        let now = Millis::new(1_767_609_000_000);
+        for (given, expected) in [
+            (now, None),
+            (now + Millis::MINUTE, None),
+            (now - Millis::DAY, None),
+            (
+                now + Millis::MINUTE + Millis::new(1),
+                Some(
+                    "its time 2026-01-05T10:31:00Z lies ahead of the venue's, which is 2026-01-05T10:30:00Z",
+                ),
+            ),
+            (
+                now - Millis::DAY - Millis::new(1),
+                Some("its time 2026-01-04T10:29:59Z is more than a day before the venue's"),
+            ),
+            (Millis::ZERO, Some("its time 1970-01-01T00:00:00Z is more than a day before")),
+        ] {
+            match (check_time(given, now), expected) {
+                (Ok(()), None) => {}
+                (Err(problem), Some(part)) => assert!(problem.starts_with(part), "{problem}"),
+                (found, _) => panic!("{given}: {found:?}"),
+            }
+        }
+    }
+}

@@ -1,8 +1,8 @@
-//! Scheduled jobs, each with its due time.
+//! Scheduled jobs, and the queue of known events in the contract's order, which a gate holds back until all of an instant are known.
 
-use candlewick_engine::{IntentId, SeriesId, SymbolId};
+use candlewick_engine::{EventKind, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
@@ -47,6 +47,116 @@ impl Agenda {
     }
 }
 
+/// Order of events of one instant.
+///
+/// Settlements sort by close time and intent, answers by intent, candles by series, prices by
+/// symbol. Consequences follow once the instant is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Settlement(Millis, IntentId),
+    Answer(IntentId),
+    Balance,
+    Candle(usize),
+    Signal,
+    Price(usize),
+    Consequence(IntentId),
+}
+
+impl Place {
+    fn ready_at(self, instant: Millis) -> Millis {
+        match self {
+            Self::Consequence(_) => instant + Millis::new(1),
+            _ => instant,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    pub(crate) gate: Gate,
+    events: BTreeMap<(Millis, Place, u64), EventKind>,
+    arrivals: u64,
+}
+
+impl EventQueue {
+    pub(crate) fn new(hold: Millis) -> Self {
+        Self { gate: Gate::new(hold), events: BTreeMap::new(), arrivals: 0 }
+    }
+
+    pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
+        let (at, place) = self.next()?;
+        let is_ready = place.ready_at(at) <= now && self.gate.opens_at(at, now).is_none();
+        is_ready.then(|| self.pop()).flatten()
+    }
+
+    pub(crate) fn wakes_at(&self, now: Millis) -> Option<Millis> {
+        let (at, place) = self.next()?;
+        let ready = place.ready_at(at);
+        Some(self.gate.opens_at(at, now).filter(|_| at <= now).map_or(ready, |opens| opens.max(ready)))
+    }
+
+    pub(crate) fn add(&mut self, at: Millis, place: Place, kind: EventKind) {
+        self.arrivals += 1;
+        self.events.insert((at, place, self.arrivals), kind);
+    }
+
+    pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
+        let is_its = |place: &Place| [Place::Answer(intent), Place::Consequence(intent)].contains(place);
+        let answers = self.events.keys().filter(|(_, place, _)| is_its(place));
+        answers.map(|(at, _, _)| *at + Millis::new(1)).next_back()
+    }
+
+    pub(crate) fn next_at(&self) -> Option<Millis> {
+        self.next().map(|(at, _)| at)
+    }
+
+    fn next(&self) -> Option<(Millis, Place)> {
+        self.events.first_key_value().map(|((at, place, _), _)| (*at, *place))
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(Millis, EventKind)> {
+        self.events.pop_first().map(|((at, _, _), kind)| (at, kind))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+}
+
+/// Blocks events of an instant while its requests are pending, at most for the hold time.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    hold: Millis,
+    awaited: BTreeMap<Job, Wait>,
+}
+
+/// Blocks events from `instant` on, until time `until`.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    instant: Millis,
+    until: Millis,
+}
+
+impl Gate {
+    /// A hold of zero becomes 1 ms, so that answers of the same instant are still awaited.
+    pub(crate) fn new(hold: Millis) -> Self {
+        Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
+    }
+
+    pub(crate) fn await_job(&mut self, instant: Millis, due: Millis, job: Job) {
+        self.awaited.insert(job, Wait { instant, until: due + self.hold });
+    }
+
+    pub(crate) fn settle_job(&mut self, job: Job) {
+        self.awaited.remove(&job);
+    }
+
+    fn opens_at(&self, at: Millis, now: Millis) -> Option<Millis> {
+        let waits = self.awaited.values().filter(|wait| wait.instant <= at && now < wait.until);
+        waits.map(|wait| wait.until).max()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +184,82 @@ mod tests {
         assert_eq!((agenda.pop_due(early), agenda.next_at()), (None, Some(late)));
         assert_eq!(agenda.pop_due(late), Some((late, Job::Balances)));
         assert_eq!(agenda.next_at(), None);
+    }
+
+    #[test]
+    fn events_of_one_instant_come_in_the_order_of_the_rules() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let mut queue = EventQueue::new(Millis::ZERO);
+        let at = Millis::MINUTE;
+        queue.add(at, Place::Price(0), doubt(8));
+        queue.add(at, Place::Candle(1), doubt(7));
+        queue.add(at, Place::Candle(0), doubt(6));
+        queue.add(at, Place::Answer(IntentId::new(9)), doubt(5));
+        queue.add(at, Place::Settlement(at, IntentId::new(1)), doubt(3));
+        queue.add(at, Place::Settlement(at, IntentId::new(2)), doubt(4));
+        queue.add(at, Place::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
+        queue.add(at - Millis::SECOND, Place::Price(0), doubt(1));
+        assert_eq!(queue.after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
+        assert_eq!(queue.after_answer(IntentId::new(1)), None);
+        let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
+        assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_followed_from_an_instant_at_once_comes_when_the_instant_is_over() {
+        let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
+        let mut queue = EventQueue::new(Millis::ZERO);
+        let (at, next) = (Millis::MINUTE, Millis::MINUTE + Millis::new(1));
+        queue.add(at, Place::Consequence(IntentId::new(1)), doubt(1));
+        assert_eq!((queue.pop_ready(at), queue.wakes_at(at)), (None, Some(next)));
+        // A signal of the instant that was on its way.
+        queue.add(at, Place::Signal, doubt(2));
+        assert_eq!(queue.after_answer(IntentId::new(1)), Some(next));
+        assert_eq!((queue.pop_ready(at), queue.pop_ready(at)), (Some((at, doubt(2))), None));
+        assert_eq!(queue.pop_ready(next), Some((at, doubt(1))));
+    }
+
+    const CANDLES: Job = Job::Candles(SeriesId::FIRST);
+    const TRADE: Job = Job::Trade(IntentId::new(1));
+
+    #[test]
+    fn an_instant_waits_for_its_jobs_but_not_beyond_the_hold() {
+        let at = Millis::MINUTE;
+        let mut gate = Gate::new(Millis::SECOND);
+        gate.await_job(at, at, CANDLES);
+        gate.await_job(at, at, TRADE);
+        assert_eq!(gate.opens_at(at - Millis::new(1), at), None, "what is older passes");
+        assert_eq!(gate.opens_at(at, at), Some(at + Millis::SECOND));
+        gate.settle_job(CANDLES);
+        assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
+        assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
+    }
+
+    #[test]
+    fn an_older_wait_does_not_shorten_the_hold_of_an_instant() {
+        let (at, half) = (Millis::MINUTE, Millis::new(500));
+        let mut gate = Gate::new(Millis::SECOND);
+        gate.await_job(at - half, at - half, TRADE);
+        gate.await_job(at, at, CANDLES);
+        assert_eq!(gate.opens_at(at - half, at), Some(at + half));
+        assert_eq!(gate.opens_at(at, at + half), Some(at + Millis::SECOND));
+    }
+
+    #[test]
+    fn the_hold_is_counted_from_the_first_question() {
+        let (at, later) = (Millis::MINUTE, Millis::MINUTE + Millis::new(300));
+        let mut gate = Gate::new(Millis::SECOND);
+        gate.await_job(at, later, CANDLES);
+        assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));
+    }
+
+    #[test]
+    fn without_a_hold_answers_are_awaited_while_the_clock_stands() {
+        let at = Millis::MINUTE;
+        let mut gate = Gate::new(Millis::ZERO);
+        gate.await_job(at, at, CANDLES);
+        assert_eq!(gate.opens_at(at, at), Some(at + Millis::new(1)));
+        gate.settle_job(CANDLES);
+        assert_eq!(gate.opens_at(at, at), None);
     }
 }

@@ -3,12 +3,10 @@
 use super::Coordinator;
 use super::agenda::Job;
 use super::believed::counted;
-use super::closing::Phase;
-use super::command::{Command, Step};
-use super::input::Answer;
+use super::command::{Answer, Command, Step};
+use super::ending::Phase;
 use super::market_watch::GridPrice;
 use super::open_answer::{TimeFault, describe_distance};
-use super::rejection::rejection_of;
 use super::trade_watch::Mistaken;
 use super::warm_up::Warmed;
 use crate::Notice;
@@ -17,8 +15,9 @@ use crate::skew::{ClockSample, ClockSource};
 use candlewick_broker::{
     BrokerError, Candles, OpenOutcome, PriceAnswer, RejectionReason, Reply, TradeReport,
 };
-use candlewick_engine::{EventKind, IntentId, Origin, SeriesId, SymbolId};
-use candlewick_sdk::{Millis, Price};
+use candlewick_engine::{EventKind, IntentId, Origin, RefusalReason, Rejection, SeriesId, SymbolId};
+use candlewick_sdk::{Millis, Price, Text};
+use std::time::Duration;
 
 /// Maximum deviation of a response's own time; beyond it, the response counts as of now.
 ///
@@ -38,20 +37,16 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
-        let is_anothers = match &answer {
-            Answer::Open(intent, OpenOutcome::Opened(reply)) => self.is_anothers(*intent, &reply.value),
-            _ => false,
-        };
         // A time that is not believed of the trade proves nothing of the clock either.
-        let is_nonsense = match &answer {
+        let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
-                self.time_fault(*intent, reply, step.now).is_some()
+                self.is_anothers(*intent, &reply.value) || self.time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
         };
         for sample in samples_of(&answer) {
             // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
-            if (self.is_simulated || is_anothers || is_nonsense) && sample.source == ClockSource::Open {
+            if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
             let change = self.skew.take(sample, step.now);
@@ -101,7 +96,7 @@ impl Coordinator {
     }
 
     fn alarm_leap(&mut self, by: Millis, step: &mut Step<'_>) {
-        if let Some(text) = self.skew.describe_leap(by, step.now) {
+        if let Some(text) = self.skew.leaps.describe(by, step.now) {
             self.session.alarm(text, step);
         }
     }
@@ -336,16 +331,19 @@ impl Coordinator {
 }
 
 fn samples_of(answer: &Answer) -> Vec<ClockSample> {
-    fn dated<T>(reply: &Reply<T>) -> Option<ClockSample> {
-        ClockSample::of_date(reply)
-    }
     let samples = match answer {
-        Answer::Candles(_, Ok(reply)) => [dated(reply), None],
-        Answer::Price(_, asked, Ok(reply)) => [dated(reply), ClockSample::of_price(reply, *asked)],
-        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [dated(reply), None],
-        Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => [dated(reply), None],
-        Answer::SettlementPrice(Ok(reply)) => [dated(reply), None],
-        Answer::Open(_, OpenOutcome::Opened(reply)) => [dated(reply), ClockSample::of_open(reply)],
+        Answer::Candles(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Price(_, asked, Ok(reply)) => {
+            [ClockSample::of_date(reply), ClockSample::of_price(reply, *asked)]
+        }
+        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => {
+            [ClockSample::of_date(reply), None]
+        }
+        Answer::SettlementPrice(Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Open(_, OpenOutcome::Opened(reply)) => {
+            [ClockSample::of_date(reply), ClockSample::of_open(reply)]
+        }
         _ => [None, None],
     };
     samples.into_iter().flatten().collect()
@@ -353,6 +351,44 @@ fn samples_of(answer: &Answer) -> Vec<ClockSample> {
 
 fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
+}
+
+fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
+    let text = Text::truncated(&answer.text);
+    let reason = match answer.reason {
+        // As in a backtest, where an honest gap in the prices starts no pause.
+        RejectionReason::NoPrice => return Rejection::NoPrice,
+        // A refused token suspends all opens by itself.
+        RejectionReason::Credentials => return Rejection::Other(text),
+        RejectionReason::InsufficientBalance => RefusalReason::InsufficientBalance,
+        RejectionReason::SymbolInactive => RefusalReason::SymbolInactive,
+        RejectionReason::OutdatedPrice => RefusalReason::OutdatedPrice,
+        RejectionReason::TradesPerMinute => RefusalReason::TradesPerMinute,
+        RejectionReason::TradesPerDay => RefusalReason::TradesPerDay,
+        RejectionReason::PendingLimit => RefusalReason::PendingLimit,
+        RejectionReason::AmountBelowMinimum => RefusalReason::AmountBelowMinimum,
+        RejectionReason::AmountAboveMaximum => RefusalReason::AmountAboveMaximum,
+        RejectionReason::AccountRestricted => RefusalReason::AccountRestricted,
+        RejectionReason::Other => RefusalReason::Other,
+    };
+    Rejection::Refused { reason, text }
+}
+
+impl Coordinator {
+    pub(super) fn on_absence(&mut self, span: Duration, step: &mut Step<'_>) {
+        let span = Millis::new(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
+        if self.phase.is_over() {
+            return;
+        }
+        let candles = match self.market.closes_between(step.now - span, step.now) {
+            0 => "no candle closed meanwhile".to_owned(),
+            1 => "1 candle closed meanwhile".to_owned(),
+            more => format!("{more} candles closed meanwhile"),
+        };
+        let seconds = span.get() / 1_000;
+        let text = format!("this process did not run for {seconds} s (stopped or suspended?); {candles}");
+        self.session.alarm(text, step);
+    }
 }
 
 #[cfg(test)]
@@ -365,5 +401,24 @@ mod tests {
         assert_eq!(not_far(Some(now + Millis::SECOND), now), now + Millis::SECOND);
         assert_eq!(not_far(Some(now + Millis::DAY), now), now);
         assert_eq!(not_far(None, now), now);
+    }
+
+    #[test]
+    fn a_rejection_is_known_by_its_reason_and_not_by_its_words() {
+        let words = Text::truncated("no price, no balance");
+        let refused = |reason| Rejection::Refused { reason, text: words };
+        for (reason, expected) in [
+            (RejectionReason::NoPrice, Rejection::NoPrice),
+            (RejectionReason::Credentials, Rejection::Other(words)),
+            (RejectionReason::InsufficientBalance, refused(RefusalReason::InsufficientBalance)),
+            (RejectionReason::PendingLimit, refused(RefusalReason::PendingLimit)),
+            (RejectionReason::Other, refused(RefusalReason::Other)),
+        ] {
+            let text = "no price, no balance".to_owned();
+            assert_eq!(
+                rejection_of(&candlewick_broker::Rejection { reason, text, venue_time: None }),
+                expected
+            );
+        }
     }
 }

@@ -1,15 +1,18 @@
-//! Plausibility checks of trade reports, and terms that differ from the order.
+//! Plausibility checks of trade reports and prices: times, payouts, funding and terms that differ from the order.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
-use super::funding::reported_stake;
-use super::trade_watch::Tracked;
+use super::recorded_session::RecordedSession;
+use super::trade_watch::{OpenTrade, Watching};
+use crate::audit::{OrderedTerms, Terms, check_terms};
 use crate::connect::without_noise;
 use crate::control::describe_time;
-use candlewick_broker::{Reported, TradeReport};
-use candlewick_engine::{IntentId, Opened, OrderTerms, Taken, VenueId, VenueSymbol};
-use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Payout, Symbol};
+use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
+use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, Taken, VenueId, VenueSymbol};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Slack of plausible times around decision and twice the duration, for clock differences.
 const TIME_SLACK: Millis = Millis::HOUR;
@@ -108,7 +111,7 @@ impl Coordinator {
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
-        let tracked = Tracked {
+        let tracked = OpenTrade {
             venue_id: report.id.clone(),
             stake,
             assumed_close,
@@ -118,6 +121,7 @@ impl Coordinator {
             direction: direction.or(ordered.map(|order| order.direction)),
             // An earlier run may have it.
             payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
+            watch: Watching::default(),
         };
         let first = self.trades.begin(intent, tracked, now);
         self.agenda.add(first, Job::Trade(intent));
@@ -129,18 +133,15 @@ impl Coordinator {
         taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
     }
 
-    fn agreed_payout(&self, intent: IntentId) -> Option<Payout> {
-        self.trades.find(intent).and_then(|trade| trade.payout)
-    }
-
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
+        let agreed = self.trades.find(intent).and_then(|trade| trade.payout);
         Opened {
             intent,
             venue_id: Some(VenueId::truncated(&report.id)),
             open_time: report.open_time,
             open_price: report.open_price,
             close_time: report.close_time,
-            payout: report.payout.map(|paid| self.agreed_payout(intent).unwrap_or(paid)),
+            payout: report.payout.map(|paid| agreed.unwrap_or(paid)),
             taken: self.taken(intent, report),
         }
     }
@@ -239,9 +240,147 @@ pub fn taken_of(
     (!is_known).then_some(taken)
 }
 
+impl Coordinator {
+    fn check_funding(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        let scale = self.session.scale();
+        let oddities = [
+            contradiction(report, scale),
+            charge("fee", report.funding.fee, scale),
+            charge("commission", report.funding.commission, scale),
+        ];
+        for oddity in oddities.into_iter().flatten() {
+            self.halt_at_oddity(format!("trade #{intent} {oddity}"), step);
+        }
+        let bonus = report.funding.bonus;
+        if !bonus.is_zero() {
+            let text = format!("trade #{intent}: a bonus wallet paid {} of its stake", money(bonus, scale));
+            if self.doubts.is_new_oddity(&text, true) {
+                step.warn(text);
+            }
+        }
+    }
+}
+
+fn reported_stake(report: &TradeReport) -> Option<Decimal> {
+    report.amount.into_iter().chain(report.funding.paid).max()
+}
+
+fn contradiction(report: &TradeReport, scale: MoneyScale) -> Option<String> {
+    let amount = report.amount?;
+    let is_same = |other: Decimal| {
+        let counted = |amount| without_noise(amount, scale).unwrap_or(amount);
+        counted(other) == counted(amount)
+    };
+    let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
+    let text = paid.map(|paid| {
+        let (amount, paid) = (money(amount, scale), money(paid, scale));
+        format!("has a stake of {amount}, but its wallets paid {paid}: the larger counts")
+    });
+    text.or_else(|| {
+        let (amount, larger) = (money(amount, scale), money(report.funding.by_percent?, scale));
+        Some(format!("has a stake of {amount}, but the percentages of its wallets come to {larger}"))
+    })
+}
+
+/// Describes a charge. It cannot be booked, because the profit may or may not contain it.
+fn charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
+    let amount = (!amount.is_zero()).then(|| money(amount, scale))?;
+    Some(format!("has a {name} of {amount}, and it is unknown whether its profit contains that"))
+}
+
+fn money(amount: Decimal, scale: MoneyScale) -> String {
+    without_noise(amount, scale).map_or_else(
+        || amount.normalize().to_string(),
+        |exact| format!("{exact:.decimals$}", decimals = scale.decimals() as usize),
+    )
+}
+
+impl Coordinator {
+    pub(super) fn audit_reported_terms(
+        &mut self,
+        intent: IntentId,
+        report: &TradeReport,
+        step: &mut Step<'_>,
+    ) {
+        let Some(terms) = self.session.terms(intent) else { return };
+        let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
+        // What halted the run, the open may have said already.
+        if let Terms::Other { reason } = terms
+            && self.session.halted() != Some(&reason)
+        {
+            self.halt_at_oddity(reason, step);
+        }
+    }
+
+    pub(super) fn audit_listed_terms(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let book = self.session.book();
+        let own: BTreeMap<VenueId, IntentId> = (book.rows().iter())
+            .filter_map(|row| Some((book.venue_id(row)?, row.approved.intent())))
+            .collect();
+        if own.is_empty() {
+            return;
+        }
+        for report in &listing.trades {
+            let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
+            self.audit_reported_terms(intent, report, step);
+            // Its own record may be too short to say how its stake was paid.
+            self.check_funding(intent, report, step);
+        }
+    }
+}
+
+impl RecordedSession {
+    pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
+        let counted = self.order_of(terms);
+        let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {
+            symbol: self.symbol_of(&departure.ordered),
+            direction: departure.ordered.direction(),
+            amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
+            ..counted.clone()
+        });
+        OrderedTerms { asked: asked.unwrap_or_else(|| counted.clone()), counted }
+    }
+}
+
+/// Age at which a price cannot come from an open market.
+const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
+
+/// Symbols whose last price record was rejected, so that each warning appears once.
+#[derive(Debug, Default)]
+pub(super) struct RefusedPrices(BTreeSet<SymbolId>);
+
+impl Coordinator {
+    pub(super) fn believed_price(
+        &mut self,
+        id: SymbolId,
+        (recorded, at, value): (Millis, Millis, f64),
+        step: &mut Step<'_>,
+    ) -> Option<Price> {
+        let ahead = recorded - step.now.max(at);
+        let age = at - recorded;
+        let problem = if ahead > self.clock_slack() {
+            Some(format!("is from the future by {} s", ahead.get() / 1_000))
+        } else if age >= MAX_AGE {
+            Some(format!("is {} h old", age.get() / Millis::HOUR.get()))
+        } else {
+            None
+        };
+        let Some(problem) = problem else {
+            self.refused_prices.0.remove(&id);
+            return (value > 0.0).then_some(Price { time: at, value });
+        };
+        if self.refused_prices.0.insert(id) {
+            let symbol = self.market.symbol(id);
+            step.warn(format!("{symbol}: the venue's price record {problem}: it is not used"));
+        }
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_broker::Funding;
 
     /// Seconds after midnight, of trades of five minutes.
     #[test]
@@ -261,5 +400,51 @@ mod tests {
             let found = latest_close_by(expiry, Millis::from_seconds(at));
             assert_eq!(found, Millis::from_seconds(expected), "{expiration_type:?} at {at}");
         }
+    }
+
+    #[test]
+    fn a_record_that_contradicts_itself_is_named_and_the_larger_stake_counts() {
+        let decimal = |text: &str| text.parse::<Decimal>().unwrap();
+        for (paid, by_percent, expected, stake) in [
+            (None, None, None, "10"),
+            (Some("10.0000000001"), None, None, "10.0000000001"),
+            (Some("0"), None, None, "10"),
+            (
+                Some("60"),
+                None,
+                Some("has a stake of 10.00, but its wallets paid 60.00: the larger counts"),
+                "60",
+            ),
+            (
+                Some("4"),
+                None,
+                Some("has a stake of 10.00, but its wallets paid 4.00: the larger counts"),
+                "10",
+            ),
+            (
+                Some("10"),
+                Some("60"),
+                Some("has a stake of 10.00, but the percentages of its wallets come to 60.00"),
+                "10",
+            ),
+        ] {
+            let funding = Funding {
+                paid: paid.map(decimal),
+                by_percent: by_percent.map(decimal),
+                ..Funding::default()
+            };
+            let report = TradeReport { amount: Some(Decimal::TEN), funding, ..TradeReport::new("01JT") };
+            let found = contradiction(&report, MoneyScale::default());
+            assert_eq!(found.as_deref(), expected, "{paid:?} {by_percent:?}");
+            assert_eq!(reported_stake(&report), Some(decimal(stake)));
+        }
+    }
+
+    #[test]
+    fn a_charge_is_named_with_its_amount() {
+        let scale = MoneyScale::default();
+        assert_eq!(charge("fee", Decimal::ZERO, scale), None);
+        let named = charge("fee", Decimal::new(5, 1), scale);
+        assert!(named.is_some_and(|text| text.starts_with("has a fee of 0.50, ")));
     }
 }

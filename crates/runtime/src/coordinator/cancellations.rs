@@ -1,12 +1,10 @@
 //! Records of open trades. An unproven end is booked once the list or a second reading agrees.
 
 use super::Coordinator;
-use super::agenda::Job;
+use super::agenda::{Job, Place};
 use super::command::{Ask, Step};
 use super::contradictions::READ_AGAIN_AFTER;
-use super::event_queue::Place;
-use super::input::RequestId;
-use super::settlement::settlement_of;
+use super::trade_watch::settlement_of;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -34,14 +32,12 @@ impl Coordinator {
         } else {
             return;
         };
-        self.requests.begin(RequestId::Trade(intent));
-        step.ask(Ask::Trade(intent, id));
+        self.request(Ask::Trade(intent, id), step);
     }
 
     /// Returns whether an end may be booked.
     ///
-    /// An end by status needs confirmation by the list, or by a second reading if the list lacks
-    /// the trade.
+    /// An end by status needs confirmation by the list, or by a second reading if the list lacks the trade.
     pub(super) fn is_end_proven(
         &mut self,
         intent: IntentId,
@@ -52,12 +48,12 @@ impl Coordinator {
         let Some(trade) = self.trades.find_mut(intent) else { return true };
         let is_unproven = |_: &Outcome| report.is_by_status || report.is_reverted;
         let Some(outcome) = report.progress.outcome().filter(is_unproven) else {
-            trade.unproven = None;
+            trade.watch.unproven = None;
             return true;
         };
         let new = UnprovenEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
-        let known = trade.unproven.filter(|known| known.outcome == outcome);
-        let unproven = *trade.unproven.insert(known.unwrap_or(new));
+        let known = trade.watch.unproven.filter(|known| known.outcome == outcome);
+        let unproven = *trade.watch.unproven.insert(known.unwrap_or(new));
         let is_read_twice = now >= unproven.since + READ_AGAIN_AFTER;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
         if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_WAIT {
@@ -77,7 +73,7 @@ impl Coordinator {
         let unproven: Vec<IntentId> = self
             .trades
             .all()
-            .filter(|(_, trade)| trade.unproven.is_some())
+            .filter(|(_, trade)| trade.watch.unproven.is_some())
             .map(|(intent, _)| intent)
             .collect();
         for intent in unproven {
@@ -88,7 +84,9 @@ impl Coordinator {
     fn look_at_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
-        let Some(unproven) = trade.unproven.as_mut().filter(|one| listing.began >= one.since) else { return };
+        let Some(unproven) = trade.watch.unproven.as_mut().filter(|one| listing.began >= one.since) else {
+            return;
+        };
         // A list that ends early may lack the trade.
         unproven.is_looked_up |= listing.is_complete && listing.ended_early.is_none();
         let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };

@@ -1,14 +1,18 @@
-//! Commands of the coordinator to its runner.
+//! Commands of the coordinator to its runner, inputs from it, and the pending requests.
 
-use super::durable_open::DurableOpen;
-use super::input::{OrderId, RequestId, RunResult};
-use crate::Notice;
-use crate::Stop;
-use crate::control::ControlAnswer;
-use crate::reload::Standing;
-use candlewick_broker::CandleQuery;
+use super::Coordinator;
+use crate::control::{ControlAnswer, ControlOrder};
+use crate::reload::{NewSettings, Standing};
+use crate::{Notice, RuntimeError, Stop};
+use candlewick_broker::{
+    Balances, BrokerError, CandleQuery, Candles, Identity, OpenOrder, OpenOutcome, PriceAnswer, PriceTick,
+    Priority, Reply, TradeListing, TradeReport,
+};
 use candlewick_engine::{Action, Entry, Event, Header, IntentId, SeriesId, SymbolId};
+use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 #[allow(clippy::large_enum_variant, reason = "most commands are the large ones, and none is kept")]
 #[derive(Debug)]
@@ -16,8 +20,7 @@ pub enum Command {
     Ask(Ask),
     /// Send this open exactly once; answered by [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Record an entry. A refused one returns as
-    /// [`Input::EntryRefused`](super::Input::EntryRefused).
+    /// Record an entry. A refused one returns as [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
     /// Make all recorded entries durable; answered by [`Input::Durable`](super::Input::Durable).
     ///
@@ -26,8 +29,7 @@ pub enum Command {
     CloseJournal,
     Notify(Notice),
     AnswerOrder(OrderId, ControlAnswer),
-    /// Let the clock catch up after sleep; answered by
-    /// [`Input::ClockMoved`](super::Input::ClockMoved).
+    /// Let the clock catch up after sleep; answered by [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
     /// Deliver all pending answers, then [`Input::Finish`](super::Input::Finish).
@@ -117,5 +119,206 @@ impl Step<'_> {
 
     pub(crate) fn log_alarm(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: true }));
+    }
+}
+
+/// An input of a run. A batch for one time ends with [`Input::Time`].
+///
+/// Only then are events passed to the session, so that their order does not depend on arrival.
+#[derive(Debug)]
+pub enum Input {
+    Start,
+    Answer(Answer),
+    Tick(SymbolId, PriceTick),
+    FeedEnded(SymbolId),
+    /// The venue rejects the token for this reason, or accepts one again if `None`.
+    Token(Option<String>),
+    Unrecognised(BTreeMap<String, u64>),
+    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable), for all entries recorded before.
+    Durable(Result<(), JournalError>),
+    EntryRefused,
+    RenewJournal,
+    JournalClosed(Result<(), JournalError>),
+    ClockMoved(Millis),
+    /// Real time in which the process did not run while its clock did.
+    Absent(Duration),
+    Order(OrderId, ControlOrder),
+    Stop(Stop),
+    /// All pending answers were delivered. Answers [`Command::Finish`](super::Command::Finish).
+    Finish(Stop),
+    Time,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OrderId(pub u64);
+
+/// Identity of a request; at most one of each is pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RequestId {
+    Candles(SeriesId),
+    Price(SymbolId),
+    Subscription(SymbolId),
+    Trade(IntentId),
+    Trades,
+    BalancesAfterTrades,
+    Balances,
+    User,
+    SettlementPrice,
+    NamedTrade(OrderId),
+    Settings,
+    Open(IntentId),
+}
+
+#[derive(Debug)]
+pub enum Answer {
+    Candles(SeriesId, Result<Reply<Candles>, BrokerError>),
+    Price(SymbolId, Millis, Result<Reply<PriceAnswer>, BrokerError>),
+    Subscription(SymbolId, Result<Streams, BrokerError>),
+    Trade(IntentId, Result<Box<Reply<TradeReport>>, BrokerError>),
+    Trades(TradeListing),
+    BalancesAfterTrades(Result<Reply<Balances>, BrokerError>),
+    Balances(Result<Reply<Balances>, BrokerError>),
+    User(Result<Reply<Identity>, BrokerError>),
+    SettlementPrice(Result<Reply<PriceAnswer>, BrokerError>),
+    NamedTrade(OrderId, Result<Box<Reply<TradeReport>>, BrokerError>),
+    Settings(Result<Box<NewSettings>, String>),
+    Open(IntentId, OpenOutcome),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streams {
+    Yes,
+    No,
+}
+
+impl Answer {
+    pub const fn id(&self) -> RequestId {
+        match self {
+            Self::Candles(series, _) => RequestId::Candles(*series),
+            Self::Price(symbol, ..) => RequestId::Price(*symbol),
+            Self::Subscription(symbol, _) => RequestId::Subscription(*symbol),
+            Self::Trade(intent, _) => RequestId::Trade(*intent),
+            Self::Trades(_) => RequestId::Trades,
+            Self::BalancesAfterTrades(_) => RequestId::BalancesAfterTrades,
+            Self::Balances(_) => RequestId::Balances,
+            Self::User(_) => RequestId::User,
+            Self::SettlementPrice(_) => RequestId::SettlementPrice,
+            Self::NamedTrade(order, _) => RequestId::NamedTrade(*order),
+            Self::Settings(_) => RequestId::Settings,
+            Self::Open(intent, _) => RequestId::Open(*intent),
+        }
+    }
+
+    /// Builds the answer to a failed request. An open is unknown then, everything else can be repeated.
+    pub fn broken(id: RequestId, now: Millis, text: String) -> Self {
+        let error = BrokerError::Unavailable { text: text.clone() };
+        match id {
+            RequestId::Candles(series) => Self::Candles(series, Err(error)),
+            RequestId::Price(symbol) => Self::Price(symbol, now, Err(error)),
+            RequestId::Subscription(symbol) => Self::Subscription(symbol, Err(error)),
+            RequestId::Trade(intent) => Self::Trade(intent, Err(error)),
+            RequestId::Trades => Self::Trades(TradeListing {
+                began: now,
+                ended: now,
+                ended_early: Some(error),
+                ..TradeListing::default()
+            }),
+            RequestId::BalancesAfterTrades => Self::BalancesAfterTrades(Err(error)),
+            RequestId::Balances => Self::Balances(Err(error)),
+            RequestId::User => Self::User(Err(error)),
+            RequestId::SettlementPrice => Self::SettlementPrice(Err(error)),
+            RequestId::NamedTrade(order) => Self::NamedTrade(order, Err(error)),
+            RequestId::Settings => Self::Settings(Err(text)),
+            RequestId::Open(intent) => Self::Open(intent, OpenOutcome::Unknown { reason: text }),
+        }
+    }
+}
+
+pub type RunResult = Result<super::Finished, RuntimeError>;
+
+/// An approved trade with a durable intent: the only thing that is ever sent.
+///
+/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent.
+/// It rejects late signals at that point and sets the deadline for sending.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DurableOpen {
+    intent: IntentId,
+    order: OpenOrder,
+    leave_by: Millis,
+}
+
+impl DurableOpen {
+    pub(super) const fn new(intent: IntentId, order: OpenOrder, leave_by: Millis) -> Self {
+        Self { intent, order, leave_by }
+    }
+
+    pub const fn intent(&self) -> IntentId {
+        self.intent
+    }
+
+    pub const fn order(&self) -> &OpenOrder {
+        &self.order
+    }
+
+    /// Deadline by the local clock. An adapter that had to wait must not send later.
+    pub const fn leave_by(&self) -> Millis {
+        self.leave_by
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Requests(BTreeSet<RequestId>);
+
+impl Requests {
+    pub(crate) fn begin(&mut self, id: RequestId) {
+        self.0.insert(id);
+    }
+
+    pub(crate) fn end(&mut self, id: RequestId) -> bool {
+        self.0.remove(&id)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn has(&self, id: RequestId) -> bool {
+        self.0.contains(&id)
+    }
+
+    pub(crate) fn has_trades(&self) -> bool {
+        self.has(RequestId::Trades) || self.has(RequestId::BalancesAfterTrades)
+    }
+
+    pub(crate) fn opening(&self) -> impl Iterator<Item = IntentId> {
+        self.0.iter().filter_map(|id| match id {
+            RequestId::Open(intent) => Some(*intent),
+            _ => None,
+        })
+    }
+}
+
+impl Coordinator {
+    pub(super) fn request(&mut self, ask: Ask, step: &mut Step<'_>) {
+        self.requests.begin(ask.id());
+        step.ask(ask);
+    }
+
+    pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
+        match ask {
+            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {
+                Priority::Trades
+            }
+            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.resolver.is_searching() => Priority::Trades,
+            Ask::Balances if self.token_refused.is_some() => Priority::Trades,
+            Ask::Candles(..) => Priority::Candles,
+            Ask::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
+            Ask::Trades
+            | Ask::BalancesAfterTrades
+            | Ask::Balances
+            | Ask::User
+            | Ask::Price(..)
+            | Ask::SettlementPrice(..) => Priority::Display,
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::RuntimeSettings;
 use crate::past::{HALTED, Past};
 use crate::resolver::{
     Accepted, Claimed, Decided, Decision, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver,
-    UNCERTAINTY, Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
+    Undecidable, WalletView, earliest_close, latest_close, may_have_made, request_time_of,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -15,11 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_ODD_ROWS: usize = 10_000;
 
 pub(crate) struct Doubts {
-    resolver: Resolver,
+    pub(super) resolver: Resolver,
     claimed: Claimed,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
-    listing: Option<TradeListing>,
+    /// A list that waits for the wallet read after it.
+    pub(super) listing: Option<TradeListing>,
     /// Reported implausibilities of our trades, by trade id or full text, including earlier runs.
     oddities: BTreeSet<String>,
     odd_rows: BTreeSet<String>,
@@ -53,18 +54,13 @@ impl Doubts {
         }
     }
 
-    /// Assigns a trade to an intent, as its own or a second one. No other intent can claim its
-    /// money.
+    /// Assigns a trade to an intent, as its own or a second one. No other intent can claim its money.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
 
     pub(crate) fn is_claimed(&self, venue_id: &str) -> bool {
         self.claimed.contains(venue_id)
-    }
-
-    pub(crate) fn is_reported(&self, venue_id: &str) -> bool {
-        self.resolver.is_reported(venue_id)
     }
 
     pub(crate) fn forget(&mut self, old: &OldIntent) {
@@ -80,8 +76,7 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is close to a request that is searched for or may still be
-    /// found.
+    /// Returns whether a finished intent is close to a request that is searched for or may still be found.
     ///
     /// Close means the same symbol and at most `slack` from the time of that trade.
     pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
@@ -149,28 +144,11 @@ impl Doubts {
         }
     }
 
-    pub(crate) fn next_look(&self) -> Option<Millis> {
-        self.resolver.next_look()
-    }
-
-    pub(crate) fn is_searching(&self) -> bool {
-        self.resolver.is_searching()
-    }
-
     pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
         self.list_every.map(|every| now + every)
     }
 
-    pub(crate) fn list_lag(&self) -> Millis {
-        self.resolver.list_lag()
-    }
-
-    pub(crate) fn begin_look(&mut self, now: Millis) {
-        self.resolver.begin_look(now);
-    }
-
-    /// Returns whether an implausibility is new, either to halt or, if halted already, to report
-    /// it.
+    /// Returns whether an implausibility is new, either to halt or, if halted already, to report it.
     ///
     /// Halts of earlier runs do not repeat, because the operator has resumed from them.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
@@ -190,20 +168,12 @@ impl Doubts {
         self.odd_rows.len() < MAX_ODD_ROWS && self.odd_rows.insert(id.to_owned())
     }
 
-    pub(crate) fn keep_listing(&mut self, listing: TradeListing) {
-        self.listing = Some(listing);
-    }
-
-    pub(crate) fn take_listing(&mut self) -> Option<TradeListing> {
-        self.listing.take()
-    }
-
     pub(crate) fn resolve(
         &mut self,
         listing: &TradeListing,
         wallet: Option<Money>,
         session: &RecordedSession,
-        (opening, uncertainty, has_stood): (&[IntentId], Option<Millis>, bool),
+        (opening, uncertainty, has_stood): (&[IntentId], Millis, bool),
         now: Millis,
     ) -> Vec<Resolution> {
         let wallet =
@@ -215,7 +185,6 @@ impl Doubts {
             .collect();
         let answered = self.answered_beside(session);
         let refused = self.refused(session, now);
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let known = Known {
             claimed: &self.claimed,
             in_flight: &in_flight,
@@ -243,7 +212,7 @@ impl Doubts {
             at: *at,
             is_settled: *is_settled,
         });
-        self.resolver.measure_lag(listing, accepted);
+        self.resolver.lag.take(listing, accepted);
         self.resolver.take_listing(listing, &known, now)
     }
 
@@ -255,32 +224,12 @@ impl Doubts {
         answers.map(|(row, at)| self.doubt_of(session, &row.approved, at)).collect()
     }
 
-    pub(crate) fn may_have_taken(
-        &self,
-        intent: IntentId,
-        report: &TradeReport,
-        uncertainty: Option<Millis>,
-    ) -> bool {
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
-        self.resolver.may_have_taken(intent, report, uncertainty)
-    }
-
-    pub(crate) fn asked_for_elsewhere(
-        &self,
-        report: &TradeReport,
-        (refused, uncertainty): (&[Doubt], Option<Millis>),
-    ) -> Option<IntentId> {
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
-        self.resolver.asked_for_elsewhere(report, (refused, uncertainty))
-    }
-
     pub(crate) fn second_of(
         &self,
         report: &TradeReport,
         session: &RecordedSession,
-        uncertainty: Option<Millis>,
+        uncertainty: Millis,
     ) -> Option<IntentId> {
-        let uncertainty = uncertainty.map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY));
         let book = session.book();
         // Far from it in time, no need to look closer.
         let at = request_time_of(report);

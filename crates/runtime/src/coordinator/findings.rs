@@ -2,8 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{Ask, Step};
-use super::input::RequestId;
+use super::command::{Ask, RequestId, Step};
 use crate::audit::{Audit, Finding, PriceCheck, Settlement, Settling, Source, Terms, Weight, check_terms};
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
 use candlewick_engine::{Control, IntentId, IntentRow, Settled, Taken};
@@ -168,8 +167,7 @@ impl Coordinator {
         loop {
             match self.audits.settlements.next_check() {
                 PriceCheck::Ask(symbol, at) => {
-                    self.requests.begin(RequestId::SettlementPrice);
-                    return step.ask(Ask::SettlementPrice(symbol, at));
+                    return self.request(Ask::SettlementPrice(symbol, at), step);
                 }
                 PriceCheck::Checked(checked, findings) => {
                     self.found(Audit::Settlement, checked, findings, step);

@@ -1,15 +1,15 @@
-//! Schedules market requests: candles at their close, prices on the price grid.
+//! Schedules market requests: candles at their close, prices on the price grid, polled or streamed.
 
-use super::agenda::{Agenda, Job};
+use super::Coordinator;
+use super::agenda::{Agenda, EventQueue, Job, Place};
 use super::candle_watch::CandleWatch;
-use super::command::{Ask, Step};
-use super::event_queue::{EventQueue, Place};
-use super::price_stream::PriceStream;
+use super::command::{Ask, Step, Streams};
 use crate::RuntimeSettings;
-use crate::control::{LateSeries, QuietSeries, SlowestCandle};
-use candlewick_broker::{CandleQuery, Candles, PriceTick};
+use crate::control::{LateSeries, MarketState, QuietSeries, SlowestCandle, StreamState};
+use candlewick_broker::{BrokerError, CandleQuery, Candles, PriceTick};
 use candlewick_engine::{EventKind, SeriesId, Session, SymbolId};
 use candlewick_sdk::{Candle, Millis, Price, Series, Symbol};
+use std::collections::VecDeque;
 
 pub(crate) struct MarketWatch {
     series: Vec<SeriesWatch>,
@@ -205,16 +205,11 @@ impl MarketWatch {
         false
     }
 
-    pub(crate) fn begin_stream(&mut self, id: SymbolId) {
+    fn begin_stream(&mut self, id: SymbolId) {
         self.symbols[id.index()].stream = Some(PriceStream::default());
     }
 
-    pub(crate) fn end_stream(
-        &mut self,
-        id: SymbolId,
-        now: Millis,
-        (events, agenda): (&mut EventQueue, &mut Agenda),
-    ) {
+    fn end_stream(&mut self, id: SymbolId, now: Millis, (events, agenda): (&mut EventQueue, &mut Agenda)) {
         if self.symbols[id.index()].stream.take().is_some() {
             events.gate.settle_job(Job::Price(id));
             agenda.add(self.next_grid(now), Job::Price(id));
@@ -254,5 +249,198 @@ impl MarketWatch {
             Some(price) => GridPrice::Shown(*symbol, price),
             None => GridPrice::Queued,
         }
+    }
+}
+
+const KEPT: usize = 1_024;
+
+#[derive(Debug, Default)]
+pub(crate) struct PriceStream {
+    awaited: Option<Millis>,
+    ticks: VecDeque<PriceTick>,
+}
+
+impl PriceStream {
+    pub(crate) fn take(&mut self, tick: PriceTick) {
+        let is_newest = self.ticks.back().is_none_or(|last| last.time <= tick.time);
+        if !is_newest || !tick.price.is_finite() || tick.price <= 0.0 {
+            return;
+        }
+        if self.ticks.len() == KEPT {
+            self.ticks.pop_front();
+        }
+        self.ticks.push_back(tick);
+    }
+
+    fn await_grid(&mut self, at: Millis) {
+        self.awaited = Some(at);
+    }
+
+    /// Returns the awaited grid time with the newest price up to it.
+    ///
+    /// Requires a later price, or the end of the wait, because an earlier price might still arrive.
+    pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
+        let at = self.awaited?;
+        let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
+        if !is_passed && !is_over {
+            return None;
+        }
+        self.awaited = None;
+        let newest = self.ticks.iter().rposition(|tick| tick.time <= at);
+        let newest = newest.map(|place| {
+            self.ticks.drain(..place);
+            self.ticks[0]
+        });
+        Some((at, newest))
+    }
+}
+
+/// Delay before a new subscription. Adapters add their own reconnect backoff.
+const TRY_AGAIN: Millis = Millis::from_seconds(3);
+const TRY_UNKNOWN_AGAIN: Millis = Millis::from_seconds(300);
+const MAX_AHEAD: Millis = Millis::from_seconds(60);
+
+#[derive(Debug, Default)]
+pub(super) struct StreamWatch {
+    is_on: bool,
+    missed: Option<Missed>,
+}
+
+#[derive(Debug)]
+struct Missed {
+    since: Millis,
+    symbol: Symbol,
+    why: String,
+}
+
+impl Coordinator {
+    pub(super) fn subscribe_all(&mut self, step: &mut Step<'_>) {
+        let wanted: Vec<SymbolId> = self.market.wanted().map(|(id, _)| id).collect();
+        for id in wanted {
+            self.subscribe(id, step);
+        }
+    }
+
+    pub(super) fn subscribe(&mut self, id: SymbolId, step: &mut Step<'_>) {
+        self.request(Ask::Subscription(id, self.market.symbol(id)), step);
+    }
+
+    pub(super) fn on_subscription(
+        &mut self,
+        id: SymbolId,
+        answer: Result<Streams, BrokerError>,
+        step: &mut Step<'_>,
+    ) {
+        match answer {
+            Ok(Streams::Yes) => {
+                self.market.begin_stream(id);
+                self.streams.is_on = true;
+                let (streaming, wanted) = (self.market.streaming(), self.market.wanted().count());
+                if streaming == wanted && self.streams.missed.take().is_some() {
+                    step.warn(format!("prices stream again, of {streaming} symbols"));
+                }
+            }
+            Ok(Streams::No) => {}
+            Err(error) => {
+                let is_unknown = matches!(error, BrokerError::NotFound { .. });
+                let pause = if is_unknown { TRY_UNKNOWN_AGAIN } else { TRY_AGAIN };
+                self.agenda.add(step.now + pause, Job::Subscription(id));
+                self.miss_stream(id, &error.to_string(), step);
+            }
+        }
+    }
+
+    /// Handles a streamed price. One from the far future would block all earlier ones, so it is dropped.
+    pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
+        if tick.time <= step.now + MAX_AHEAD {
+            self.market.on_tick(id, tick);
+        }
+        self.settle_streamed(id, false, step);
+    }
+
+    pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
+        self.market.end_stream(id, step.now, (&mut self.events, &mut self.agenda));
+        self.agenda.add(step.now + TRY_AGAIN, Job::Subscription(id));
+        self.miss_stream(id, "it ended, or brought nothing for too long", step);
+    }
+
+    /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
+    fn miss_stream(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
+        self.streams.is_on = true;
+        let symbol = self.market.symbol(id);
+        let known = self.streams.missed.take();
+        let since = known.as_ref().map_or(step.now, |missed| missed.since);
+        self.streams.missed = Some(Missed { since, symbol, why: why.to_owned() });
+        if known.is_none() {
+            let text = "what does not stream is asked for, and subscribed to again";
+            step.warn(format!("{symbol}: its prices do not stream: {why}; {text}"));
+        }
+    }
+
+    pub(super) fn market_state(&self, now: Millis) -> Option<MarketState> {
+        let slowest_candle = self.market.slowest_candle(now);
+        let missed_since = self.streams.missed.as_ref().map(|missed| missed.since);
+        let stream = self.streams.is_on.then(|| StreamState {
+            streaming: self.market.streaming(),
+            wanted: self.market.wanted().count(),
+            missed_since,
+        });
+        let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
+        let is_known = slowest_candle.is_some() || stream.is_some() || !late.is_empty();
+        is_known.then_some(MarketState { slowest_candle, stream, late })
+    }
+
+    pub(super) fn stream_trouble(&self) -> Option<String> {
+        let Missed { symbol, why, .. } = self.streams.missed.as_ref()?;
+        let wanted = self.market.wanted().count();
+        let missing = wanted - self.market.streaming();
+        let symbols = if wanted == 1 { "symbol" } else { "symbols" };
+        Some(format!(
+            "prices of {missing} of {wanted} {symbols} do not stream and are asked for: {symbol}: {why}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tick(time: i64, price: f64) -> PriceTick {
+        PriceTick { time: Millis::new(time), price }
+    }
+
+    #[test]
+    fn a_moment_has_the_newest_price_at_or_before_it() {
+        let mut stream = PriceStream::default();
+        for one in [tick(900, 1.0), tick(1_000, 2.0), tick(1_000, 2.5), tick(950, 9.0), tick(990, f64::NAN)] {
+            stream.take(one);
+        }
+        assert_eq!(stream.settle(true), None, "nothing is waited for");
+        stream.await_grid(Millis::new(1_000));
+        assert_eq!(stream.settle(false), None, "another of this moment may come");
+        stream.take(tick(1_001, 3.0));
+        assert_eq!(stream.settle(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
+        stream.await_grid(Millis::new(2_000));
+        assert_eq!(stream.settle(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
+        // A quiet market keeps its price.
+        stream.await_grid(Millis::new(3_000));
+        assert_eq!(stream.settle(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
+    }
+
+    #[test]
+    fn a_price_after_the_moment_is_not_its_own() {
+        let mut stream = PriceStream::default();
+        stream.await_grid(Millis::new(1_000));
+        stream.take(tick(1_500, 3.0));
+        assert_eq!(stream.settle(false), Some((Millis::new(1_000), None)));
+    }
+
+    #[test]
+    fn a_flood_between_two_moments_is_bounded() {
+        let mut stream = PriceStream::default();
+        for number in 0..5_000 {
+            stream.take(tick(number, 1.0 + number as f64));
+        }
+        assert_eq!(stream.ticks.len(), KEPT);
     }
 }

@@ -1,97 +1,62 @@
 //! The pure core of a live run: maps inputs and time to commands.
 //!
-//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks;
-//! a [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests,
-//! [`EventQueue`] orders the events of one instant, [`RecordedSession`] is the only entry to the
-//! session, [`TradeWatch`] tracks open trades, [`Doubts`] resolves lost answers, [`Audits`] check
-//! the venue.
+//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks; a
+//! [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests, [`EventQueue`]
+//! orders the events of one instant, [`RecordedSession`] is the only entry to the session, [`TradeWatch`]
+//! tracks open trades, [`Doubts`] resolves lost answers, [`Audits`] check the venue.
 
-mod command;
-mod durable_open;
-mod input;
-// What is due, and in which order it reaches the Session.
 mod agenda;
-mod event_queue;
-mod gate;
-mod requests;
-// The parts.
-mod candle_watch;
-mod doubts;
-mod ending;
-mod journal_state;
-mod market_watch;
-mod price_stream;
-mod recorded_session;
-mod settlement;
-mod standing;
-mod strangers;
-mod subscriptions;
-mod trade_watch;
-mod trading_week;
-mod wallet_watch;
-mod warm_up;
-// How they are joined.
-mod absence;
 mod answers;
 mod believed;
 mod cancellations;
-mod closing;
+mod candle_watch;
+mod command;
 mod contradictions;
-mod corrections;
-mod departures;
+mod doubts;
+mod ending;
 mod findings;
-mod funding;
-mod missing_trades;
-mod old_rows;
+mod journal_state;
+mod market_watch;
 mod open_answer;
 mod orders;
-mod outside;
-mod overview;
-mod price_age;
-mod priorities;
-mod refused;
-mod rejection;
-mod reloading;
-mod reported_terms;
+mod recorded_session;
 mod resolutions;
-mod second_trades;
-mod stake_troubles;
+mod standing;
+mod strangers;
 #[cfg(test)]
 mod tests;
-mod token;
+mod trade_watch;
 mod venue_watch;
+mod wallet_watch;
+mod warm_up;
 
 pub(crate) use believed::counted;
 pub use believed::{possible_payout, possible_times, taken_of};
-pub use command::{Ask, Command, JournalEntry};
-pub use durable_open::DurableOpen;
+pub use command::{
+    Answer, Ask, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams,
+};
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
-pub use input::{Answer, Input, OrderId, RequestId, RunResult, Streams};
-pub use settlement::profit_by_rule;
+pub(crate) use recorded_session::Reservations;
+pub use trade_watch::profit_by_rule;
 
 use crate::audit::Audits;
 use crate::past::Past;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
-use agenda::{Agenda, Job};
+use agenda::{Agenda, EventQueue, Job};
 use candlewick_broker::{Account, Balances, Reply};
 use candlewick_engine::{Control, EventKind, Header, IntentId, Reloaded, ReloadedBy, Session};
 use candlewick_journal::JournalError;
 use candlewick_sdk::{Millis, Symbol};
-use closing::Phase;
-use command::Step;
+use command::{Requests, Step};
 use contradictions::Contradictions;
 use doubts::Doubts;
-use ending::Ending;
-use event_queue::EventQueue;
+use ending::{Ending, Phase};
 use journal_state::{Released, Urgency, Waiting};
-use market_watch::MarketWatch;
-use orders::Claims;
-use outside::OutsideWatch;
+use market_watch::{MarketWatch, StreamWatch};
+use orders::{Claims, OutsideWatch};
 use recorded_session::RecordedSession;
-use requests::Requests;
 use standing::Told;
-use subscriptions::StreamWatch;
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
 use wallet_watch::WalletWatch;
@@ -124,7 +89,7 @@ pub struct Coordinator {
     streams: StreamWatch,
     strangers: strangers::Strangers,
     request_times: open_answer::RequestTimes,
-    refused_prices: price_age::RefusedPrices,
+    refused_prices: believed::RefusedPrices,
     refused_at: Option<Millis>,
     wallet: WalletWatch,
     token_refused: Option<String>,
@@ -173,7 +138,7 @@ impl Coordinator {
             streams: StreamWatch::default(),
             strangers: strangers::Strangers::default(),
             request_times: open_answer::RequestTimes::default(),
-            refused_prices: price_age::RefusedPrices::default(),
+            refused_prices: believed::RefusedPrices::default(),
             refused_at: None,
             wallet: WalletWatch::new(balances),
             token_refused: None,
@@ -296,10 +261,9 @@ impl Coordinator {
                 Job::Trade(intent) => self.ask_trade(intent, due, step),
                 Job::Trades => self.ask_trades(step),
                 Job::SettlementPrices => self.ask_settlement_prices(step),
-                Job::User => self.ask_user(step),
+                Job::User => self.request(Ask::User, step),
                 Job::Balances => {
-                    self.requests.begin(RequestId::Balances);
-                    step.ask(Ask::Balances);
+                    self.request(Ask::Balances, step);
                 }
             }
         }
@@ -309,10 +273,9 @@ impl Coordinator {
         if self.requests.has_trades() {
             return;
         }
-        self.doubts.begin_look(step.now);
+        self.doubts.resolver.begin_look(step.now);
         self.strangers.begin_look();
-        self.requests.begin(RequestId::Trades);
-        step.ask(Ask::Trades);
+        self.request(Ask::Trades, step);
     }
 
     fn dispatch_due(&mut self, step: &mut Step<'_>) {

@@ -141,6 +141,11 @@ impl Coordinator {
         report
     }
 
+    /// Returns the assumed error of our clock.
+    pub(super) fn uncertainty(&self) -> Millis {
+        self.skew.uncertainty().map_or(UNCERTAINTY, |known| known.max(UNCERTAINTY))
+    }
+
     pub(super) fn clock_slack(&self) -> Millis {
         self.skew.uncertainty().map_or(SLACK_OF_UNKNOWN_CLOCK, |known| known.max(UNCERTAINTY) + SLACK)
     }

@@ -1,16 +1,25 @@
-//! Executes control orders.
+//! Executes control orders: halts, resolutions, reloads of the settings and external signals.
 
 use super::Coordinator;
+use super::agenda::Place;
 use super::believed::counted;
-use super::command::{Ask, Command, Step};
+use super::command::{Ask, Command, OrderId, Step};
 use super::doubts::PersonsVerdict;
-use super::input::{OrderId, RequestId};
 use super::journal_state::Urgency;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
-use crate::control::{ControlAnswer, ControlOrder, Resolution};
+use crate::control::{
+    ControlAnswer, ControlOrder, NextEntry, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally,
+    SourceTally,
+};
+use crate::reload::{NewSettings, Standing};
 use candlewick_broker::{BrokerError, TradeReport};
-use candlewick_engine::{IntentId, VenueId};
+use candlewick_engine::{
+    BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadedBy, Rule, Session, SignalId,
+    SignalReason, SignalSource, VenueId,
+};
+use candlewick_sdk::{Expiry, Millis};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -92,8 +101,7 @@ impl Coordinator {
     }
 
     fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
-        self.requests.begin(RequestId::NamedTrade(id));
-        step.ask(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()));
+        self.request(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.0.insert(id, claim);
     }
 
@@ -106,7 +114,7 @@ impl Coordinator {
         let Some(Claim { intent, venue_id, reason }) = self.claims.0.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_taken =
-            |report: &TradeReport| self.doubts.may_have_taken(intent, report, self.skew.uncertainty());
+            |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
         let order = self.session.order_of(&terms);
         let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
@@ -133,8 +141,7 @@ impl Coordinator {
     ) -> ControlAnswer {
         match self.decide_doubt(intent, verdict, step) {
             Ok(()) => {
-                let text = format!("the operator resolved trade #{intent}: {reason}");
-                self.session.alarm(text, step);
+                self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // The answer says how it stands after that.
                 self.dispatch_due(step);
                 self.done(step)
@@ -142,4 +149,217 @@ impl Coordinator {
             Err(problem) => ControlAnswer::Refused { problem },
         }
     }
+}
+
+const MAX_CHARS: usize = 2_000;
+
+impl Coordinator {
+    fn ask_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
+        if self.ending.is_stopping() {
+            return Err("the run is about to end".to_owned());
+        }
+        if self.reloading.is_some() {
+            // The later of two readings might be that of the earlier text.
+            return Err("the settings are being read already: give the order again".to_owned());
+        }
+        self.reloading = Some((id, by));
+        let forgotten = self.session.forgotten().all;
+        let standing = Standing { forgotten, ..Standing::of(self.session.session(), self.session.book()) };
+        self.request(Ask::Settings(Box::new(standing)), step);
+        Ok(())
+    }
+
+    /// Applies new settings. Nothing changes if they are invalid.
+    pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
+        let Some((id, by)) = self.reloading.take() else { return };
+        let answer = match read.and_then(|new| self.reload(*new, by, step)) {
+            Ok(()) => self.done(step),
+            Err(problem) => {
+                let problem: String = problem.chars().take(MAX_CHARS).collect();
+                let lines: Vec<&str> = problem.lines().map(str::trim).collect();
+                step.warn(format!("the settings stay as they were: {}", lines.join("; ")));
+                ControlAnswer::Refused { problem }
+            }
+        };
+        self.answer(id, answer, step);
+    }
+
+    fn reload(&mut self, new: NewSettings, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
+        if self.ending.is_stopping() {
+            return Err("the run is about to end".to_owned());
+        }
+        let mut settings = self.settings.clone();
+        settings.take_reloadable(&new.runtime);
+        let runtime = serde_json::to_value(&settings).map_err(|error| error.to_string())?;
+        let risk = serde_json::to_value(&new.risk).map_err(|error| error.to_string())?;
+        let of_header = |pointer: &str| self.header.settings.pointer(pointer).cloned().unwrap_or_default();
+        let before = json!({ "risk": of_header("/session/risk"), "runtime": of_header("/runtime") });
+        let note = ReloadNote::new((step.now, by), new.risk, runtime.clone(), &before);
+        let mut note = note.map_err(|error| error.to_string())?;
+        note.reloaded.changes.extend(new.kept);
+        self.session.prepare_reload(&note, step)?;
+        self.control(Control::Reload, step);
+        self.ending.set_patience(&settings);
+        self.settings = settings;
+        // What the next change is compared with.
+        if let Some(session) = self.header.settings.get_mut("session").and_then(Value::as_object_mut) {
+            session.insert("risk".to_owned(), risk);
+        }
+        if let Some(header) = self.header.settings.as_object_mut() {
+            header.insert("runtime".to_owned(), runtime);
+        }
+        let changes = &note.reloaded.changes;
+        let said = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
+        step.warn(format!("the settings were read again, by {by}: {said}"));
+        self.reloaded = Some(note.reloaded);
+        Ok(())
+    }
+}
+
+const ALARM_PACE: Millis = Millis::MINUTE;
+const MENDED: &str = "; it was read again since, without an error";
+
+#[derive(Debug, Default)]
+pub(crate) struct OutsideWatch {
+    tally: SignalTally,
+    waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
+    next_alarm: BTreeMap<SignalSource, Millis>,
+}
+
+impl OutsideWatch {
+    pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
+        (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
+    }
+
+    pub(super) fn came(&self) -> Option<&SignalTally> {
+        Some(&self.tally).filter(|tally| !tally.is_empty())
+    }
+
+    pub(super) fn expect(&mut self, next: Option<NextEntry>, passed_over: Option<String>) {
+        (self.tally.next, self.tally.passed_over) = (next, passed_over);
+    }
+
+    fn of(&mut self, source: SignalSource) -> &mut SourceTally {
+        self.tally.by_source.entry(source.to_string()).or_default()
+    }
+
+    fn mend(&mut self, source: SignalSource, mended: &[String]) {
+        let of_source =
+            self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
+        for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
+            if mended.contains(problem) {
+                problem.push_str(MENDED);
+            }
+        }
+    }
+
+    fn count(&mut self, source: SignalSource, decided: Option<Result<IntentId, Rule>>) -> SignalOutcome {
+        self.tally.count(source.as_str(), decided.map(|decided| decided.map(|_| ())));
+        match decided {
+            Some(Ok(intent)) => SignalOutcome::Approved { intent },
+            Some(Err(rule)) => SignalOutcome::Refused { rule: rule.as_str().to_owned() },
+            None => SignalOutcome::Duplicate,
+        }
+    }
+}
+
+impl Coordinator {
+    fn on_signal(&mut self, id: OrderId, order: &SignalOrder, step: &mut Step<'_>) {
+        if self.ending.is_stopping() || self.phase.is_over() {
+            let problem = "the run is about to end".to_owned();
+            return self.answer(id, ControlAnswer::Refused { problem }, step);
+        }
+        match signal_of(order, self.session.session(), step.now) {
+            Err(problem) => {
+                let reasons = BTreeMap::from([(problem.clone(), 1)]);
+                let first_and_last = [problem.clone(), problem.clone()];
+                self.on_signal_problem(order.source, (first_and_last, reasons), (1, 0), step);
+                self.answer(id, ControlAnswer::Refused { problem }, step);
+            }
+            Ok((at, signal)) => {
+                let name = (signal.bot, signal.source, signal.id);
+                if self.session.session().knows_signal(&signal) || self.outside.waiting.contains_key(&name) {
+                    let outcome = self.outside.count(order.source, None);
+                    return self.answer(id, ControlAnswer::Signal { outcome }, step);
+                }
+                self.outside.waiting.insert(name, id);
+                self.events.add(at, Place::Signal, EventKind::OutsideSignal(signal));
+            }
+        }
+    }
+
+    pub(super) fn answer_signal(
+        &mut self,
+        signal: &OutsideSignal,
+        decided: Option<Result<IntentId, Rule>>,
+        step: &mut Step<'_>,
+    ) {
+        let outcome = self.outside.count(signal.source, decided);
+        if let Some(id) = self.outside.waiting.remove(&(signal.bot, signal.source, signal.id)) {
+            self.answer(id, ControlAnswer::Signal { outcome }, step);
+        }
+    }
+
+    fn on_signal_problem(
+        &mut self,
+        source: SignalSource,
+        ([first, last], reasons): ([String; 2], BTreeMap<String, u64>),
+        (malformed, turned_away): (u64, u64),
+        step: &mut Step<'_>,
+    ) {
+        let of_source = self.outside.of(source);
+        of_source.malformed += malformed;
+        of_source.turned_away += turned_away;
+        of_source.problem = Some(last.clone());
+        of_source.add_reasons(reasons);
+        if malformed > 0 {
+            *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
+        }
+        if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
+            self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
+            self.session.alarm(format!("what came as a signal ({source}) is none: {first}"), step);
+        }
+        self.outside.tally.problem = Some(last);
+    }
+
+    /// Journals the final tally. Duplicates and malformed signals appear in no other entry.
+    pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
+        if let Some(note) = self.outside.came().map(SignalTally::note) {
+            self.session.journal.note(note, step);
+        }
+    }
+
+    fn on_signal_note(&mut self, source: SignalSource, text: &str, mended: Vec<String>, step: &mut Step<'_>) {
+        self.outside.mend(source, &mended);
+        if !mended.is_empty() {
+            // Who saw that it was mended hears at once of the next fault.
+            self.outside.next_alarm.remove(&source);
+        }
+        let text = format!("signals ({source}): {text}");
+        self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
+        step.note(text, mended);
+    }
+}
+
+fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Millis, OutsideSignal), String> {
+    let SignalOrder { direction, source, id, .. } = *order;
+    let bot = BotId::new(bots_of(session).check(order, now)?).ok_or("there are too many bots")?;
+    if id.is_empty() {
+        return Err("it has no id: give each signal one of its own".to_owned());
+    }
+    let at = order.time.unwrap_or(now).min(now);
+    let expires = order.expires_ms.map(|after| at + Millis::new(i64::from(after)));
+    let expiry = order.close_type.zip(session.expiry_of(bot));
+    let expiry = expiry.map(|(close_type, own)| Expiry { close_type, ..own });
+    let reason = order.reason.unwrap_or(SignalReason::truncated(""));
+    Ok((at, OutsideSignal { bot, direction, source, id, expires, expiry, reason }))
+}
+
+fn bots_of(session: &Session) -> SignalBots {
+    let symbol = |place| session.symbol_of(BotId::new(place)?);
+    let bots = session.bots().iter().enumerate();
+    SignalBots::new(bots.map(|(place, name)| {
+        let symbol = symbol(place).map(|symbol| symbol.to_string());
+        (name.clone(), symbol.unwrap_or_default())
+    }))
 }

@@ -1,13 +1,16 @@
 //! The session of a run, with the record of its inputs and outputs.
 
+use super::Coordinator;
 use super::command::{Command, Step};
+use super::doubts::Doubts;
 use super::journal_state::{JournalState, Waiting};
-use crate::Notice;
+use super::wallet_watch::is_later;
 use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, SETTLED};
 use crate::past::OldIntents;
-use crate::reservations::Reservations;
+use crate::resolver::LONGEST_LIST_LAG;
+use crate::{Notice, RuntimeSettings};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
     Action, Approved, BotId, Entry, Event, EventKind, Halt, Header, IntentId, IntentRow, IntentState, Ledger,
@@ -54,8 +57,7 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Handled {
-    /// Rule that rejected a signal and that only the operator can lift, because no open trade
-    /// could.
+    /// Rule that rejected a signal and that only the operator can lift, because no open trade could.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
     /// Stakes of unopened intents that this event added back to the free balance.
@@ -347,4 +349,61 @@ impl RecordedSession {
     pub(crate) const fn halt(&self) -> Option<&Halt> {
         self.halt.as_ref()
     }
+}
+
+pub(crate) struct Reservations(Vec<IntentId>);
+
+impl Reservations {
+    pub(crate) fn new(session: &Session) -> Self {
+        Self(session.reserved().collect())
+    }
+
+    /// Returns the stakes of unopened intents that the event released.
+    ///
+    /// They never left the wallet, so they are kept apart from the event's own change of the free balance.
+    pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
+        if self.0.is_empty() {
+            return Money::ZERO;
+        }
+        let reserved: Vec<IntentId> = session.reserved().collect();
+        let ended = self.0.iter().filter(|intent| !reserved.contains(intent));
+        let rows = ended.filter_map(|intent| book.row(*intent));
+        rows.filter(|row| row.state == IntentState::NotOpened).map(|row| row.approved.stake()).sum()
+    }
+}
+
+/// Minimum retention beyond the list lag, for late responses and clock differences.
+const SLACK: Millis = Millis::from_seconds(120);
+
+impl Coordinator {
+    /// Forgets intents that ended long before the list requested at `looked`.
+    ///
+    /// Intents close to a request that is in doubt, or counts as not opened, stay: they help to
+    /// tell its trade from theirs.
+    pub(super) fn forget_old(&mut self, looked: Millis) {
+        let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
+        let least = least_remembered(&self.settings, &self.doubts);
+        let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
+        // A difference of the wallet is explained by the trades since it last agreed with the ledger.
+        let explained_until = self.audits.wallet.explained_until();
+        let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
+        let is_kept = |session: &RecordedSession, row: &IntentRow| {
+            let is_searched =
+                trades.find(row.approved.intent()).is_some() || doubts.is_beside(session, row, slack);
+            is_searched || may_explain(row)
+        };
+        for old in self.session.forget(looked - remembered, is_kept) {
+            self.doubts.forget(&old);
+        }
+    }
+}
+
+/// Retention time of finished intents, `None` for unlimited.
+fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
+    let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
+    Some(Millis::from_seconds(i64::from(set)).max(least_remembered(settings, doubts)))
+}
+
+fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
+    settings.least_remembered.unwrap_or(doubts.resolver.list_lag().max(LONGEST_LIST_LAG) + SLACK)
 }

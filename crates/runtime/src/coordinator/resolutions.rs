@@ -1,18 +1,16 @@
-//! Recovery of unfinished intents from earlier runs, and the resolution of doubts.
+//! Unfinished intents of earlier runs, the resolution of doubts, and listed trades of rejected or unsent orders.
 
 use super::Coordinator;
-use super::agenda::Job;
+use super::agenda::{Job, Place};
 use super::believed::{between, counted};
 use super::command::{Ask, Step};
 use super::doubts::PersonsVerdict;
-use super::event_queue::Place;
-use super::input::RequestId;
-use super::second_trades::MAX_NAMED;
+use super::strangers::MAX_NAMED;
 use crate::control::describe_time;
-use crate::resolver::{Decided, Resolution};
+use crate::resolver::{Decided, Match, Resolution, compare_terms, request_time_of};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, Money};
 
 const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
@@ -66,7 +64,7 @@ impl Coordinator {
     }
 
     fn plan_look(&mut self) {
-        if let Some(at) = self.doubts.next_look() {
+        if let Some(at) = self.doubts.resolver.next_look() {
             self.agenda.add(at, Job::Trades);
         }
     }
@@ -85,10 +83,9 @@ impl Coordinator {
         if let Some(error) = &listing.ended_early {
             self.warn_of("the venue's trades could not be listed", error, step);
         }
-        self.doubts.keep_listing(listing);
+        self.doubts.listing = Some(listing);
         if is_whole {
-            self.requests.begin(RequestId::BalancesAfterTrades);
-            step.ask(Ask::BalancesAfterTrades);
+            self.request(Ask::BalancesAfterTrades, step);
         } else {
             self.on_balances_after_trades(None, step);
         }
@@ -113,7 +110,7 @@ impl Coordinator {
         balances: Option<&Reply<Balances>>,
         step: &mut Step<'_>,
     ) {
-        let Some(listing) = self.doubts.take_listing() else { return };
+        let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
         self.look_at_ends(&listing, step);
@@ -122,8 +119,8 @@ impl Coordinator {
         self.look_at_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
-        let has_stood = self.audits.wallet.has_stood(now, self.doubts.list_lag());
-        let known = (opening.as_slice(), self.skew.uncertainty(), has_stood);
+        let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.list_lag());
+        let known = (opening.as_slice(), self.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
             match resolution {
@@ -151,7 +148,7 @@ impl Coordinator {
         }
         self.plan_refusal_check(now);
         // A look that did not bring what was hoped for is followed by another, but never at once.
-        if let Some(at) = self.doubts.next_look() {
+        if let Some(at) = self.doubts.resolver.next_look() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
     }
@@ -223,4 +220,117 @@ impl Coordinator {
         }
         Ok(())
     }
+}
+
+const CHECKS_AFTER: [Millis; 3] =
+    [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
+
+/// Tolerance for a request and a listed trade of the same second, because clocks differ.
+const SAME_SECOND: Millis = Millis::from_seconds(2);
+
+impl Coordinator {
+    pub(super) fn note_refusal(&mut self, now: Millis) {
+        self.refused_at = Some(now);
+        self.plan_refusal_check(now);
+    }
+
+    fn plan_refusal_check(&mut self, now: Millis) {
+        if self.doubts.next_routine_look(now).is_none() {
+            return;
+        }
+        let checks = self.refused_at.into_iter().flat_map(|at| CHECKS_AFTER.map(|after| at + after));
+        if let Some(at) = checks.filter(|at| *at > now).min() {
+            self.agenda.add(at, Job::Trades);
+        }
+    }
+
+    /// Handles a listed trade that matches rejected orders in terms and time.
+    ///
+    /// If it may be the second trade of an accepted order, it counts as that. Otherwise the orders
+    /// are in doubt again, and the resolver decides.
+    fn on_refused_listed(
+        &mut self,
+        intents: &[IntentId],
+        report: &TradeReport,
+        wallet: Option<Money>,
+        step: &mut Step<'_>,
+    ) {
+        let refused: Vec<IntentRow> = (intents.iter())
+            .filter_map(|intent| self.session.row(*intent).copied())
+            .filter(IntentRow::is_refused)
+            .collect();
+        let Some(first) = refused.first() else { return };
+        let orders = describe_orders(&refused);
+        if let Some(answered) = self.doubts.second_of(report, &self.session, self.uncertainty()) {
+            let text = format!(
+                "it may be {orders}: trade #{answered} was ordered once, and the venue has a second one, {}",
+                report.id
+            );
+            return self.on_second_trade(report, (answered, true), text, wallet, step);
+        }
+        let order = self.session.order_of(&first.approved);
+        let matched = match compare_terms(&order, report) {
+            Match::Different => "the symbol and the second, but not all terms",
+            Match::Same | Match::Unclear => "the terms and the second",
+        };
+        let counts = if refused.len() == 1 { "it counts again" } else { "they count again" };
+        let text =
+            format!("the venue lists trade {} with {matched} of {orders}: {counts}", describe_trade(report));
+        for row in &refused {
+            self.reinstate(row, step);
+        }
+        self.halt_at_oddity(text, step);
+    }
+
+    fn reinstate_for_operator(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+        let refused = self.session.row(intent).copied().filter(IntentRow::is_refused);
+        if let Some(row) = refused.filter(|_| !self.doubts.is_claimed(&report.id)) {
+            self.reinstate(&row, step);
+        }
+    }
+
+    pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
+        let requested = request_time_of(report)?;
+        let is_near = |row: &&IntentRow| {
+            let sent = self.doubts.sent_at(&row.approved);
+            let symbol = self.session.symbol_of(&row.approved);
+            sent.abs_diff(requested) <= SAME_SECOND && report.symbol.as_deref() == Some(symbol.as_str())
+        };
+        let describe = |row: &IntentRow| {
+            let intent = row.approved.intent();
+            match row.state {
+                IntentState::InFlight | IntentState::InDoubt => {
+                    Some(format!("trade #{intent}, which is in doubt"))
+                }
+                IntentState::NotOpened => Some(format!("trade #{intent}, which counts as not opened")),
+                IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
+                IntentState::Open | IntentState::Settled => None,
+            }
+        };
+        let near: Vec<String> =
+            self.session.book().rows().iter().filter(is_near).filter_map(describe).collect();
+        (!near.is_empty()).then(|| near.join(" and "))
+    }
+
+    fn reinstate(&mut self, row: &IntentRow, step: &mut Step<'_>) {
+        self.handle(step.now, EventKind::Reinstated(row.approved), step);
+        self.doubts.reinstate(&self.session, row, step.now);
+    }
+}
+
+fn describe_trade(report: &TradeReport) -> String {
+    let stake = report.amount.map(|amount| format!("{amount:.2} on ")).unwrap_or_default();
+    let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+    format!("{} ({stake}{symbol})", report.id)
+}
+
+fn describe_orders(refused: &[IntentRow]) -> String {
+    let describe = |row: &IntentRow| {
+        let intent = row.approved.intent();
+        match row.state {
+            IntentState::NotSent => format!("trade #{intent}, which counted as not sent"),
+            _ => format!("trade #{intent}, which the venue had rejected"),
+        }
+    };
+    refused.iter().map(describe).collect::<Vec<_>>().join(" and of ")
 }

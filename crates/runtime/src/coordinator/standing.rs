@@ -1,17 +1,20 @@
-//! State of the run for status requests, and its changes for observers.
+//! State and overview of the run, and its changes for observers.
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::token::{WHERE_FROM, describe_refusal};
+use super::venue_watch::{WHERE_FROM, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
-use candlewick_engine::{IntentState, SeriesId};
+use crate::notice::Funds;
+use crate::overview::{BotOverview, Overview, trades_of};
+use candlewick_engine::{IntentRow, IntentState, SeriesId, StakeBound, StakeTrouble};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Told {
+    /// Observers assume a trading run until told otherwise.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -22,22 +25,6 @@ pub(crate) struct Told {
     looked: Option<(u64, Millis)>,
 }
 
-/// Observers assume a trading run until told otherwise.
-impl Default for Told {
-    fn default() -> Self {
-        Self {
-            phase: Phase::Trading,
-            reason: None,
-            is_halted: false,
-            silent: Vec::new(),
-            late: BTreeMap::new(),
-            quiet: BTreeSet::new(),
-            blocked: Vec::new(),
-            looked: None,
-        }
-    }
-}
-
 impl Coordinator {
     fn standing(&self) -> (Phase, Option<Cow<'_, str>>) {
         let (halted, suspended) = (self.session.halted(), self.session.journal.suspended());
@@ -45,7 +32,7 @@ impl Coordinator {
             Phase::Stopping
         } else if halted.is_some() {
             Phase::Halted
-        } else if suspended.is_some() || self.token_refused.is_some() || self.is_account_barred() {
+        } else if suspended.is_some() || self.token_refused.is_some() || self.venue.bars_account() {
             Phase::Suspended
         } else {
             Phase::Trading
@@ -63,7 +50,7 @@ impl Coordinator {
         ControlAnswer::Done { state: Box::new(self.run_state(step.now)) }
     }
 
-    pub(super) fn run_state(&self, now: Millis) -> RunState {
+    fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.standing();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
         let blocked = Blockage::all_of(self.session.session(), now);
@@ -160,5 +147,56 @@ impl Coordinator {
             step.commands.push(Command::Notify(Notice::Candles { series, is_late }));
         }
         self.told.late = late;
+    }
+
+    pub(crate) fn first_funds(&self) -> Funds {
+        Funds { first_wallet: self.first_wallet(), ..Funds::of(self.session.ledger()) }
+    }
+
+    pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
+        let rows = self.session.book().rows().iter();
+        rows.filter(|row| row.state == IntentState::InDoubt).copied().collect()
+    }
+
+    pub(crate) fn overview(&self, now: Millis) -> Overview {
+        let (session, book) = (self.session.session(), self.session.book());
+        let (unsettled, settled) = trades_of(book, session.symbols());
+        let ledger = session.ledger();
+        Overview {
+            state: self.run_state(now),
+            funds: Funds::of(ledger),
+            wallet: ledger.wallet(),
+            day_profit: ledger.day_profit(),
+            unsettled,
+            settled,
+            bots: BotOverview::of_all(session.verdicts(), self.session.tallies()),
+            refused: book.refused(),
+            limits: session.limit_use(now),
+        }
+    }
+
+    pub(super) fn stake_troubles(&self, now: Millis) -> Vec<String> {
+        let session = self.session.session();
+        let describe = |trouble: StakeTrouble| {
+            let name = session.bots().get(trouble.bot.index()).map_or("", String::as_str);
+            let money = |amount| self.session.scale().format(amount);
+            let (stake, figure) = (money(trouble.stake), money(trouble.figure));
+            let (bound, remedy) = words_of(trouble.bound);
+            format!("stake {stake} of {name} is {bound} {figure}: no trade can open until {remedy}")
+        };
+        session.stake_troubles(now).into_iter().map(describe).collect()
+    }
+}
+
+const fn words_of(bound: StakeBound) -> (&'static str, &'static str) {
+    match bound {
+        StakeBound::MinStake => ("below min_stake", "the balance grows or you lower min_stake"),
+        StakeBound::MaxStake => ("above max_stake", "you raise max_stake or set cap_stakes"),
+        StakeBound::MaxStakePercent => {
+            ("above max_stake_percent of the free balance,", "you raise max_stake_percent or set cap_stakes")
+        }
+        StakeBound::DailyLossLimit => ("above daily_loss_limit", "you raise the limit"),
+        StakeBound::BotDailyLossLimit => ("above its own daily_loss_limit", "you raise the limit"),
+        StakeBound::FreeBalance => ("above the free balance", "the balance grows or you lower the stake"),
     }
 }

@@ -1,15 +1,18 @@
-//! Detects other programs on the same wallet.
+//! Trades without an intent: second trades of one request, and foreign trades of other programs on the same wallet.
 //!
-//! Once the wallet shows unexplained money, the venue's list is searched for foreign trades. The
-//! list is the proof; a deposit is not one.
+//! Unexplained money starts a search of the venue's list. The list is the proof; a deposit is not one.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
-use crate::audit::{Audit, Finding};
+use super::trade_watch::profit_of;
+use crate::SecondTradeRule;
+use crate::audit::{Audit, Finding, staked_elsewhere};
+use crate::resolver::Why;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
-use candlewick_engine::IntentState;
+use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
+use std::collections::BTreeMap;
 
 const LOOK_EVERY: Millis = Millis::from_seconds(30);
 const REMEMBERED: Millis = Millis::from_seconds(3_600);
@@ -68,7 +71,7 @@ impl Coordinator {
 
     /// Returns amounts of our trades that the wallet may show before the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
-        let is_unclear = self.doubts.next_look().is_some()
+        let is_unclear = self.doubts.resolver.next_look().is_some()
             || self.session.has_unclear_intent()
             || !self.session.session().second_trades().is_empty();
         if is_unclear {
@@ -90,7 +93,7 @@ impl Coordinator {
             return;
         }
         self.strangers.has_begun = true;
-        let (ours, uncertainty) = (self.session.account(), self.skew.uncertainty());
+        let (ours, uncertainty) = (self.session.account(), self.uncertainty());
         let refused = self.doubts.refused(&self.session, step.now);
         let is_anothers = |report: &&TradeReport| {
             report.progress == Progress::Running
@@ -99,9 +102,9 @@ impl Coordinator {
                 && report.account.is_none_or(|account| account == ours)
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
-                && !self.doubts.is_reported(&report.id)
+                && !self.doubts.resolver.is_reported(&report.id)
                 // What was taken as not opened may appear late.
-                && self.doubts.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
+                && self.doubts.resolver.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_anothers).collect();
         let Some(first) = anothers.first() else { return };
@@ -127,7 +130,158 @@ impl Coordinator {
 }
 
 fn words(report: &TradeReport) -> String {
-    let symbol = report.symbol.as_deref().unwrap_or("an unknown symbol");
+    let symbol = symbol_of(report);
     let stake = report.amount.map(|amount| format!(" with {amount:.2}")).unwrap_or_default();
     format!("trade {} on {symbol}{stake}", report.id)
+}
+
+const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+pub(super) const MAX_NAMED: usize = 20;
+
+impl Coordinator {
+    pub(super) fn on_all_unexplained(
+        &mut self,
+        reports: &[TradeReport],
+        wallet: Option<Money>,
+        step: &mut Step<'_>,
+    ) {
+        let (mut seconds, mut strangers) = (0, 0);
+        for report in reports {
+            let second_of = self.doubts.second_of(report, &self.session, self.uncertainty());
+            let count = if second_of.is_some() { &mut seconds } else { &mut strangers };
+            *count += 1;
+            let is_named = *count <= MAX_NAMED;
+            match second_of {
+                Some(intent) => {
+                    let text = format!(
+                        "trade #{intent} was ordered once, and the venue has a second one, {}",
+                        report.id
+                    );
+                    self.on_second_trade(report, (intent, is_named), text, wallet, step);
+                }
+                None if is_named => {
+                    self.note_unexplained(report, None, step);
+                    self.strangers.note(report, step.now);
+                    let guess = self.intents_of_second(report).map_or_else(
+                        || "does another program trade this wallet?".to_owned(),
+                        |intents| format!("it was requested in the same second as {intents}"),
+                    );
+                    let (id, symbol) = (&report.id, symbol_of(report));
+                    let text = format!("trade {id} on {symbol} is explained by no intent: {guess}");
+                    self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+                }
+                None => {}
+            }
+        }
+        let more = seconds.max(MAX_NAMED) + strangers.max(MAX_NAMED) - MAX_NAMED * 2;
+        if more > 0 {
+            let text = format!("{more} more trades in the venue's list are explained by no intent");
+            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+        }
+    }
+
+    fn note_unexplained(&mut self, report: &TradeReport, second_of: Option<IntentId>, step: &mut Step<'_>) {
+        let (id, symbol) = (&report.id, symbol_of(report));
+        let note = serde_json::json!({ "unexplained": id, "symbol": symbol, "second_of": second_of });
+        self.session.journal.note(note.to_string(), step);
+    }
+
+    /// Handles a possible second trade of an answered request, which halts even if already reported.
+    ///
+    /// A finished trade that the ledger already contains was booked as unexplained money.
+    pub(super) fn on_second_trade(
+        &mut self,
+        report: &TradeReport,
+        (intent, is_named): (IntentId, bool),
+        text: String,
+        wallet: Option<Money>,
+        step: &mut Step<'_>,
+    ) {
+        self.note_unexplained(report, Some(intent), step);
+        if is_named {
+            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+        }
+        // Whatever comes of it: it is that request's, and no other intent's.
+        self.doubts.claim(&report.id);
+        let is_booked = wallet == Some(self.session.ledger().free());
+        if !(is_booked && report.progress.outcome().is_some()) {
+            let venue_id = VenueId::truncated(&report.id);
+            let trade = SecondTrade { intent, venue_id, stake: self.stake_of(intent, report) };
+            self.handle(step.now, EventKind::SecondTrade(trade), step);
+        }
+        match self.settings.second_trade {
+            SecondTradeRule::Halt => self.halt(text, step),
+            SecondTradeRule::Alarm => {}
+        }
+    }
+
+    /// Reports trades of another account that match an intent in doubt.
+    ///
+    /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
+    pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let ours = self.session.account();
+        let refused = self.doubts.refused(&self.session, step.now);
+        let known = (refused.as_slice(), self.uncertainty());
+        for report in &listing.trades {
+            if self.doubts.is_claimed(&report.id) {
+                continue;
+            }
+            let Some(account) = report.account.filter(|account| *account != ours) else { continue };
+            let Some(intent) = self.doubts.resolver.asked_for_elsewhere(report, known) else { continue };
+            let staked = staked_elsewhere(account, report.amount);
+            let text = format!(
+                "{staked}: trade {} may be what the venue made of trade #{intent}, which was ordered for the {ours} account; it \
+                 is in no ledger here",
+                report.id
+            );
+            self.halt_at_oddity(text, step);
+        }
+    }
+
+    /// Halts if trades outnumber requests, or a trade may belong to a rejected order.
+    ///
+    /// Whichever is adopted, one is too many.
+    pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
+        let text = format!("trade #{intent} was ordered once: {why}");
+        let is_halted = self.session.halted().is_some();
+        let halts = match why {
+            Why::TooManyTrades { .. } => self.settings.second_trade == SecondTradeRule::Halt,
+            Why::MayBeRefused { .. } => true,
+            _ => false,
+        };
+        if halts && self.doubts.is_new_oddity(&text, is_halted) {
+            self.halt(text, step);
+        }
+    }
+
+    fn stake_of(&self, intent: IntentId, report: &TradeReport) -> Money {
+        let amount = report.amount.and_then(|amount| self.session.money(amount));
+        let ordered = || self.session.terms(intent).map(|terms| terms.stake()).unwrap_or_default();
+        amount.filter(|amount| amount.is_positive()).unwrap_or_else(ordered)
+    }
+
+    pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let listed: BTreeMap<_, _> =
+            (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
+        for trade in self.session.session().second_trades().to_vec() {
+            let scale = self.session.scale();
+            let report = listed.get(&trade.venue_id);
+            let profit = report.and_then(|report| profit_of(report, trade.stake, scale));
+            if let Some(profit) = profit {
+                let SecondTrade { intent, venue_id, .. } = trade;
+                self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
+            }
+        }
+        self.look_for_second_trades(step.now + LOOK_AGAIN);
+    }
+
+    pub(super) fn look_for_second_trades(&mut self, at: Millis) {
+        if !self.session.session().second_trades().is_empty() {
+            self.agenda.add(at, Job::Trades);
+        }
+    }
+}
+
+fn symbol_of(report: &TradeReport) -> &str {
+    report.symbol.as_deref().unwrap_or("an unknown symbol")
 }

@@ -1,10 +1,15 @@
-//! Schedules requests for accepted trades until they are final.
+//! Accepted trades until they are final: requests, settlements, and trades that the venue no longer has.
+//!
+//! The result of a missing trade is never guessed: the operator has to enter it.
 
+use super::Coordinator;
+use super::agenda::{Job, Place};
 use super::cancellations::UnprovenEnd;
-use super::missing_trades::Absence;
-use candlewick_broker::{Reported, TradeReport};
-use candlewick_engine::{IntentId, VenueSymbol};
-use candlewick_sdk::{Direction, Millis, Money, Payout};
+use super::command::Step;
+use crate::audit::{Settling, Source};
+use candlewick_broker::{Reported, TradeListing, TradeReport};
+use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
+use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::BTreeMap;
 
 /// Backoff while a trade is not final or a request fails; the last delay repeats.
@@ -16,31 +21,25 @@ const DETAILS_AFTER: Millis = Millis::SECOND;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
     /// Untruncated id of the venue.
-    pub(crate) venue_id: String,
-    pub(crate) stake: Money,
-    pub(crate) close_time: Option<Millis>,
+    pub(super) venue_id: String,
+    pub(super) stake: Money,
+    pub(super) assumed_close: Millis,
+    pub(super) open_time: Option<Millis>,
+    pub(super) close_time: Option<Millis>,
     /// Symbol as first reported. A later record must agree.
-    symbol: Option<VenueSymbol>,
-    direction: Option<Direction>,
-    assumed_close: Millis,
-    open_time: Option<Millis>,
-    asked: usize,
-    pub(super) absence: Option<Absence>,
+    pub(super) symbol: Option<VenueSymbol>,
+    pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
-    pub(super) unproven: Option<UnprovenEnd>,
-    is_reported: bool,
+    pub(super) watch: Watching,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tracked {
-    pub(crate) venue_id: String,
-    pub(crate) stake: Money,
-    pub(crate) assumed_close: Millis,
-    pub(crate) open_time: Option<Millis>,
-    pub(crate) close_time: Option<Millis>,
-    pub(crate) symbol: Option<VenueSymbol>,
-    pub(crate) direction: Option<Direction>,
-    pub(crate) payout: Option<Payout>,
+/// What the requests for a trade have shown so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Watching {
+    asked: usize,
+    pub(super) absence: Option<Absence>,
+    pub(super) unproven: Option<UnprovenEnd>,
+    is_reported: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,24 +59,9 @@ impl TradeWatch {
         Self { settle_after, trades: BTreeMap::new() }
     }
 
-    pub(crate) fn begin(&mut self, intent: IntentId, trade: Tracked, now: Millis) -> Millis {
-        let Tracked { venue_id, stake, assumed_close, open_time, close_time, symbol, direction, payout } =
-            trade;
-        let open = OpenTrade {
-            venue_id,
-            stake,
-            close_time,
-            symbol,
-            direction,
-            assumed_close,
-            open_time,
-            asked: 0,
-            absence: None,
-            payout,
-            unproven: None,
-            is_reported: false,
-        };
-        self.trades.insert(intent, open);
+    pub(crate) fn begin(&mut self, intent: IntentId, trade: OpenTrade, now: Millis) -> Millis {
+        let close_time = trade.close_time;
+        self.trades.insert(intent, trade);
         close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
     }
 
@@ -93,7 +77,7 @@ impl TradeWatch {
     ) -> Option<Mistaken> {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.difference(report)?;
-        let news = (!std::mem::replace(&mut trade.is_reported, true)).then_some(difference);
+        let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
         Some(Mistaken { news, ask_at: trade.pause(now) })
     }
 
@@ -103,10 +87,6 @@ impl TradeWatch {
 
     pub(super) fn all(&self) -> impl Iterator<Item = (IntentId, &OpenTrade)> {
         self.trades.iter().map(|(intent, trade)| (*intent, trade))
-    }
-
-    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = (IntentId, &mut OpenTrade)> {
-        self.trades.iter_mut().map(|(intent, trade)| (*intent, trade))
     }
 
     pub(crate) fn take_other(&mut self, intent: IntentId, stake: Money) {
@@ -125,7 +105,7 @@ impl TradeWatch {
         trade.close_time = close_time.or(trade.close_time);
         let first = trade.close_time.map(|close| close + self.settle_after).filter(|first| *first > now);
         if first.is_some() {
-            trade.asked = 0;
+            trade.watch.asked = 0;
         }
         let assumed = Some(trade.close() + self.settle_after).filter(|at| *at > now);
         let pause = first.unwrap_or_else(|| trade.pause(now));
@@ -182,15 +162,205 @@ impl OpenTrade {
     }
 
     fn pause(&mut self, now: Millis) -> Millis {
-        let pause = PAUSES_MS[self.asked.min(PAUSES_MS.len() - 1)];
-        self.asked += 1;
+        let pause = PAUSES_MS[self.watch.asked.min(PAUSES_MS.len() - 1)];
+        self.watch.asked += 1;
         now + Millis::new(pause)
     }
+}
+
+/// Returns the settlement in a report, `None` while end or profit are unknown.
+///
+/// An unknown result never counts as a win or loss.
+pub(crate) fn settlement_of(
+    report: &TradeReport,
+    intent: IntentId,
+    trade: &OpenTrade,
+    scale: MoneyScale,
+) -> Option<Settled> {
+    let outcome = report.progress.outcome()?;
+    let profit = profit_of(report, trade.stake, scale)?;
+    Some(Settled {
+        intent,
+        outcome,
+        profit,
+        open_time: report.open_time,
+        open_price: report.open_price,
+        close_time: report.close_time,
+        close_price: report.close_price,
+        payout: report.payout,
+    })
+}
+
+/// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is missing.
+pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
+    let outcome = report.progress.outcome()?;
+    let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
+    reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
+}
+
+/// Returns the profit that the rules give, `None` for a win with unknown payout.
+pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
+    match outcome {
+        Outcome::Won => payout.map(|payout| stake.profit_at(payout)),
+        Outcome::Lost => Some(-stake),
+        Outcome::Draw | Outcome::Cancelled => Some(Money::ZERO),
+    }
+}
+
+const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+
+/// Absence of a trade at the venue, counted after its close and without a record in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Absence {
+    since: Millis,
+    last: Millis,
+    /// Request times of the first and last complete list without the trade.
+    unlisted: Option<(Millis, Millis)>,
+    /// Like `unlisted`, for incomplete lists.
+    unread: Option<(Millis, Millis)>,
+    is_reported: bool,
+}
+
+impl Absence {
+    fn take_listing(&mut self, began: Millis, is_whole: bool) {
+        let looks = if is_whole { &mut self.unlisted } else { &mut self.unread };
+        *looks = Some((looks.map_or(began, |(first, _)| first), began));
+    }
+
+    fn has_lasted(&self, patience: Millis) -> bool {
+        (self.last - self.since).min(span(self.unlisted).max(span(self.unread))) >= patience
+    }
+}
+
+impl TradeWatch {
+    /// Records an unknown id and returns whether it counts. Before the close it is considered a delay.
+    fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
+        let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
+        let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
+        trade.watch.absence.get_or_insert(begun).last = now;
+        true
+    }
+
+    pub(crate) fn is_known(&mut self, intent: IntentId) {
+        if let Some(trade) = self.find_mut(intent) {
+            trade.watch.absence = None;
+        }
+    }
+
+    /// Records a list and returns the trades newly considered missing.
+    ///
+    /// A list says nothing about trades that may be absent due to its `lag`.
+    fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
+        let is_whole = listing.is_complete && listing.ended_early.is_none();
+        let mut gone = Vec::new();
+        for (intent, trade) in &mut self.trades {
+            if listing.trades.iter().any(|report| report.id == trade.venue_id) {
+                trade.watch.absence = None;
+                continue;
+            }
+            let is_due = listing.began > trade.close() + lag;
+            let Some(absence) = trade.watch.absence.as_mut().filter(|_| is_due) else { continue };
+            absence.take_listing(listing.began, is_whole);
+            if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
+                gone.push(*intent);
+            }
+        }
+        gone
+    }
+}
+
+impl Coordinator {
+    pub(super) fn on_unknown_trade(&mut self, intent: IntentId, now: Millis) {
+        if self.trades.is_unknown(intent, now) {
+            self.agenda.add(now + LOOK_AGAIN, Job::Trades);
+        }
+    }
+
+    pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
+        for intent in self.trades.take_listing(listing, self.doubts.resolver.list_lag(), patience) {
+            let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
+                continue;
+            };
+            self.halt_or_alarm(text, step);
+        }
+        if self.trades.all().any(|(_, trade)| trade.watch.absence.is_some()) {
+            self.agenda.add(step.now + LOOK_AGAIN, Job::Trades);
+        }
+    }
+
+    pub(super) fn missing_trades(&self) -> Vec<String> {
+        let is_reported = |trade: &OpenTrade| trade.watch.absence.is_some_and(|absence| absence.is_reported);
+        let missing = self.trades.all().filter(|(_, trade)| is_reported(trade));
+        missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
+    }
+
+    pub(super) fn settle_by_person(
+        &mut self,
+        intent: IntentId,
+        outcome: Outcome,
+        reason: &str,
+        step: &mut Step<'_>,
+    ) -> Result<(), String> {
+        if intent >= self.session.session().next_intent() {
+            return Err(format!("unknown trade #{intent}"));
+        }
+        let known = self.session.row(intent).zip(self.trades.find(intent));
+        let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open: nothing is settled"))?;
+        let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
+        if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
+            return Err(format!(
+                "the venue may still say how trade {id} ended: it was not found missing by its id and in whole lists for \
+                 {} s since its close (runtime.missing_trade_s)",
+                self.settings.missing_trade_s
+            ));
+        }
+        let profit = profit_by_rule(outcome, stake, row.payout);
+        let profit =
+            profit.ok_or_else(|| format!("what trade {id} pays is not known, nor a win's profit then"))?;
+        let settling = Settling {
+            intent,
+            bot: row.approved.bot(),
+            stake,
+            payout: row.payout,
+            outcome,
+            profit,
+            at: step.now,
+            source: Source::Person,
+        };
+        self.audits.results.book(&id, settling);
+        self.trades.end(intent);
+        let kind = EventKind::SettledByPerson { intent, outcome, profit };
+        self.events.add(step.now, Place::Settlement(close, intent), kind);
+        self.session.alarm(format!("the operator settled trade #{intent} as {outcome}: {reason}"), step);
+        self.dispatch_due(step);
+        Ok(())
+    }
+}
+
+fn span(looks: Option<(Millis, Millis)>) -> Millis {
+    looks.map_or(Millis::new(-1), |(first, last)| last - first)
+}
+
+fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
+    let Absence { since, last, unlisted, unread, .. } = trade.watch.absence?;
+    let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
+    let ways = if span(unlisted) >= span(unread) {
+        "neither by its id nor in its list"
+    } else {
+        "not by its id, and its list could not be read as a whole"
+    };
+    Some(format!(
+        "the venue has had no trade #{intent} ({id}) for {seconds} s, {ways}: how it ended is not known; look at \
+         the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_broker::Progress;
+    use candlewick_sdk::rust_decimal::Decimal;
 
     const INTENT: IntentId = IntentId::new(1);
 
@@ -200,7 +370,7 @@ mod tests {
 
     /// A trade of 30 seconds, begun at 0.
     fn begin(watch: &mut TradeWatch, close_time: Option<Millis>) -> Millis {
-        let trade = Tracked {
+        let trade = OpenTrade {
             venue_id: "01JT".to_owned(),
             stake: Money::ZERO,
             assumed_close: Millis::from_seconds(30),
@@ -209,6 +379,7 @@ mod tests {
             symbol: Some(VenueSymbol::truncated("BTCUSDT")),
             direction: Some(Direction::Buy),
             payout: None,
+            watch: Watching::default(),
         };
         watch.begin(INTENT, trade, Millis::ZERO)
     }
@@ -253,5 +424,50 @@ mod tests {
         assert_eq!((first, watch.last_close()), (Millis::SECOND, Some(Millis::new(30_000))));
         assert_eq!(watch.detail(INTENT, Some(Millis::MINUTE), first), Some(Millis::new(64_000)));
         assert_eq!(watch.last_close(), Some(Millis::MINUTE));
+    }
+
+    fn check(report: &TradeReport, expected: Option<(Outcome, i64)>) {
+        let mut watch = TradeWatch::new(Millis::ZERO);
+        let intent = IntentId::new(1);
+        let stake = Money::from_minor(1_000);
+        let trade = OpenTrade {
+            venue_id: "01JT".to_owned(),
+            stake,
+            assumed_close: Millis::MINUTE,
+            open_time: None,
+            close_time: None,
+            symbol: None,
+            direction: None,
+            payout: None,
+            watch: Watching::default(),
+        };
+        watch.begin(intent, trade, Millis::ZERO);
+        let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
+        assert_eq!(settled.map(|settled| (settled.outcome, settled.profit.minor())), expected, "{report:?}");
+    }
+
+    fn over(outcome: Outcome) -> TradeReport {
+        TradeReport { progress: Progress::Over(outcome), ..TradeReport::new("01JT") }
+    }
+
+    #[test]
+    fn the_venues_profit_is_the_truth_and_its_absence_is_filled_by_rule() {
+        let won = over(Outcome::Won);
+        check(&TradeReport { profit: Some(Decimal::new(799, 2)), ..won.clone() }, Some((Outcome::Won, 799)));
+        let payout = Payout::from_percent(80.into()).ok();
+        check(&TradeReport { payout, ..won }, Some((Outcome::Won, 800)));
+        check(&over(Outcome::Lost), Some((Outcome::Lost, -1_000)));
+        check(&over(Outcome::Cancelled), Some((Outcome::Cancelled, 0)));
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_outcome() {
+        for progress in
+            [Progress::Running, Progress::OverUnreported, Progress::Unrecognised("REVERTED".to_owned())]
+        {
+            check(&TradeReport { progress, profit: Some(Decimal::ONE), ..TradeReport::new("01JT") }, None);
+        }
+        // A win of which neither profit nor payout is known.
+        check(&over(Outcome::Won), None);
     }
 }

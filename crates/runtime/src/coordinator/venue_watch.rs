@@ -1,9 +1,8 @@
-//! Health of the venue: last response of each API, and trading restrictions of the account.
+//! Health of the venue: last response of each API, trading restrictions of the account, rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{Ask, Step};
-use super::input::{Answer, RequestId};
+use super::command::{Answer, Step};
 use crate::audit::WalletState;
 use crate::control::{ApiState, RunState, VenueApi, VenueHealth, describe_late, silence};
 use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
@@ -25,8 +24,7 @@ pub(crate) struct VenueWatch {
 struct ApiHealth {
     /// Time of the last response. Refusals count only for opens.
     heard: Option<Millis>,
-    /// Time of the first failure since the last response. Counting from there allows for idle
-    /// periods.
+    /// Time of the first failure since the last response. Counting from there allows for idle periods.
     failing_since: Option<Millis>,
 }
 
@@ -44,7 +42,7 @@ impl VenueWatch {
         }
     }
 
-    const fn bars_account(&self) -> bool {
+    pub(super) const fn bars_account(&self) -> bool {
         !self.restrictions.is_empty() && !self.is_overridden
     }
 }
@@ -68,11 +66,6 @@ impl Coordinator {
         if !self.is_simulated && self.settings.wallet_every_s > 0 {
             self.agenda.add(at, Job::User);
         }
-    }
-
-    pub(super) fn ask_user(&mut self, step: &mut Step<'_>) {
-        self.requests.begin(RequestId::User);
-        step.ask(Ask::User);
     }
 
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
@@ -117,10 +110,6 @@ impl Coordinator {
         if may_open && !self.ending.is_stopping() {
             self.control(Control::Continue, step);
         }
-    }
-
-    pub(super) const fn is_account_barred(&self) -> bool {
-        self.venue.bars_account()
     }
 
     pub(super) fn account_barred(&self) -> Option<String> {
@@ -205,4 +194,59 @@ const fn is_heard(answer: &Answer) -> bool {
         Answer::Settings(_) => false,
         Answer::Open(_, outcome) => matches!(outcome, OpenOutcome::Opened(_) | OpenOutcome::Rejected(_)),
     }
+}
+
+/// Maximum time between requests while the token is rejected, so that a new token is noticed.
+const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
+
+pub(super) const WHERE_FROM: &str = "in the file of broker.api_token_file, which is read again by itself, or in the environment after a restart";
+
+impl Coordinator {
+    pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
+        if self.phase.is_over() {
+            return;
+        }
+        match refused {
+            Some(text) => {
+                if self.token_refused.replace(text.clone()).is_some() {
+                    return;
+                }
+                if !self.ending.is_stopping() {
+                    self.control(Control::Suspend, step);
+                }
+                self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
+                let text = format!(
+                    "{}; nothing is opened until it does: a new one is waited for, {WHERE_FROM}; where the token is \
+                     in order, `candlewick resume` has it tried again",
+                    describe_refusal(&text)
+                );
+                self.session.alarm(text, step);
+            }
+            None if self.token_refused.take().is_some() => {
+                self.continue_opens(step);
+                step.warn("the venue accepts the token again");
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn next_balances(&self, now: Millis) -> Option<Millis> {
+        let every = Millis::from_seconds(i64::from(self.settings.wallet_every_s));
+        let pace = (every > Millis::ZERO).then_some(every);
+        let probe = self.token_refused.is_some().then_some(MAX_PROBE_PAUSE);
+        pace.into_iter().chain(probe).min().map(|pause| now + pause)
+    }
+
+    /// Warns about a failed request. A rejected token was already reported.
+    pub(super) fn warn_of(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
+        if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
+            step.warn(format!("{what}: {error}"));
+        }
+    }
+}
+
+pub(super) fn describe_refusal(text: &str) -> String {
+    // The adapter says which endpoint it is, if it is one only.
+    let is_whole = text.starts_with("the venue ");
+    if is_whole { text.to_owned() } else { format!("the venue does not accept the token: {text}") }
 }

@@ -2,8 +2,7 @@
 
 use super::document::RunEvent;
 use super::translate::Names;
-use crate::notice::{Interest, Notice, Notices, Watcher};
-use crate::observer::{Observer, Question};
+use crate::notice::{Interest, Notice, Notices, Observer, Question, Watcher};
 use candlewick_broker::clock::Clock;
 use candlewick_sdk::Millis;
 use serde::Serialize;

@@ -5,9 +5,9 @@ use crate::control::{LateSeries, Phase};
 use crate::notice::{Funds, Notice, may_settle};
 use candlewick_engine::{
     Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentRow, IntentState, Opened,
-    OrderTerms, Origin, SymbolId, VenueId,
+    OrderTerms, Origin, SeriesId, SymbolId, VenueId,
 };
-use candlewick_sdk::{Millis, MoneyScale, Payout, Series, Symbol};
+use candlewick_sdk::{Candle, Millis, MoneyScale, Payout, Series, Symbol};
 
 #[derive(Clone, Debug)]
 pub struct Names {
@@ -141,21 +141,7 @@ impl Names {
         };
         let (order, money) = (|row: &IntentRow| self.order(&row.approved), |money| self.scale.to_f64(money));
         let resolved = match &event.kind {
-            EventKind::Candle { series, candle, origin } => {
-                let Some(series) = self.series.get(series.index()) else { return };
-                let is_late = *origin == Origin::Backfill;
-                return take(RunEvent::Candle {
-                    symbol: series.symbol.to_string(),
-                    interval: series.interval.to_string(),
-                    time: candle.time(),
-                    open: candle.open(),
-                    high: candle.high(),
-                    low: candle.low(),
-                    close: candle.close(),
-                    volume: candle.volume(),
-                    is_late,
-                });
-            }
+            EventKind::Candle { series, candle, origin } => self.candle(*series, candle, *origin),
             EventKind::Opened(opened) => {
                 self.of_opened(opened, (row, before), false, take);
                 None
@@ -194,6 +180,39 @@ impl Names {
                 row.map(|row| RunEvent::NotOpened { order: order(row) }).into_iter().for_each(&mut *take);
                 doubt("not_opened")
             }
+            EventKind::Correction { .. }
+            | EventKind::SecondTrade(_)
+            | EventKind::SecondTradeSettled { .. }
+            | EventKind::Deposit { .. }
+            | EventKind::WalletDifference { .. }
+            | EventKind::Balance { .. }
+            | EventKind::Skew { .. }
+            | EventKind::Control { .. } => self.run_event(&event.kind, funds),
+            // What became of a signal says what follows.
+            EventKind::OutsideSignal(_) | EventKind::Price { .. } => None,
+        };
+        resolved.into_iter().for_each(take);
+    }
+
+    fn candle(&self, series: SeriesId, candle: &Candle, origin: Origin) -> Option<RunEvent> {
+        let series = self.series.get(series.index())?;
+        Some(RunEvent::Candle {
+            symbol: series.symbol.to_string(),
+            interval: series.interval.to_string(),
+            time: candle.time(),
+            open: candle.open(),
+            high: candle.high(),
+            low: candle.low(),
+            close: candle.close(),
+            volume: candle.volume(),
+            is_late: origin == Origin::Backfill,
+        })
+    }
+
+    /// Translates events of the wallet, the clock and the run.
+    fn run_event(&self, kind: &EventKind, funds: Funds) -> Option<RunEvent> {
+        let money = |money| self.scale.to_f64(money);
+        match kind {
             EventKind::Correction { intent, outcome, profit } => {
                 let (pnl, balance) = (money(*profit), money(funds.free));
                 Some(RunEvent::Corrected { intent: *intent, outcome: *outcome, pnl, balance })
@@ -213,10 +232,9 @@ impl Names {
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
-            // How the run stands says the notice of its phase; what became of a signal says what follows.
-            EventKind::OutsideSignal(_) | EventKind::Price { .. } | EventKind::Control { .. } => None,
-        };
-        resolved.into_iter().for_each(take);
+            // The notice of its phase says how the run stands.
+            _ => None,
+        }
     }
 
     fn of_opened(

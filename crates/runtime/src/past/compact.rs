@@ -1,16 +1,17 @@
-//! Compacted copies of a journal, published only if they restore the same state.
+//! Work on an idle journal: brings its tables up to date, and makes a compacted copy that restores the same state.
 
 use super::fold::JournalFold;
-use super::project::{Projection, project_journal};
 use super::{damaged, read_header};
 use crate::RuntimeError;
 use candlewick_engine::SessionSettings;
-use candlewick_journal::{Compaction, Holder, JournalUrl, Reader, Verified, compact};
+use candlewick_journal::{
+    Compaction, Head, Holder, IntentRows as _, JournalUrl, ProjectionEnd, Projector, Reader, Store, Verified,
+    compact,
+};
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Copies an idle journal without the candles and polls older than `keep` at its end; see
-/// [`compact`].
+/// Copies an idle journal without the candles and polls older than `keep` at its end; see [`compact`].
 ///
 /// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is
 /// tested before the copy gets its name, and its tables are built.
@@ -21,10 +22,7 @@ pub async fn compact_journal(
 ) -> Result<(Compaction, Verified), RuntimeError> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
-    if let Some(header) = source.last_run_header().await? {
-        let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
-        let settings: SessionSettings = serde_json::from_value(session.unwrap_or_default())
-            .map_err(|error| damaged(header.seq, &error.to_string()))?;
+    if let Some(settings) = last_settings(&mut source).await? {
         let mut made = Reader::open(copy.url()).await?;
         let is_same = comes_to(&mut source, &settings).await? == comes_to(&mut made, &settings).await?;
         made.close().await;
@@ -50,4 +48,57 @@ async fn comes_to(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec
     all.push(format!("{:?} {:?} {:?}", past.unexplained, past.second_trades, past.alarms));
     all.push(format!("{:?} {:?} {:?} {:?}", past.found, past.is_halted, past.runs, past.began));
     Ok(all)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Projection {
+    CatchUp,
+    Anew,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Projected {
+    pub up_to: Head,
+    pub intents: u64,
+}
+
+/// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
+pub async fn project_journal(
+    url: &JournalUrl,
+    holder: &Holder,
+    projection: Projection,
+) -> Result<Projected, RuntimeError> {
+    // None is made where there is none.
+    let mut reader = Reader::open(url).await?;
+    let mut store = Store::open(url, holder).await?;
+    let projected = project(&mut reader, &mut store, projection).await;
+    // Who lets go last brings a file's log of changes into the file.
+    reader.close().await;
+    store.close().await?;
+    projected
+}
+
+async fn project(
+    reader: &mut Reader,
+    store: &mut Store,
+    projection: Projection,
+) -> Result<Projected, RuntimeError> {
+    let settings = last_settings(reader).await?.ok_or_else(|| damaged(0, "the journal has no run yet"))?;
+    let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
+    let mut projector = match projection {
+        Projection::CatchUp => Projector::after(store.head()),
+        Projection::Anew => Projector::anew(store.head()),
+    };
+    loop {
+        if let ProjectionEnd::Complete(up_to) = projector.keep_piece(store, &past).await? {
+            return Ok(Projected { up_to, intents: past.last_intent() });
+        }
+    }
+}
+
+async fn last_settings(reader: &mut Reader) -> Result<Option<SessionSettings>, RuntimeError> {
+    let Some(header) = reader.last_run_header().await? else { return Ok(None) };
+    let session = read_header(header.seq, &header.line)?.settings.get("session").cloned();
+    let settings = serde_json::from_value(session.unwrap_or_default());
+    settings.map(Some).map_err(|error| damaged(header.seq, &error.to_string()))
 }

@@ -1,18 +1,18 @@
-//! Fold of a journal from its start or last snapshot, and the snapshots taken from it.
-
-mod following;
+//! Fold of a journal from its start or last snapshot; it follows a running writer and makes the snapshots.
 
 use super::old_intents::{Kept, Leaving};
 use super::pieces::{Before, Pieces, Restored, Unusable};
 use super::snapshot::{Fingerprints, PART, Written, settings_of};
-use super::whole_reading::{ReadingWatcher, WholeReading};
 use super::{OldTrade, Past};
-use crate::RuntimeError;
+use crate::{RuntimeError, least_remembered};
 use candlewick_engine::{
     BotVerdict, EngineError, IntentId, JournalDecoder, Session, SessionNames, SessionSettings,
 };
-use candlewick_journal::{Head, JournalError, Line, Reader, StoredLine, is_snapshot};
+use candlewick_journal::{
+    Follower, Head, IntentRows, JournalError, Line, LineKind, Reader, StoredLine, is_snapshot,
+};
 use candlewick_sdk::Millis;
+use std::collections::BTreeSet;
 
 const PAGE: u32 = 5_000;
 
@@ -34,8 +34,7 @@ pub struct JournalFold {
     read: u64,
     last: u64,
     is_writing: bool,
-    /// Line of the current run's header. Until it is known, the settings of a snapshot are
-    /// undetermined.
+    /// Line of the current run's header. Until it is known, the settings of a snapshot are undetermined.
     header: Option<u64>,
     /// Whether a line could not be folded, so that no snapshot may be taken.
     is_broken: bool,
@@ -49,26 +48,13 @@ impl JournalFold {
         let fingerprint = settings
             .fingerprint()
             .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
-        Ok(Self {
+        let restored = Restored {
             session: Session::silent(settings)?,
             past: Past::default(),
             decoder: None,
-            fingerprint,
             written: Written::default(),
-            before: Written::default(),
-            every,
-            part: PART,
-            since: 0,
-            tried: 0,
-            read: 0,
-            last: 0,
-            is_writing: false,
-            header: None,
-            is_broken: false,
-            has_failed: false,
-            row_failures: 0,
-            notice: None,
-        })
+        };
+        Ok(Self::of_restored(restored, (fingerprint, every), 0))
     }
 
     /// Folds a whole journal.
@@ -158,8 +144,7 @@ impl JournalFold {
         }
     }
 
-    /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable
-    /// one.
+    /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable one.
     pub async fn read_recent(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -200,7 +185,7 @@ impl JournalFold {
             }
         }
         let mut fold = match pieces.restore() {
-            Ok(restored) => Self::of_restored(restored, (fingerprints.own.clone(), every), last.head()),
+            Ok(restored) => Self::of_restored(restored, (fingerprints.own.clone(), every), last.seq),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE).await {
@@ -223,8 +208,7 @@ impl JournalFold {
         }
     }
 
-    /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are
-    /// skipped.
+    /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are skipped.
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
@@ -238,7 +222,7 @@ impl JournalFold {
                 None => None,
             };
         }
-        Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.head()))
+        Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.seq))
     }
 
     #[must_use]
@@ -247,9 +231,8 @@ impl JournalFold {
         self
     }
 
-    fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: Head) -> Self {
+    fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: u64) -> Self {
         let Restored { session, past, decoder, written } = restored;
-        let (since, read, is_writing, is_broken, notice) = (0, 0, false, false, None);
         Self {
             session,
             past,
@@ -259,16 +242,16 @@ impl JournalFold {
             written,
             every,
             part: PART,
-            since,
+            since: 0,
             tried: 0,
-            read,
-            last: last.seq,
-            is_writing,
+            read: 0,
+            last,
+            is_writing: false,
             header: None,
-            is_broken,
+            is_broken: false,
             has_failed: false,
             row_failures: 0,
-            notice,
+            notice: None,
         }
     }
 
@@ -349,3 +332,144 @@ impl JournalFold {
         &mut self.written
     }
 }
+
+/// Retention of settled rows for corrections, by age and number.
+const CORRECTED_FOR: Millis = Millis::DAY;
+const MAX_CORRECTED: usize = 20_000;
+
+/// Fraction of the snapshot interval (1/n) from which a snapshot at the end of a run is worthwhile.
+const WORTH_AT_END: u64 = 10;
+
+/// Number of unsaved parts from which a snapshot is worthwhile, however few lines were added.
+///
+/// Until then, the fold retains these intents and the next start reads their lines.
+const WORTH_PARTS: u64 = 4;
+
+impl JournalFold {
+    fn forget_rows(&mut self) {
+        let Self { past, before, written, every, .. } = self;
+        let is_recent = recent_settlements(past);
+        // Without snapshots nothing waits for one. What the last piece holds may have to be written again.
+        // The parts hold what was revised since then as it was before.
+        let revised = before.not_rewritten(past);
+        let is_held = |intent: IntentId| {
+            let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);
+            !is_recent.contains(&intent) && (*every == 0 || is_in_parts() && !revised.contains(&intent))
+        };
+        let worth = past.book.rows().len() / 2;
+        let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
+        if over.count() > worth {
+            past.forget(is_held);
+        }
+    }
+
+    /// Returns whether to write a piece now. Never before the run's header, which determines the settings.
+    fn has_piece(&self, is_end: bool) -> bool {
+        !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
+    }
+
+    fn is_worth(&self, is_end: bool) -> bool {
+        let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
+        let has_parts = self.written.lacks(&self.past, self.tried) >= self.part * WORTH_PARTS;
+        self.every > 0 && (self.since >= lines || has_parts)
+    }
+}
+
+fn recent_settlements(past: &Past) -> BTreeSet<IntentId> {
+    let since = past.last_received - least_remembered().unwrap_or(CORRECTED_FOR);
+    let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));
+    rows.take(MAX_CORRECTED).map(|row| row.approved.intent()).collect()
+}
+
+impl Follower for JournalFold {
+    fn take(&mut self, stored: &StoredLine) {
+        if self.is_broken {
+            return;
+        }
+        if let Err(error) = self.fold(stored.seq, &stored.line) {
+            tracing::warn!(
+                "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
+            );
+            self.is_broken = true;
+        }
+        if self.past.lacks_settlement && !self.is_broken {
+            tracing::warn!(
+                "no snapshot is written any more, and the next start reads the journal as a whole"
+            );
+            self.is_broken = true;
+        }
+        if stored.line.kind == LineKind::Run {
+            self.header = Some(stored.seq);
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.has_piece(false)
+    }
+
+    fn next_piece(&mut self, is_end: bool) -> Option<String> {
+        if !self.has_piece(is_end) {
+            return None;
+        }
+        self.before = self.written.clone();
+        match self.piece() {
+            Ok((body, is_whole)) => {
+                self.is_writing = !is_whole;
+                if is_whole {
+                    self.since = 0;
+                }
+                Some(body)
+            }
+            Err(error) => {
+                tracing::warn!("no snapshot is written any more: {error}");
+                self.is_broken = true;
+                None
+            }
+        }
+    }
+
+    fn recorded(&mut self, head: Head) {
+        // Nothing goes on from a whole one.
+        if self.is_writing {
+            self.written.previous = Some(head);
+        }
+    }
+
+    fn not_recorded(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            tracing::warn!(
+                "a snapshot of the journal was not kept; trading goes on, and the next start reads more: {why}"
+            );
+        }
+        self.written = self.before.clone();
+        // Not again before as many lines or intents as usual: what is wrong may last.
+        (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
+    }
+
+    fn rows(&self) -> Option<&dyn IntentRows> {
+        (!self.is_broken).then_some(&self.past as &dyn IntentRows)
+    }
+
+    fn rows_complete(&mut self) {
+        self.forget_rows();
+    }
+
+    fn rows_not_written(&mut self, error: &JournalError) {
+        self.row_failures += 1;
+        if self.row_failures == 1 {
+            tracing::warn!(
+                "the journal's tables are not up to date; trading goes on, and it is tried again: {error}"
+            );
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeReading<'a> {
+    pub why: Option<&'a str>,
+    pub done: u64,
+    pub total: u64,
+}
+
+/// Called before a complete read and after every few thousand entries.
+pub type ReadingWatcher<'a> = dyn FnMut(WholeReading<'_>) + Send + 'a;

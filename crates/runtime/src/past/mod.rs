@@ -4,25 +4,20 @@ mod compact;
 mod fold;
 mod old_intents;
 mod pieces;
-mod project;
-mod rows;
 mod snapshot;
 mod tables;
 mod verify;
-mod whole_reading;
 
-pub use compact::compact_journal;
-pub use fold::JournalFold;
+pub use compact::{Projected, Projection, compact_journal, project_journal};
+pub use fold::{JournalFold, ReadingWatcher, WholeReading};
 pub(crate) use old_intents::OldIntents;
 pub use old_intents::OldTrade;
-pub use project::{Projected, Projection, project_journal};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
-pub use whole_reading::{ReadingWatcher, WholeReading};
 
 use crate::RuntimeError;
 use crate::audit::{Audit, WalletAudit};
-use crate::reservations::Reservations;
+use crate::coordinator::Reservations;
 use candlewick_engine::{
     Control, Event, EventKind, Halt, Header, IntentId, IntentRow, JournalDecoder, Opened, Recorded, Session,
     TradeBook,
@@ -57,8 +52,7 @@ pub struct Past {
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
-    /// Intents that were corrected or put in doubt after their end, in event order. Not part of
-    /// snapshots.
+    /// Intents that were corrected or put in doubt after their end, in event order. Not part of snapshots.
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
@@ -88,15 +82,6 @@ impl Past {
         let header: Header = read_header(first.seq, &first.line)?;
         let balance = header.settings.pointer("/session/balance").cloned().unwrap_or_default();
         serde_json::from_value(balance).map(Some).map_err(|error| damaged(first.seq, &error.to_string()))
-    }
-
-    pub fn of_lines(lines: &[StoredLine], session: &mut Session) -> Result<Self, RuntimeError> {
-        let mut past = Self::default();
-        let mut decoder = None;
-        for stored in lines {
-            past.take((stored.seq, &stored.line), &mut decoder, session)?;
-        }
-        Ok(past)
     }
 
     pub const fn book(&self) -> &TradeBook {
@@ -226,9 +211,7 @@ impl Past {
         self.wallet.watch_event(session.ledger().free(), released, line.received);
         Ok(())
     }
-}
 
-impl Past {
     /// Forgets finished intents, except the last one, which determines the numbering.
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));

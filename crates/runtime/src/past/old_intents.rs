@@ -1,10 +1,9 @@
 //! Old intents that a start leaves in the journal, of which only summaries are loaded.
 
 use super::snapshot::KeptIntent;
-use crate::RuntimeError;
-use crate::least_remembered;
 use crate::overview::{BotTallies, SETTLED};
 use crate::resolver::{Claimed, hash_of, latest_close};
+use crate::{RuntimeError, least_remembered};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
@@ -112,18 +111,18 @@ impl Unclear {
         let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
         let may_be_trade = match row.state {
             IntentState::InFlight | IntentState::InDoubt => true,
-            IntentState::Open => intent.venue_id().is_none(),
+            IntentState::Open => intent.kept.venue_id().is_none(),
             IntentState::NotOpened => at - sent < Millis::DAY,
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => false,
         };
-        let ended = intent.doubted().unwrap_or(at);
+        let ended = intent.doubted.unwrap_or(at);
         let until = latest_close(ended, expiry.close_type) + slack;
         may_be_trade.then(|| Self { symbol: row.approved.symbol(), from: sent - slack, until })
     }
 
     fn is_beside(&self, intent: &KeptIntent, ended: Millis) -> bool {
         let terms = &intent.row().approved;
-        let may_be_of_symbol = terms.symbol() == self.symbol || intent.is_departure();
+        let may_be_of_symbol = terms.symbol() == self.symbol || intent.kept.is_departure();
         may_be_of_symbol && terms.decision_time() <= self.until && ended >= self.from
     }
 }
@@ -152,7 +151,7 @@ impl OldFilter {
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
-            let (id, is_corrected) = (row.approved.intent(), intent.is_corrected());
+            let (id, is_corrected) = (row.approved.intent(), intent.kept.is_corrected());
             is_new &= next.is_none_or(|next: IntentId| id.number() + 1 == next.number());
             next = Some(id);
             let known = self.again.get(&id).or_else(|| self.following.get(&id)).copied();
@@ -191,13 +190,12 @@ impl OldFilter {
         if let Some(payout) = row.payout {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
         }
-        if let (Some(id), Some(ended)) = (intent.venue_id(), row.settled_at.or(row.answered_at)) {
+        if let (Some(id), Some(ended)) = (intent.kept.venue_id(), row.settled_at.or(row.answered_at)) {
             self.old.claimed.insert_older(id.as_str(), ended);
         }
     }
 
-    /// Keeps the requested data. Allocates exactly, because all further intents have smaller
-    /// numbers.
+    /// Keeps the requested data. Allocates exactly, because all further intents have smaller numbers.
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
@@ -210,11 +208,11 @@ impl OldFilter {
                     bot: row.approved.bot(),
                     settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
                     edge: EdgeRow::of(row),
-                    by_person: intent.is_by_person(),
-                    venue: intent.venue_id().map(|id| hash_of(id.as_str())),
+                    by_person: intent.kept.is_by_person(),
+                    venue: intent.kept.venue_id().map(|id| hash_of(id.as_str())),
                 };
                 push_of_most(&mut self.old.trades, trade, most);
-                self.old.bots.extend(intent.decided().map(|decided| (decided.run, decided.bot)));
+                self.old.bots.extend(intent.decided.map(|decided| (decided.run, decided.bot)));
             }
         }
     }

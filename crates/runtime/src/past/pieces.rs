@@ -96,8 +96,7 @@ impl Before {
 }
 
 impl<'a> Pieces<'a> {
-    /// Creates the reader for these settings. `before` is needed for snapshots under other
-    /// settings.
+    /// Creates the reader for these settings. `before` is needed for snapshots under other settings.
     pub(super) const fn under(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,

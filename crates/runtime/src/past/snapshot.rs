@@ -5,7 +5,7 @@ use crate::RuntimeError;
 use crate::audit::WalletAudit;
 use candlewick_engine::{
     BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Renumbering, Session, SessionNames,
-    SessionSettings, SessionSnapshot, VenueId,
+    SessionSettings, SessionSnapshot,
 };
 use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Version of the snapshot format. Raise it with every change of content or meaning.
 pub(super) const FORMAT: u32 = 4;
 /// Version for snapshots that continue parts with other bot and symbol numbers.
-pub(super) const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
+const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
 
 pub(super) const PART: u64 = 250;
 /// Number of told lines that justify a part, even with few intents.
@@ -88,30 +88,6 @@ pub(super) struct Written {
 impl KeptIntent {
     pub(super) const fn row(&self) -> &IntentRow {
         self.kept.row()
-    }
-
-    pub(super) const fn is_by_person(&self) -> bool {
-        self.kept.is_by_person()
-    }
-
-    pub(super) const fn is_corrected(&self) -> bool {
-        self.kept.is_corrected()
-    }
-
-    pub(super) const fn venue_id(&self) -> Option<VenueId> {
-        self.kept.venue_id()
-    }
-
-    pub(super) const fn is_departure(&self) -> bool {
-        self.kept.is_departure()
-    }
-
-    pub(super) const fn doubted(&self) -> Option<Millis> {
-        self.doubted
-    }
-
-    pub(super) const fn decided(&self) -> Option<Decided> {
-        self.decided
     }
 
     pub(super) fn under(self, numbers: &Renumbering) -> Self {

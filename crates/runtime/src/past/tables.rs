@@ -1,9 +1,13 @@
-//! Verifies the tables of a journal against the fold of its entries.
+//! Rows of the journal's tables, built from the fold of its entries, and their verification.
 
-use super::Past;
-use super::rows::names_of;
+use super::{Past, read_header};
 use crate::RuntimeError;
-use candlewick_journal::{IntentRecord, IntentRows as _, LineKind, RunNames, StoredLine, Tables, figures_of};
+use candlewick_engine::{IntentId, IntentState};
+use candlewick_journal::{
+    IntentRecord, IntentRows, IntentRows as _, LineKind, RunNames, StoredLine, Tables, figures_of,
+};
+use candlewick_sdk::Symbol;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,4 +84,81 @@ impl TablesToCheck {
             None => Ok(self.found),
         }
     }
+}
+
+#[derive(Deserialize)]
+struct Named {
+    money_scale: candlewick_sdk::MoneyScale,
+    bots: Vec<NamedBot>,
+}
+
+#[derive(Deserialize)]
+struct NamedBot {
+    name: String,
+    symbol: Symbol,
+}
+
+impl IntentRows for Past {
+    fn last_intent(&self) -> u64 {
+        self.book.rows().last().map_or(0, |row| row.approved.intent().number())
+    }
+
+    fn run_of(&self, intent: u64) -> Option<u64> {
+        self.decided.get(&IntentId::new(intent)).map(|decided| decided.run)
+    }
+
+    fn names_of(&self, header: &StoredLine) -> Option<RunNames> {
+        names_of(header)
+    }
+
+    fn record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord> {
+        let id = IntentId::new(intent);
+        let (row, decided) = (self.book.row(id)?, self.decided.get(&id)?);
+        let (bot, symbol) = names.bots.get(decided.bot).cloned()?;
+        let departure = self.book.departure(id);
+        let taken = departure.and_then(|departure| Symbol::new(departure.symbol?.as_str()).ok());
+        let trade = &row.approved;
+        let is_settled = row.state == IntentState::Settled;
+        Some(IntentRecord {
+            intent,
+            seq,
+            run: decided.run,
+            bot: without_nul(bot),
+            direction: trade.direction().to_string(),
+            state: row.state.as_str().to_owned(),
+            result: row.outcome.map(|outcome| outcome.as_str().to_owned()),
+            stake_minor: trade.stake().minor(),
+            profit_minor: is_settled.then(|| row.profit.minor()),
+            unit: names.unit,
+            payout: row.payout.map(candlewick_sdk::Payout::to_percent),
+            decision_time: trade.decision_time(),
+            request_time: (row.state != IntentState::NotSent).then_some(decided.at),
+            open_time: row.open_time,
+            open_price: row.open_price,
+            close_time: row.close_time,
+            close_price: row.close_price,
+            settled_time: row.settled_at,
+            close_type: trade.expiry().close_type.to_string(),
+            expiration_type: trade.expiry().expiration_type.to_string(),
+            reason: without_nul(self.book.reason(row).to_string()),
+            venue_id: self.book.venue_id(row).map(|id| without_nul(id.as_str().to_owned())),
+            symbol: taken.map_or_else(|| symbol.clone(), |taken| taken.to_string()),
+            ordered_symbol: departure.map(|_| symbol),
+            ordered_direction: departure.map(|departure| departure.ordered.direction().to_string()),
+            ordered_stake_minor: departure.map(|departure| departure.ordered.stake().minor()),
+            settled_by_person: self.book.is_settled_by_person(id),
+        })
+    }
+}
+
+fn names_of(header: &StoredLine) -> Option<RunNames> {
+    let header = read_header(header.seq, &header.line).ok()?;
+    let named = Named::deserialize(header.settings.get("session")?).ok()?;
+    let bots = named.bots.into_iter().map(|bot| (bot.name, bot.symbol.to_string())).collect();
+    Some(RunNames { bots, unit: 10_i64.checked_pow(named.money_scale.decimals())? })
+}
+
+/// Replaces NUL, which text on a database server cannot contain.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }

@@ -21,8 +21,7 @@ pub struct JournalCheck {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotCheck {
     pub sound: u64,
-    /// Number of snapshots that cannot be verified, by reason. Their position in the chain is
-    /// verified.
+    /// Number of snapshots that cannot be verified, by reason. Their position in the chain is verified.
     pub not_checked: BTreeMap<String, u64>,
 }
 

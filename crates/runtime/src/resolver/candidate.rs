@@ -4,8 +4,7 @@ use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance if the record's creation time replaces a missing request time. It may be cut to
-/// seconds.
+/// Tolerance if the record's creation time replaces a missing request time. It may be cut to seconds.
 const CREATED_SLACK: Millis = Millis::SECOND;
 /// Tolerance if the open time replaces both: it is the end of the request's second.
 const OPEN_SLACK: Millis = Millis::SECOND;

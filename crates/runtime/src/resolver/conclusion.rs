@@ -1,10 +1,10 @@
-//! Conclusions from a listing for intents that may own the same trades.
+//! Conclusions from a listing and the wallet for intents that may own the same trades.
 
+use super::candidate::{Match, Window, compare, is_departure_within, request_time_of};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::refused::rivals;
-use super::wallet::{Reserved, WalletView};
-use super::{Doubt, Known, Why, earliest_close};
+use super::doubt::{ARRIVES_WITHIN, STAMP_SLACK};
+use super::{Doubt, Known, Resolver, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
@@ -87,9 +87,8 @@ impl Evidence<'_> {
 
     /// Concludes for an intent without a matching trade.
     ///
-    /// A departure is adopted if two listings after the deadline show it, it is the only one and no
-    /// other program trades the account. Without any, the intent is not opened if the wallet
-    /// agrees.
+    /// A departure is adopted if two listings after the deadline show it, it is the only one and no other
+    /// program trades the account. Without any, the intent is not opened if the wallet agrees.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -152,8 +151,7 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
-    /// Returns the reserved stakes of other intents. Those with an open trade in the list left the
-    /// wallet.
+    /// Returns the reserved stakes of other intents. Those with an open trade in the list left the wallet.
     fn reserved_by_others(&self, intent: usize) -> Reserved {
         let mut reserved = Reserved::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -186,4 +184,230 @@ impl Evidence<'_> {
 
 fn ask_if(is_time: bool, why: Why) -> Conclusion {
     if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
+}
+
+/// Minimum assumed transit time of a request. The venue dates its answer, so the date may be wrong.
+const MIN_TRANSIT: Millis = Millis::from_seconds(5);
+
+/// Returns whether the trade may stem from a refused request.
+///
+/// A trade without a timestamp never matches: otherwise every old trade with the same terms would.
+pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+    request_time_of(report).is_some()
+        && compare(doubt, report, window_of(doubt, uncertainty)) != Match::Different
+}
+
+fn window_of(doubt: &Doubt, uncertainty: Millis) -> Window {
+    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + ARRIVES_WITHIN);
+    doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
+}
+
+impl Resolver {
+    /// Returns the refused intents that may own a trade without an intent in doubt.
+    ///
+    /// Departures from the order count only while no other program is known to trade on the account.
+    pub(super) fn refused_owners(
+        &self,
+        report: &TradeReport,
+        (refused, uncertainty): (&[Doubt], Millis),
+    ) -> Vec<IntentId> {
+        let is_departure = |doubt: &Doubt| {
+            self.reported.is_empty() && is_departure_within(doubt, report, window_of(doubt, uncertainty))
+        };
+        let exact: Vec<IntentId> = (refused.iter())
+            .filter(|doubt| may_be_of_refused(doubt, report, uncertainty))
+            .map(|doubt| doubt.intent)
+            .collect();
+        if exact.is_empty() {
+            let departures = refused.iter().filter(|doubt| is_departure(doubt));
+            return departures.map(|doubt| doubt.intent).collect();
+        }
+        exact
+    }
+}
+
+fn rivals(
+    table: &CandidateTable<'_>,
+    mut rows: impl Iterator<Item = usize> + Clone,
+    (refused, uncertainty): (&[Doubt], Millis),
+) -> Option<(Vec<IntentId>, usize)> {
+    let owners = |row: usize| {
+        let owners =
+            refused.iter().filter(move |doubt| may_be_of_refused(doubt, table.rows[row], uncertainty));
+        owners.map(|doubt| doubt.intent)
+    };
+    let intents: BTreeSet<IntentId> = rows.clone().flat_map(owners).collect();
+    let row = rows.find(|row| owners(*row).next().is_some())?;
+    Some((intents.into_iter().collect(), row))
+}
+
+/// Limit of possible sums above which the wallet proves nothing.
+const MAX_SUMS: usize = 4_096;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WalletView {
+    pub(crate) balance: Money,
+    /// Expected balance if all intents in doubt, in flight or reserved were opened.
+    ///
+    /// This is the ledger's free balance, which excludes all their stakes.
+    pub(crate) explained_without_doubts: Money,
+}
+
+/// Stakes deducted from the ledger's free balance that may still be in the wallet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reserved {
+    pub(crate) held: Money,
+    pub(crate) unknown: Vec<Money>,
+}
+
+impl WalletView {
+    pub(crate) fn surplus(&self) -> Money {
+        self.balance - self.explained_without_doubts
+    }
+
+    /// Returns whether the balance proves that no trade was opened for this stake.
+    ///
+    /// The balance must match to the cent if the intent was not opened, and must not match if it
+    /// was, whatever happened to the others.
+    fn proves_not_opened(&self, stake: Money, others: &Reserved) -> bool {
+        let rest = self.surplus() - others.held;
+        sums_of(&others.unknown).is_some_and(|sums| {
+            sums.binary_search(&(rest - stake)).is_ok() && sums.binary_search(&rest).is_err()
+        })
+    }
+}
+
+/// Returns the distinct subset sums in ascending order, `None` above `MAX_SUMS`.
+pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
+    let mut sums = vec![Money::ZERO];
+    for amount in amounts {
+        for place in 0..sums.len() {
+            sums.push(sums[place] + *amount);
+        }
+        // Two ascending runs, one after the other: a merge.
+        sums.sort();
+        sums.dedup();
+        if sums.len() > MAX_SUMS {
+            return None;
+        }
+    }
+    Some(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolver::{Claimed, LagMeter, Resolution, testing};
+    use candlewick_broker::Account;
+
+    /// What two lists with these rows say of intent 1, which was sent at 100 s and is in doubt, while intent 2 was sent at
+    /// this second and rejected at once.
+    fn resolve(rejected_at: i64, rows: &[(&str, i64)]) -> Vec<Resolution> {
+        let lag = LagMeter::new(Millis::from_seconds(120));
+        let mut resolver = Resolver::new(Account::Demo, Millis::ZERO, lag);
+        resolver.begin(testing::doubt(1), Millis::from_seconds(110));
+        let sent = Millis::from_seconds(rejected_at);
+        let refused = [Doubt { sent, ended: sent, ..testing::doubt(2) }];
+        let known = Known {
+            claimed: &Claimed::default(),
+            in_flight: &[],
+            answered: &[],
+            refused: &refused,
+            reserved: &BTreeSet::new(),
+            has_unknown_pay: false,
+            has_stood: false,
+            wallet: None,
+            uncertainty: Millis::SECOND,
+        };
+        let mut resolutions = Vec::new();
+        for at in [112_000, 120_000] {
+            let trades = rows.iter().map(|(id, ms)| testing::report(id, Millis::new(*ms))).collect();
+            let listing = testing::listing(at, trades);
+            resolver.begin_look(Millis::new(at));
+            resolutions.extend(resolver.take_listing(&listing, &known, Millis::new(at)));
+        }
+        resolutions
+    }
+
+    fn describe(resolutions: &[Resolution]) -> Vec<String> {
+        let describe = |resolution: &Resolution| match resolution {
+            Resolution::Adopt { intent, report } => format!("{intent} is {}", report.id),
+            Resolution::Reinstate { intents, report } => format!("{} is of {intents:?}", report.id),
+            Resolution::AskPerson { intent, why: Why::MayBeRefused { venue_ids, intents } } => {
+                format!("{intent} or {intents:?} is {venue_ids:?}")
+            }
+            other => format!("{other:?}"),
+        };
+        resolutions.iter().map(describe).collect()
+    }
+
+    #[test]
+    fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_neither() {
+        let second = IntentId::new(2);
+        assert_eq!(describe(&resolve(101, &[("a", 101_500)])), [format!("1 or {:?} is [\"a\"]", [second])]);
+        // A trade for each of them.
+        let found = describe(&resolve(101, &[("a", 100_500), ("b", 101_500)]));
+        assert_eq!(found, [format!("a is of {:?}", [second])]);
+        // The rejected one was of another minute.
+        assert_eq!(describe(&resolve(40, &[("a", 101_500)])), ["1 is a"]);
+    }
+
+    #[test]
+    fn a_rejected_intents_trade_is_of_the_time_between_its_sending_and_its_answer() {
+        // Sent at 100 s; its answer is dated so.
+        let check = |answered: i64, requested: i64, expected: bool| {
+            let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
+            let report = testing::report("a", Millis::new(requested));
+            let found = may_be_of_refused(&doubt, &report, Millis::SECOND);
+            assert_eq!(found, expected, "answered at {answered}, requested at {requested}");
+        };
+        check(101_000, 97_999, false);
+        check(101_000, 98_000, true);
+        // Within 5 s of the sending, 1 s for the clocks and 1 s for the stamp.
+        check(101_000, 107_000, true);
+        check(101_000, 107_001, false);
+        check(115_000, 117_000, true);
+        // A date that cannot be.
+        check(0, 107_000, true);
+        check(900_000, 132_000, true);
+        check(900_000, 132_001, false);
+    }
+
+    fn check(balance: i64, stake: i64, held: i64, unknown: &[i64], expected: bool) {
+        let minor = Money::from_minor;
+        let view = WalletView { balance: minor(balance), explained_without_doubts: minor(50_000) };
+        let others = Reserved { held: minor(held), unknown: unknown.iter().copied().map(minor).collect() };
+        assert_eq!(view.proves_not_opened(minor(stake), &others), expected, "{balance} {unknown:?}");
+    }
+
+    #[test]
+    fn the_stake_must_be_in_the_wallet_to_the_cent() {
+        check(51_000, 1_000, 0, &[], true);
+        check(50_000, 1_000, 0, &[], false);
+        check(51_001, 1_000, 0, &[], false);
+        check(50_999, 1_000, 0, &[], false);
+    }
+
+    #[test]
+    fn what_others_hold_explains_the_wallet_only_where_nothing_else_does() {
+        // Another was not opened either, and that is known.
+        check(53_000, 1_000, 2_000, &[], true);
+        check(51_000, 1_000, 1_000, &[], false);
+        // It is not known: both, this one, the other one.
+        check(53_000, 1_000, 0, &[2_000], true);
+        check(51_000, 1_000, 0, &[2_000], true);
+        check(52_000, 1_000, 0, &[2_000], false);
+        // One of two equal ones is in the wallet: nobody knows which. Both are: both are.
+        check(51_000, 1_000, 0, &[1_000], false);
+        check(52_000, 1_000, 0, &[1_000], true);
+        // 30.00 is 10.00 and 20.00, or the other 30.00.
+        check(53_000, 1_000, 0, &[2_000, 3_000], false);
+    }
+
+    #[test]
+    fn too_many_unknown_stakes_prove_nothing() {
+        let distinct: Vec<i64> = (0..13).map(|power| 1 << power).collect();
+        check(50_000 + (1 << 20), 1 << 20, 0, &distinct[..12], true);
+        check(50_000 + (1 << 20), 1 << 20, 0, &distinct, false);
+    }
 }

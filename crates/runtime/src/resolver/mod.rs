@@ -12,9 +12,6 @@ mod claimed;
 mod conclusion;
 mod doubt;
 mod lag;
-mod refused;
-mod resolution;
-mod wallet;
 
 #[cfg(test)]
 mod model;
@@ -25,13 +22,10 @@ mod scenarios;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use doubt::Doubt;
-pub(crate) use doubt::earliest_close;
+pub(crate) use conclusion::{WalletView, sums_of};
 pub use doubt::latest_close;
-pub(crate) use lag::Accepted;
-pub(crate) use lag::{LONGEST as LONGEST_LIST_LAG, LagMeter};
-pub(crate) use resolution::{Decided, Decision, Resolution, Undecidable, Why};
-pub(crate) use wallet::{WalletView, sums_of};
+pub(crate) use doubt::{Decided, Decision, Doubt, Resolution, Undecidable, Why, earliest_close};
+pub(crate) use lag::{Accepted, LONGEST as LONGEST_LIST_LAG, LagMeter};
 
 #[cfg(test)]
 pub(crate) use testing::{order as order_of_tests, report as report_of_tests};
@@ -44,15 +38,13 @@ use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Symbol};
 use case::{Case, Stage};
-use conclusion::{Conclusion, Evidence};
-use refused::may_be_of_refused;
+use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
 /// Period before a doubtful request whose second trades could be mistaken for its own.
 const ANSWERED_BEFORE: Millis = Millis::MINUTE;
 
-/// Minimum assumed clock error. Present evidence says nothing about the clock at the time of
-/// sending.
+/// Minimum assumed clock error. Present evidence says nothing about the clock at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -71,8 +63,7 @@ pub(crate) struct Known<'a> {
     pub(crate) refused: &'a [Doubt],
     /// Intents without a known trade whose stakes are still reserved in the ledger.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Whether an unbooked trade may have been paid an unknown sum, so that the wallet proves
-    /// nothing.
+    /// Whether an unbooked trade may have been paid an unknown sum, so that the wallet proves nothing.
     pub(crate) has_unknown_pay: bool,
     /// Whether the ledger has been unchanged for longer than the wallet may lag.
     pub(crate) has_stood: bool,
@@ -85,7 +76,7 @@ pub(crate) struct Known<'a> {
 pub(crate) struct Resolver {
     account: Account,
     since: Millis,
-    lag: LagMeter,
+    pub(crate) lag: LagMeter,
     cases: Vec<Case>,
     /// Trades assigned to intents, so that none is assigned twice even if it is claimed late.
     given: BTreeSet<String>,
@@ -111,8 +102,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may be the intent's with other terms. List and record must both say
-    /// so.
+    /// Returns whether a trade may be the intent's with other terms. List and record must both say so.
     pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
         let is_it = |case: &Case| {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
@@ -145,14 +135,6 @@ impl Resolver {
         self.reported.contains(venue_id)
     }
 
-    pub(crate) fn measure_lag<'a>(
-        &mut self,
-        listing: &TradeListing,
-        accepted: impl IntoIterator<Item = Accepted<'a>>,
-    ) {
-        self.lag.take(listing, accepted);
-    }
-
     pub(crate) fn list_lag(&self) -> Millis {
         self.lag.allowance()
     }
@@ -180,8 +162,7 @@ impl Resolver {
         self.cases.iter().any(Case::is_searched)
     }
 
-    /// Records the start of a poll. The result must be passed in even on failure, so that time
-    /// advances.
+    /// Records the start of a poll. The result must be passed in even on failure, so that time advances.
     pub(crate) fn begin_look(&mut self, now: Millis) {
         for case in &mut self.cases {
             case.begin_look(now);
@@ -210,7 +191,7 @@ impl Resolver {
         let taken: Vec<usize> =
             (0..self.cases.len()).filter(|intent| evidence.shows_stake_taken(*intent)).collect();
         for intent in taken {
-            self.cases[intent].note_stake_taken();
+            self.cases[intent].is_stake_taken = true;
         }
         let mut resolutions = Vec::new();
         for (conclusion, group) in conclusions {
@@ -315,7 +296,7 @@ impl Resolver {
             }
             Conclusion::WaitForEnds { is_late } => {
                 for intent in &group.intents {
-                    self.cases[*intent].wait_for_ends();
+                    self.cases[*intent].waits_for_ends = true;
                 }
                 if is_late {
                     self.ask(&Why::WalletUnsettled, group, resolutions);

@@ -8,7 +8,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const LIST_LAG: Millis = Millis::from_seconds(120);
+const LIST_LAG: Millis = Millis::from_seconds(120);
 const START: Money = Money::from_minor(10_000_000);
 const PAGE_TIME: Millis = Millis::new(300);
 const PAGE_SIZE: usize = 3;

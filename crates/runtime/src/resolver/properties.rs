@@ -141,8 +141,7 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With twins, similar foreign trades, failing pages and repeated rows, no trade is assigned
-    /// twice.
+    /// With twins, similar foreign trades, failing pages and repeated rows, no trade is assigned twice.
     ///
     /// No opened trade counts as not opened, and each doubt ends or is escalated.
     #[test]

@@ -1,7 +1,5 @@
 //! Step-by-step scenarios of doubts being resolved.
 
-mod asked;
-mod departures;
 mod others;
 
 use super::testing::{doubt, listing, report};
@@ -72,6 +70,21 @@ impl Scenario {
             }
         }
         resolutions.iter().map(shortened).collect()
+    }
+
+    /// Taken as not opened at 271 s.
+    fn not_opened() -> Self {
+        let mut scenario = Self::new(&[doubt(1)]);
+        scenario.wallet = Some(1_000);
+        scenario.look(261, &[], &[]);
+        scenario.look(271, &[], &["1 is nothing, 321 s"]);
+        scenario
+    }
+
+    fn take_for_nothing(&mut self, intent: u64) {
+        let intent = IntentId::new(intent);
+        let decided = self.resolver.resolve_by_person(intent, Decision::NotOpened, &self.claimed);
+        assert!(decided.is_ok(), "{decided:?}");
     }
 
     #[track_caller]
@@ -204,20 +217,14 @@ fn a_late_list_is_waited_for() {
 
 #[test]
 fn a_trade_found_within_a_day_is_adopted_late() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
-    scenario.look(261, &[], &[]);
-    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    let mut scenario = Scenario::not_opened();
     scenario.look(80_000, &[trade("a", 105)], &[]);
     scenario.look(80_005, &[trade("a", 105)], &["1 is a after all"]);
 }
 
 #[test]
 fn a_trade_that_first_shows_in_an_incomplete_listing_is_soon_looked_for_again() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
-    scenario.look(261, &[], &[]);
-    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    let mut scenario = Scenario::not_opened();
     let second = scenario.resolver.next_look().map_or(0, |at| at.get() / 1_000);
     let incomplete = TradeListing { is_complete: false, ..listing(second * 1_000, vec![trade("a", 105)]) };
     assert!(scenario.look_at(&incomplete).is_empty());
@@ -229,10 +236,7 @@ fn a_trade_that_first_shows_in_an_incomplete_listing_is_soon_looked_for_again() 
 
 #[test]
 fn a_trade_found_later_or_asked_for_later_is_unexplained() {
-    let mut scenario = Scenario::new(&[doubt(1)]);
-    scenario.wallet = Some(1_000);
-    scenario.look(261, &[], &[]);
-    scenario.look(271, &[], &["1 is nothing, 321 s"]);
+    let mut scenario = Scenario::not_opened();
     scenario.look(300, &[trade("b", 261)], &["whose is b?"]);
     assert!(scenario.resolver.next_look().is_some());
     scenario.look(86_500, &[trade("a", 105), trade("b", 261)], &["whose is a?"]);
@@ -362,9 +366,7 @@ fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
 #[test]
 fn what_a_person_takes_for_nothing_may_be_found_too() {
     let mut scenario = Scenario::new(&[doubt(1)]);
-    let decided =
-        scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
-    assert!(decided.is_ok());
+    scenario.take_for_nothing(1);
     scenario.look(115, &[trade("a", 101)], &[]);
     scenario.look(120, &[trade("a", 101)], &["1 is a after all"]);
 }

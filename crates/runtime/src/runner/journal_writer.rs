@@ -11,9 +11,7 @@ use tokio::time::Instant;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Grace period for a snapshot piece in progress once the journal is needed.
-///
-/// Then the piece is abandoned.
+/// Grace period for a snapshot piece in progress once the journal is needed. Then the piece is abandoned.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 const REST: Duration = Duration::from_millis(20);
@@ -70,40 +68,33 @@ impl JournalWriter {
     }
 
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
-        match &mut self.place {
-            Place::Here(journal) => write(journal.as_mut(), entry),
-            Place::Away(_) | Place::Storing(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {
-                Err(io::Error::other("too many entries wait for a journal that does not answer"))
-            }
-            Place::Away(_) | Place::Storing(_) | Place::Moving => {
-                self.waiting.push(Waiting::Entry(entry));
-                Ok(())
-            }
-        }
+        self.put(Waiting::Entry(entry))
     }
 
     /// Records an exchange, or drops it if the queue is full.
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
-        match &mut self.place {
-            Place::Here(journal) => journal.record_exchange(exchange),
-            Place::Away(_) | Place::Storing(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Storing(_) | Place::Moving => {
-                self.waiting.push(Waiting::Exchange(exchange));
-            }
-        }
+        drop(self.put(Waiting::Exchange(exchange)));
     }
 
-    /// Stores the answer to an order.
-    ///
-    /// If the queue is full the answer is dropped, and the order is delivered again.
+    /// Stores the answer to an order. If the queue is full it is dropped, and the order is delivered again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
-        match &mut self.place {
-            Place::Here(journal) => journal.answer_order(order, answer),
-            Place::Away(_) | Place::Storing(_) | Place::Moving if self.waiting.len() >= MAX_PENDING => {}
-            Place::Away(_) | Place::Storing(_) | Place::Moving => {
-                self.waiting.push(Waiting::Answer(order, answer));
+        drop(self.put(Waiting::Answer(order, answer)));
+    }
+
+    fn put(&mut self, waiting: Waiting) -> io::Result<()> {
+        let Place::Here(journal) = &mut self.place else {
+            if self.waiting.len() >= MAX_PENDING {
+                return Err(io::Error::other("too many entries wait for a journal that does not answer"));
             }
+            self.waiting.push(waiting);
+            return Ok(());
+        };
+        match waiting {
+            Waiting::Entry(entry) => return write(journal.as_mut(), entry),
+            Waiting::Exchange(exchange) => journal.record_exchange(exchange),
+            Waiting::Answer(order, answer) => journal.answer_order(order, answer),
         }
+        Ok(())
     }
 
     /// Asks the journal itself whether the lease is still ours, and waits.
@@ -190,11 +181,7 @@ impl JournalWriter {
     fn hand_in(&mut self) -> io::Result<()> {
         let mut taken = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
-            match waiting {
-                Waiting::Entry(entry) => taken = taken.and(self.record(entry)),
-                Waiting::Exchange(exchange) => self.record_exchange(exchange),
-                Waiting::Answer(order, answer) => self.answer_order(order, answer),
-            }
+            taken = taken.and(self.put(waiting));
         }
         taken
     }

@@ -1,46 +1,39 @@
 //! Shell of a live run: requests, sends, journals and sleeps as its coordinator commands.
 //!
-//! Every await has a deadline, and every queue a bound. The clock is held while a request is
-//! unanswered, so that a request takes no venue time on a virtual clock. No decisions are made
-//! here.
+//! Every await has a deadline, and every queue a bound. The clock is held while a request is unanswered, so
+//! that a request takes no venue time on a virtual clock. No decisions are made here.
 
-mod feeds;
 mod journal_writer;
-mod next;
 mod order_tracker;
-mod parts;
 mod requests;
-mod sleep_watch;
 mod watchers;
 
-pub use parts::Parts;
 pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
-use crate::observer::Observer;
+use crate::notice::Observer;
+use crate::past::Past;
 use crate::reload::SettingsReader;
-use crate::{RuntimeError, Stop};
-use candlewick_broker::clock::{Clock, Hold};
-use candlewick_broker::{TokenState, UnrecognisedData};
-use candlewick_journal::{LoggedExchange, OrderToken};
+use crate::{Account, RuntimeError, RuntimeSettings, Stop, Watcher};
+use candlewick_broker::clock::{AwakeClock, Clock, Hold};
+use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
+use candlewick_engine::{BotSettings, Header, Session};
+use candlewick_journal::{Journal, LoggedExchange, OrderToken};
 use candlewick_sdk::Millis;
-use feeds::Feeds;
 use journal_writer::{Confirmed, JournalWriter, Returned};
-use next::{Next, ordered, renewal_due, rest, told_to_stop};
 use order_tracker::{Arrival, OrderTracker};
-use requests::{Came, Requests};
-use sleep_watch::SleepWatch;
+use requests::{Came, Feeds, Requests};
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::time::{Instant, Interval};
 use watchers::Watchers;
 
-/// Interval at which a quiet run persists its journal, in real time.
-///
-/// This renews the lease.
+/// Interval at which a quiet run persists its journal, in real time. This renews the lease.
 const RENEWAL: Duration = Duration::from_secs(5);
 
 pub struct Runner {
@@ -172,25 +165,29 @@ impl Runner {
             if self.result.is_some() {
                 continue;
             }
-            match next {
-                Next::Answer(came) => {
-                    self.feed_answer(*came).await;
-                    self.feed_ready().await;
-                }
-                Next::Stop(why) => self.feed(Input::Stop(why)).await,
-                Next::Order(order) => self.feed_order(order).await,
-                Next::Journal(returned) => {
-                    self.feed_returned(returned).await;
-                    // Counted from here: a journal that did not answer is left in peace for as long.
-                    renewal.reset();
-                }
-                Next::Input(input) => self.feed(input).await,
-            }
+            self.feed_next(next, &mut renewal).await;
             if behind > Millis::ZERO {
                 self.feed(Input::ClockMoved(behind)).await;
             } else if let Some(absence) = absence.filter(|_| !self.clock.is_virtual()) {
                 self.feed(Input::Absent(absence)).await;
             }
+        }
+    }
+
+    async fn feed_next(&mut self, next: Next, renewal: &mut Interval) {
+        match next {
+            Next::Answer(came) => {
+                self.feed_answer(*came).await;
+                self.feed_ready().await;
+            }
+            Next::Stop(why) => self.feed(Input::Stop(why)).await,
+            Next::Order(order) => self.feed_order(order).await,
+            Next::Journal(returned) => {
+                self.feed_returned(returned).await;
+                // Counted from here: a journal that did not answer is left in peace for as long.
+                renewal.reset();
+            }
+            Next::Input(input) => self.feed(input).await,
         }
     }
 
@@ -354,5 +351,121 @@ impl Runner {
             tracing::warn!(dropped_prices, "streamed prices came faster than they were taken");
         }
         result.map(|finished| Finished { dropped_notices: self.watchers.dropped(), ..finished })
+    }
+}
+
+pub struct Parts {
+    pub settings: RuntimeSettings,
+    pub header: Header,
+    pub market: Arc<dyn MarketData>,
+    pub broker: Arc<dyn Broker>,
+    pub clock: Arc<dyn Clock>,
+    pub account: Account,
+    pub session: Session,
+    /// Bots in the session's order.
+    pub bots: Vec<BotSettings>,
+    pub wants_prices: Vec<bool>,
+    pub journal: Box<dyn Journal>,
+    pub past: Past,
+    pub exchanges: mpsc::Receiver<LoggedExchange>,
+    pub unrecognised: Arc<UnrecognisedData>,
+    pub token: Arc<TokenState>,
+    pub watchers: Vec<Watcher>,
+    pub until: Option<Millis>,
+}
+
+pub(crate) enum Next {
+    Answer(Box<Came>),
+    Stop(Stop),
+    Order(ControlRequest),
+    Journal(Returned),
+    Input(Input),
+}
+
+pub(crate) async fn ordered(
+    orders: &mut mpsc::Receiver<ControlRequest>,
+    clock: &dyn Clock,
+) -> Option<(ControlRequest, Hold)> {
+    let request = orders.recv().await?;
+    Some((request, clock.hold()))
+}
+
+async fn told_to_stop(stop: &mut mpsc::Receiver<Stop>, clock: &dyn Clock) -> Option<(Stop, Hold)> {
+    let why = stop.recv().await?;
+    Some((why, clock.hold()))
+}
+
+async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
+    renewal.tick().await;
+    clock.hold()
+}
+
+/// Sleeps, and releases the clock only once the wake-up time is registered.
+///
+/// Otherwise the virtual clock could jump past that time to the wake-up of another task.
+pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
+    let mut sleep = clock.sleep_until(wake);
+    let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
+    drop(spent);
+    match first {
+        Poll::Ready(held) => held,
+        Poll::Pending => sleep.await,
+    }
+}
+
+/// Longest gap between two checks that does not count as a suspension.
+///
+/// A run checks at least every five seconds, when it renews its journal. The limit is well below
+/// the time after which another process may take the journal.
+const MAX_ABSENCE: Duration = Duration::from_secs(12);
+
+pub(crate) struct SleepWatch {
+    clock: AwakeClock,
+    seen: Duration,
+}
+
+impl SleepWatch {
+    pub(crate) fn start() -> Self {
+        let clock = AwakeClock::start();
+        Self { clock, seen: clock.elapsed() }
+    }
+
+    fn look_up(&mut self) {
+        self.seen = self.clock.elapsed();
+    }
+
+    pub(crate) fn absence(&mut self) -> Option<Duration> {
+        self.absence_until(self.clock.elapsed())
+    }
+
+    fn absence_until(&mut self, now: Duration) -> Option<Duration> {
+        let absence = now.saturating_sub(std::mem::replace(&mut self.seen, now));
+        Some(absence).filter(|absence| *absence > MAX_ABSENCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_journal::LeaseTerms;
+
+    #[test]
+    fn whoever_was_away_for_more_than_two_renewals_has_slept_once() {
+        let mut watch = SleepWatch::start();
+        assert_eq!(watch.absence(), None, "it has just begun");
+        let mut now = watch.clock.elapsed();
+        let mut seen_after = |seconds: u64| {
+            now += Duration::from_secs(seconds);
+            watch.absence_until(now).map(|absence| absence.as_secs())
+        };
+        let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
+        assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
+    }
+
+    /// Who sleeps for less than is noticed still holds its journal.
+    #[test]
+    fn an_absence_is_noticed_before_another_may_take_the_journal() {
+        let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
+        assert!(RENEWAL + MAX_ABSENCE < lease);
     }
 }

@@ -1,17 +1,20 @@
-//! Requests to the venue, each in its own task with a deadline.
+//! Requests to the venue, each in its own task with a deadline, and price subscriptions.
 
 use crate::adoption;
 use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
-use crate::observer::Question;
+use crate::notice::Question;
 use crate::reload::{NewSettings, SettingsReader, Standing};
-use candlewick_broker::clock::Clock;
+use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
-    AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, Priority, Reply, TradeListing,
-    at_priority, for_intent,
+    AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
+    TradeListing, at_priority, for_intent,
 };
 use candlewick_engine::SymbolId;
 use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
@@ -24,9 +27,7 @@ const LAST_DEADLINE: Duration = Duration::from_mins(1);
 /// Like `LAST_DEADLINE`, for the trade list: a long account takes many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
-/// Deadline for reading the settings.
-///
-/// Shorter than the wait of the caller who ordered it.
+/// Deadline for reading the settings. Shorter than the wait of the caller who ordered it.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 #[derive(Clone)]
@@ -171,9 +172,7 @@ async fn ask(ports: Ports, question: Ask) -> Came {
     }
 }
 
-/// Reads the settings in a separate thread with a deadline.
-///
-/// The disk may not respond.
+/// Reads the settings in a separate thread with a deadline. The disk may not respond.
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
@@ -198,9 +197,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open exactly once, by its deadline or never.
-///
-/// Without a timely answer its status is unknown.
+/// Sends an open exactly once, by its deadline or never. Without a timely answer its status is unknown.
 async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
@@ -219,10 +216,43 @@ fn no_answer() -> BrokerError {
     BrokerError::Unavailable { text: "no answer within the last deadline".to_owned() }
 }
 
+#[derive(Default)]
+pub(crate) struct Feeds(Vec<(SymbolId, PriceFeed)>);
+
+impl Feeds {
+    pub(crate) fn add(&mut self, feed: (SymbolId, PriceFeed)) {
+        self.0.push(feed);
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.0.iter().map(|(_, feed)| feed.dropped()).sum()
+    }
+
+    /// Returns the next price of any symbol, or `None` once a symbol's feed has ended.
+    ///
+    /// The hold on the clock dates from the sending of the price. Pends forever without a feed. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
+        let (place, tick) = poll_fn(|context| {
+            for (place, (_, feed)) in self.0.iter_mut().enumerate() {
+                if let Poll::Ready(tick) = pin!(feed.next()).poll(context) {
+                    return Poll::Ready((place, tick));
+                }
+            }
+            Poll::Pending
+        })
+        .await;
+        let symbol = self.0[place].0;
+        if tick.is_none() {
+            self.0.swap_remove(place);
+        }
+        (symbol, tick)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Money;
+    use candlewick_sdk::{Millis, Money};
     use std::sync::mpsc;
 
     #[tokio::test(start_paused = true)]
@@ -251,5 +281,27 @@ mod tests {
         assert_eq!(problem(read().await), "read to its end");
         begun.recv().await.unwrap();
         assert!(begun.try_recv().is_err());
+    }
+
+    async fn next(feeds: &mut Feeds) -> (SymbolId, Option<PriceTick>) {
+        let (symbol, next) = feeds.next().await;
+        (symbol, next.map(|(tick, _)| tick))
+    }
+
+    #[tokio::test]
+    async fn prices_of_all_feeds_come_and_an_end_comes_once() {
+        let tick = |time| PriceTick { time: Millis::new(time), price: 1.0 };
+        let (first, second) = (SymbolId::FIRST, SymbolId::new(1).unwrap());
+        let (sender, feed) = PriceFeed::channel(4);
+        let (other_sender, other_feed) = PriceFeed::channel(4);
+        let mut feeds = Feeds::default();
+        feeds.add((first, feed));
+        feeds.add((second, other_feed));
+        other_sender.send(tick(1), Hold::none());
+        assert_eq!(next(&mut feeds).await, (second, Some(tick(1))));
+        drop(other_sender);
+        assert_eq!(next(&mut feeds).await, (second, None));
+        sender.send(tick(2), Hold::none());
+        assert_eq!(next(&mut feeds).await, (first, Some(tick(2))));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::journal_writer::Returned;
 use super::requests::Came;
-use crate::observer::Observer;
+use crate::notice::Observer;
 use crate::{Funds, Notice, Overview, Watcher};
 use candlewick_broker::clock::AwakeClock;
 use candlewick_engine::IntentRow;

@@ -12,7 +12,6 @@ mod venue;
 
 mod audits;
 mod candles;
-mod departures;
 mod doubt;
 mod ending;
 mod frontier;

@@ -18,6 +18,14 @@ struct Bench {
 }
 
 impl Bench {
+    /// A wallet that agreed with a ledger of so much at 0 s.
+    fn begun(free: i64) -> Self {
+        let mut bench = Self::default();
+        bench.ledger(0, free);
+        bench.check(&[(0, free, Agrees)]);
+        bench
+    }
+
     /// The ledger holds so much from then on.
     fn ledger(&mut self, second: i64, free: i64) {
         self.audit.watch(minor(free), Millis::from_seconds(second));
@@ -123,9 +131,7 @@ fn wins_that_are_not_paid_are_a_shortage_while_the_bot_trades_every_few_seconds(
 
 #[test]
 fn a_fee_that_comes_with_a_trade_is_a_shortage_and_more_than_all_trades_moved_is_a_withdrawal() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 100_000);
-    bench.check(&[(0, 100_000, Agrees)]);
+    let mut bench = Bench::begun(100_000);
     bench.ledger(30, 99_000);
     bench.check(&[(60, 98_950, differs(0)), (71, 98_950, by_trades(-50))]);
     // The stake of 10.00 comes back with 8.50, and 29.00 leave: more than trades moved.
@@ -140,9 +146,7 @@ fn a_fee_that_comes_with_a_trade_is_a_shortage_and_more_than_all_trades_moved_is
 
 #[test]
 fn what_left_at_once_is_a_withdrawal_however_much_trades_move_until_it_is_confirmed() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 500_000);
-    bench.check(&[(0, 500_000, Agrees)]);
+    let mut bench = Bench::begun(500_000);
     // 100.00 are staked and 185.00 come back every 4 s, and 600.00 leave after 3 s. By the first reading after that trades
     // had moved 285.00, by the one that confirms it 1,140.00. Less is certain each time: more wins may not be shown yet.
     let mut free = 500_000;
@@ -158,9 +162,8 @@ fn what_left_at_once_is_a_withdrawal_however_much_trades_move_until_it_is_confir
 
 #[test]
 fn a_reading_while_an_order_is_in_flight_does_not_clear_a_suspicion() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 500_000);
-    bench.check(&[(0, 500_000, Agrees), (60, 520_000, differs(0))]);
+    let mut bench = Bench::begun(500_000);
+    bench.check(&[(60, 520_000, differs(0))]);
     // 250.00 may be what an order in flight returns, or the 200.00 of before.
     bench.under_way.unknown = minor(25_000);
     bench.check(&[(65, 520_000, differs(0))]);
@@ -170,9 +173,7 @@ fn a_reading_while_an_order_is_in_flight_does_not_clear_a_suspicion() {
 
 #[test]
 fn readings_while_an_order_is_in_doubt_do_not_give_the_amount() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 100_000);
-    bench.check(&[(0, 100_000, Agrees)]);
+    let mut bench = Bench::begun(100_000);
     // 20.00 are ordered and 100.00 taken; another program loses 20.00.
     bench.ledger(1, 98_000);
     bench.under_way.unknown = minor(20_000);
@@ -186,9 +187,7 @@ fn readings_while_an_order_is_in_doubt_do_not_give_the_amount() {
 
 #[test]
 fn the_amount_of_a_movement_is_the_one_that_all_readings_allow() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 500_000);
-    bench.check(&[(0, 500_000, Agrees)]);
+    let mut bench = Bench::begun(500_000);
     // 20.00 are staked, 19.99 come back, and 100.01 leave. If the return was not shown yet, only 80.02 are missing.
     bench.ledger(20, 498_000);
     bench.ledger(21, 499_999);
@@ -202,9 +201,7 @@ fn the_amount_of_a_movement_is_the_one_that_all_readings_allow() {
 fn money_that_moved_from_outside_is_no_lag() {
     // 50.00 come in ten times. 300.00 are six of them, and no sum of them is 299.99.
     for (short, expected) in [(29_999, LAG), (30_000, Millis::from_seconds(40))] {
-        let mut bench = Bench::default();
-        bench.ledger(0, 100_000);
-        bench.check(&[(0, 100_000, Agrees)]);
+        let mut bench = Bench::begun(100_000);
         for second in 1..=10 {
             bench.ledger(second, 100_000 + second * 5_000);
         }
@@ -215,9 +212,7 @@ fn money_that_moved_from_outside_is_no_lag() {
 
 #[test]
 fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 100_000);
-    bench.check(&[(0, 100_000, Agrees)]);
+    let mut bench = Bench::begun(100_000);
     bench.ledger(30, 101_800);
     bench.check(&[
         (60, 102_300, differs(0)),
@@ -226,9 +221,7 @@ fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long
         (331, 102_300, Settled { surplus: minor(500) }),
     ]);
     // What may be lag of the last 15 minutes is not booked: it would be as if the 18.00 had not been shown.
-    let mut bench = Bench::default();
-    bench.ledger(0, 100_000);
-    bench.check(&[(0, 100_000, Agrees)]);
+    let mut bench = Bench::begun(100_000);
     bench.ledger(30, 98_200);
     bench.check(&[(60, 100_000, differs(0)), (71, 100_000, by_trades(1_800)), (900, 100_000, Agrees)]);
     bench.check(&[(931, 100_000, Settled { surplus: minor(1_800) })]);
@@ -236,9 +229,7 @@ fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long
 
 #[test]
 fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 1_000);
-    bench.check(&[(0, 1_000, Agrees)]);
+    let mut bench = Bench::begun(1_000);
     bench.ledger(30, 1_018);
     bench.check(&[
         // Within the lag.
@@ -256,9 +247,7 @@ fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
 
 #[test]
 fn a_stake_that_is_released_while_another_is_reserved_hides_no_lag() {
-    let mut bench = Bench::default();
-    bench.ledger(0, 1_000);
-    bench.check(&[(0, 1_000, Agrees)]);
+    let mut bench = Bench::begun(1_000);
     bench.ledger(1, 990);
     bench.under_way.amounts = vec![vec![minor(10)]];
     bench.check(&[(20, 1_000, Agrees)]);

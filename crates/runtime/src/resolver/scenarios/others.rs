@@ -1,9 +1,9 @@
-//! Scenarios of several doubts that compete for trades and wallet surplus.
+//! Scenarios with several intents, with questions to the operator, and with trades that depart from the order.
 
-use super::super::testing::{doubt, listing};
-use super::super::{Decision, Doubt};
 use super::{Scenario, trade, twin};
-use candlewick_broker::{Progress, Reported, TradeReport};
+use crate::resolver::testing::{doubt, listing};
+use crate::resolver::{Accepted, Doubt};
+use candlewick_broker::{Progress, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Direction, Millis, Money, Outcome};
 
@@ -39,9 +39,7 @@ fn a_stake_that_may_be_another_requests_proves_nothing() {
 fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back() {
     let decided = |wallet: i64, is_reserved: bool, expected: &[&str]| {
         let mut scenario = Scenario::new(&[twin(1, 100), twin(2, 110)]);
-        let not_opened =
-            scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
-        assert!(not_opened.is_ok());
+        scenario.take_for_nothing(1);
         if is_reserved {
             scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
         }
@@ -62,9 +60,7 @@ fn a_stake_that_a_person_took_for_nothing_may_have_left_the_wallet_once_its_trad
         let mut double = twin(2, 110);
         (double.order.amount, double.stake) = (20.into(), Money::from_minor(2_000));
         let mut scenario = Scenario::new(&[twin(1, 100), double]);
-        let not_opened =
-            scenario.resolver.resolve_by_person(IntentId::new(1), Decision::NotOpened, &scenario.claimed);
-        assert!(not_opened.is_ok());
+        scenario.take_for_nothing(1);
         scenario.reserved.insert(IntentId::new(1), Millis::HOUR);
         scenario.wallet = Some(2_000);
         scenario.look(271, listed, &[]);
@@ -143,4 +139,174 @@ fn twins_of_one_millisecond_are_paired_by_their_numbers() {
     let trades = [trade("b", 102), trade("a", 101)];
     scenario.look(125, &trades, &[]);
     scenario.look(130, &trades, &["1 is a", "2 is b"]);
+}
+
+#[test]
+fn what_an_earlier_run_took_as_not_opened_is_looked_for_once_and_found_late() {
+    let mut scenario = Scenario::new(&[]);
+    for _ in 0..2 {
+        scenario.resolver.recall_not_opened(doubt(1), Millis::from_seconds(300));
+    }
+    scenario.look(400, &[trade("a", 105)], &[]);
+    scenario.look(405, &[trade("a", 105)], &["1 is a after all"]);
+    assert_eq!(scenario.resolver.next_look(), None);
+}
+
+#[test]
+fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    let broken = TradeListing { is_complete: false, ..listing(120_000, vec![sold("a", 102)]) };
+    assert!(scenario.look_at(&broken).is_empty());
+    let may_be = |number: u64, report: &TradeReport| {
+        scenario.resolver.may_have_taken(IntentId::new(number), report, Millis::ZERO)
+    };
+    assert!(may_be(1, &sold("a", 102)));
+    // The list did not show it; its record says that it is not; it is of no intent that is looked for.
+    assert!(!may_be(1, &sold("b", 102)));
+    assert!(!may_be(1, &TradeReport { from_token: Some(false), ..sold("a", 102) }));
+    assert!(!may_be(2, &sold("a", 102)));
+}
+
+#[test]
+fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_it_did_may_not() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    let half = TradeReport { direction: None, ..trade("half", 102) };
+    scenario.look(115, &[half, trade("whole", 103)], &[]);
+    let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &sold(id, 102), Millis::ZERO);
+    assert_eq!([may_be("half"), may_be("whole")], [true, false]);
+}
+
+#[test]
+fn a_trade_that_was_answered_and_is_not_listed_measures_the_lists_lag() {
+    let mut scenario = Scenario::new(&[]);
+    let accepted = Accepted { id: "a", at: Millis::from_seconds(100), is_settled: true };
+    scenario.resolver.lag.take(&listing(300_000, Vec::new()), [accepted]);
+    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(400));
+}
+
+#[test]
+fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
+    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.looks_since();
+    assert_eq!(since(&[]), None);
+    assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
+    // What is taken as not opened is in doubt no more.
+    let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
+    scenario.take_for_nothing(2);
+    assert_eq!(scenario.resolver.looks_since(), Some(Millis::from_seconds(240)));
+}
+
+#[test]
+fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_may_be() {
+    // Sent at 100 s, ended at 110 s; its trade may be of a time up to 260.999 s.
+    let resolver = Scenario::new(&[doubt(1)]).resolver;
+    let [own, other] = ["BTCUSDT", "ETHUSDT"].map(|symbol| symbol.parse().unwrap());
+    for (symbols, from, until, expected) in [
+        ([own, own], 0, 99_999, false),
+        ([own, own], 0, 100_000, true),
+        ([own, own], 260_999, 300_000, true),
+        ([own, own], 261_000, 300_000, false),
+        ([other, own], 0, 300_000, true),
+        ([own, other], 0, 300_000, true),
+        ([other, other], 0, 300_000, false),
+    ] {
+        let found = resolver.has_beside(symbols, (Millis::new(from), Millis::new(until)));
+        assert_eq!(found, expected, "{symbols:?} from {from} to {until}");
+    }
+    assert!(!Scenario::new(&[]).resolver.has_beside([own, own], (Millis::ZERO, Millis::MAX)));
+}
+
+#[test]
+fn a_doubt_is_searched_until_a_person_is_asked() {
+    assert!(!Scenario::new(&[]).resolver.is_searching());
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    assert!(scenario.resolver.is_searching());
+    scenario.look(115, &[trade("a", 101), trade("b", 102)], &[]);
+    assert!(scenario.resolver.is_searching());
+    scenario.look(120, &[trade("a", 101), trade("b", 102)], &["1? too many"]);
+    assert!(!scenario.resolver.is_searching());
+}
+
+fn sold(id: &str, second: i64) -> TradeReport {
+    TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..trade(id, second) }
+}
+
+#[test]
+fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    // The wallet shows its stake as well as ours would be shown.
+    scenario.look(115, &[sold("a", 102)], &[]);
+    scenario.look(120, &[sold("a", 102)], &[]);
+    scenario.look(262, &[sold("a", 102)], &[]);
+    scenario.look(271, &[sold("a", 102)], &[]);
+    scenario.look(272, &[sold("a", 102)], &["1 is a"]);
+    assert_eq!(scenario.resolver.next_look(), None);
+    // It was there all the time: the list does not lag.
+    assert_eq!(scenario.resolver.list_lag(), Millis::from_seconds(120));
+}
+
+#[test]
+fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    scenario.look(262, &[sold("a", 102)], &[]);
+    // It is listed late: what differs is a stranger's then.
+    let both = [sold("a", 102), trade("b", 103)];
+    scenario.look(271, &both, &[]);
+    scenario.look(276, &both, &["1 is b"]);
+    scenario.look(300, &both, &["whose is a?"]);
+}
+
+#[test]
+fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for_it() {
+    let mut two = Scenario::new(&[doubt(1)]);
+    two.look(262, &[sold("a", 102), sold("b", 103)], &[]);
+    two.look(272, &[sold("a", 102), sold("b", 103)], &["1? others a b"]);
+    two.look(452, &[sold("a", 102), sold("b", 103)], &[]);
+    // What the person takes for nothing is nobody's.
+    two.take_for_nothing(1);
+    two.look(632, &[sold("a", 102), sold("b", 103)], &["whose is a?", "whose is b?"]);
+
+    // A program that is known trades again.
+    let mut known = Scenario::new(&[doubt(1)]);
+    known.resolver.recall_unexplained(["before".to_owned()]);
+    known.look(262, &[sold("a", 102)], &[]);
+    known.look(272, &[sold("a", 102)], &["1? others a"]);
+
+    // The list does not say which way it goes.
+    let mut unclear = Scenario::new(&[doubt(1)]);
+    let half = TradeReport { direction: None, amount: Some(50.into()), ..trade("a", 102) };
+    unclear.look(262, std::slice::from_ref(&half), &[]);
+    unclear.look(272, &[half], &["1? others a"]);
+
+    // Another intent may have asked for it as well.
+    let mut shared = Scenario::new(&[doubt(1), twin(2, 105)]);
+    shared.look(267, &[sold("a", 107)], &[]);
+    shared.look(277, &[sold("a", 107)], &["1? others a", "2? others a"]);
+
+    // An answered request may have made it: it is that one's second trade.
+    let mut answered = Scenario::new(&[doubt(1)]);
+    let mut other = twin(2, 101);
+    other.order.direction = Direction::Sell;
+    answered.answered.push(other.clone());
+    answered.wallet = Some(1_000);
+    answered.look(262, &[sold("a", 102)], &["whose is a?"]);
+    answered.look(272, &[sold("a", 102)], &["1 is nothing, 321 s"]);
+
+    // One that asked for the other direction cannot have made it, and explains nothing.
+    let mut apart = Scenario::new(&[doubt(1)]);
+    apart.answered.push(twin(2, 101));
+    apart.look(262, &[sold("a", 102)], &[]);
+    apart.look(272, &[sold("a", 102)], &["1 is a"]);
+
+    // One that is in flight may be told that it is its own.
+    let mut flying = Scenario::new(&[doubt(1)]);
+    flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
+    flying.wallet = Some(1_000);
+    flying.look(262, &[sold("a", 102)], &[]);
+}
+
+#[test]
+fn a_list_that_is_never_whole_names_what_the_venue_may_have_taken() {
+    let mut scenario = Scenario::new(&[doubt(1)]);
+    let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
+    assert_eq!(scenario.look_at(&broken), ["1? list a"]);
 }

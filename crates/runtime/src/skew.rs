@@ -1,31 +1,18 @@
 //! Difference between our clock and the venue's, as far as the venue's answers prove it.
 //!
-//! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the
-//! request took. [`estimate`] finds the difference on which most recent samples agree, and counts
-//! the outvoted ones. When the newest samples contradict all earlier ones, a clock has leapt and
-//! the earlier ones are dropped.
+//! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the request took.
+//! [`agree`] finds the difference on which most recent samples agree, and counts the outvoted ones. When the
+//! newest samples contradict all earlier ones, a clock has leapt and the earlier ones are dropped.
 
-mod estimate;
-mod leaps;
-mod sample;
-
-pub use estimate::ClockEstimate;
-pub use sample::ClockSource;
-
-pub(crate) use sample::ClockSample;
-
-use leaps::LeapLog;
-
-use candlewick_broker::Skew;
+use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
 use candlewick_sdk::Millis;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 const STEP: Millis = Millis::new(250);
 const KEPT: usize = 16;
 const FORGOTTEN_AFTER: Millis = Millis::from_seconds(600);
-/// Clock drift allowance: bounds widen by 1 ms per this many ms.
-///
-/// Twice the drift of cheap quartz.
+/// Clock drift allowance: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
 const DRIFT: i64 = 5_000;
 const LEAP: usize = 2;
 
@@ -35,7 +22,7 @@ pub(crate) struct SkewWatch {
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
-    leaps: LeapLog,
+    pub(crate) leaps: LeapLog,
 }
 
 /// Describes how far this machine's clock is ahead of or behind the venue's.
@@ -86,10 +73,6 @@ impl SkewWatch {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
     }
 
-    pub(crate) fn describe_leap(&mut self, by: Millis, now: Millis) -> Option<String> {
-        self.leaps.describe(by, now)
-    }
-
     /// Returns the maximum error of our clock, `None` unless bounded on both sides.
     pub(crate) fn uncertainty(&self) -> Option<Millis> {
         let ClockEstimate { low, high, .. } = self.estimate?;
@@ -135,7 +118,7 @@ impl SkewWatch {
     }
 
     fn agree(&self, now: Millis) -> Option<ClockEstimate> {
-        estimate::agree(self.samples.iter().map(|dated| dated.bounds_at(now)))
+        agree(self.samples.iter().map(|dated| dated.bounds_at(now)))
     }
 
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
@@ -144,8 +127,8 @@ impl SkewWatch {
             self.samples.range(samples).map(move |dated| dated.bounds_at(now))
         };
         let newest = bounds(earlier..self.samples.len());
-        let after = estimate::agree(newest.clone()).filter(|after| after.agreeing == LEAP)?;
-        let before = estimate::agree(bounds(0..earlier))?;
+        let after = agree(newest.clone()).filter(|after| after.agreeing == LEAP)?;
+        let before = agree(bounds(0..earlier))?;
         let is_leap = newest.into_iter().all(|bounds| !before.allows(bounds));
         if !is_leap {
             return None;
@@ -173,9 +156,150 @@ impl Dated {
     }
 }
 
+/// Lead of the venue's clock over ours, in ms; negative if it is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockEstimate {
+    #[serde(rename = "low_ms")]
+    pub low: Millis,
+    #[serde(rename = "high_ms")]
+    pub high: Option<Millis>,
+    pub agreeing: usize,
+    pub outvoted: u64,
+}
+
+impl ClockEstimate {
+    pub(crate) fn allows(&self, bounds: Skew) -> bool {
+        bounds.low <= self.high.unwrap_or(Millis::MAX) && self.low <= bounds.high
+    }
+
+    pub(crate) fn middle(&self) -> Millis {
+        self.high.map_or(self.low, |high| Millis::new(i64::midpoint(self.low.get(), high.get())))
+    }
+}
+
+/// Returns the bounds on which most samples agree.
+///
+/// If several are equally good, returns their hull. Marzullo's algorithm ("Maintaining the Time in
+/// a Distributed System", 1984), as in NTP.
+pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
+    let count = bounds.len();
+    if count == 0 {
+        return None;
+    }
+    // Where all agree, which they do while no clock is wrong, there is nothing to be sorted.
+    let common = bounds
+        .clone()
+        .reduce(|one, other| Skew { low: one.low.max(other.low), high: one.high.min(other.high) });
+    if let Some(Skew { low, high }) = common.filter(|common| common.low <= common.high) {
+        let high = (high != Millis::MAX).then_some(high);
+        return Some(ClockEstimate { low, high, agreeing: count, outvoted: 0 });
+    }
+    let mut edges: Vec<(Millis, Edge)> =
+        bounds.flat_map(|skew| [(skew.low, Edge::Begins), (skew.high, Edge::Ends)]).collect();
+    // At one point beginnings come first: bounds that touch agree.
+    edges.sort_unstable();
+    let (mut depth, mut best) = (0, 0);
+    let mut found: Option<(Millis, Millis)> = None;
+    for (place, (at, edge)) in edges.iter().enumerate() {
+        match edge {
+            Edge::Ends => depth -= 1,
+            Edge::Begins => {
+                depth += 1;
+                let end = edges.get(place + 1).map_or(*at, |(next, _)| *next);
+                if depth > best {
+                    best = depth;
+                    found = Some((*at, end));
+                } else if depth == best {
+                    found = found.map(|(low, _)| (low, end));
+                }
+            }
+        }
+    }
+    let (low, high) = found?;
+    let high = (high != Millis::MAX).then_some(high);
+    Some(ClockEstimate { low, high, agreeing: best, outvoted: 0 })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Edge {
+    Begins,
+    Ends,
+}
+
+const MAX_AHEAD: Millis = Millis::HOUR;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockSource {
+    /// `Date` header of an answer: a whole second, written during the request.
+    Date,
+    /// Request or creation time of a trade, written during the open request.
+    Open,
+    /// Time of a price record, which cannot be in the venue's future.
+    PriceRecord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClockSample {
+    pub(crate) source: ClockSource,
+    bounds: Skew,
+}
+
+impl ClockSample {
+    pub(crate) fn of_date<T>(reply: &Reply<T>) -> Option<Self> {
+        reply.skew().map(|bounds| Self { source: ClockSource::Date, bounds })
+    }
+
+    pub(crate) fn of_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
+        let taken = reply.value.request_time?;
+        let bounds = Skew { low: taken - reply.received, high: taken - reply.sent };
+        Some(Self { source: ClockSource::Open, bounds })
+    }
+
+    /// Returns the sample of a price answer: the venue's time is the record's or later.
+    ///
+    /// `None` for a record later than requested, or with an implausible future time: these prove nothing.
+    pub(crate) fn of_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
+        let record = reply.value.record().filter(|record| record.time <= asked)?;
+        let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);
+        let recorded = recorded.unwrap_or(record.time).max(record.time);
+        let bounds = Skew { low: recorded - reply.received, high: Millis::MAX };
+        Some(Self { source: ClockSource::PriceRecord, bounds })
+    }
+}
+
+const QUIET: Millis = Millis::from_seconds(600);
+
+#[derive(Debug, Default)]
+pub(super) struct LeapLog {
+    reported: Option<Millis>,
+    omitted: u32,
+    largest: Millis,
+}
+
+impl LeapLog {
+    pub(super) fn describe(&mut self, by: Millis, now: Millis) -> Option<String> {
+        if self.reported.is_some_and(|reported| now - reported < QUIET) {
+            self.omitted += 1;
+            self.largest = self.largest.max(by.abs_diff(Millis::ZERO));
+            return None;
+        }
+        let Self { omitted, largest, .. } =
+            std::mem::replace(self, Self { reported: Some(now), ..Self::default() });
+        let earlier = match omitted {
+            0 => String::new(),
+            1 => format!("; 1 more leap since the last report, of {largest} ms"),
+            more => format!("; {more} more leaps since the last report, up to {largest} ms"),
+        };
+        Some(format!("the venue's clock leapt by {by} ms against this machine's{earlier}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use candlewick_broker::PriceRecord;
+    use candlewick_sdk::Ohlcv;
     use proptest::prelude::*;
 
     #[test]
@@ -293,5 +417,64 @@ mod tests {
         ] {
             assert_eq!(describe_skew(Millis::new(offset), limit), expected);
         }
+    }
+
+    fn check_agreement(bounds: &[(i64, i64)], expected: Option<(i64, Option<i64>, usize)>) {
+        let skews: Vec<Skew> = bounds
+            .iter()
+            .map(|(low, high)| Skew { low: Millis::new(*low), high: Millis::new(*high) })
+            .collect();
+        let found = agree(skews.iter().copied())
+            .map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
+        assert_eq!(found, expected, "{bounds:?}");
+    }
+
+    #[test]
+    fn the_bounds_are_those_of_the_majority() {
+        check_agreement(&[], None);
+        check_agreement(&[(1, 5)], Some((1, Some(5), 1)));
+        // The example of the algorithm's usual description: 8 to 12, 11 to 13 and 14 to 15 agree on 11 to 12.
+        check_agreement(&[(8, 12), (11, 13), (14, 15)], Some((11, Some(12), 2)));
+        check_agreement(&[(8, 9), (8, 12), (10, 12)], Some((8, Some(12), 2)));
+        check_agreement(&[(1, 3), (3, 5)], Some((3, Some(3), 2)));
+        // One against one: all between is possible.
+        check_agreement(&[(0, 1), (5, 6)], Some((0, Some(6), 1)));
+        check_agreement(&[(0, i64::MAX), (5, i64::MAX)], Some((5, None, 2)));
+        check_agreement(&[(0, 10), (2, 8), (4, 6), (20, 30)], Some((4, Some(6), 3)));
+    }
+
+    /// How far ahead the venue's clock is at least, in ms, by the record of a price that was asked for and received at noon.
+    fn check_price(time: Millis, recorded_time: Option<Millis>, expected: Option<Millis>) {
+        let noon = Millis::HOUR * 12;
+        let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
+        let (time, recorded_time) = (noon + time, recorded_time.map(|at| noon + at));
+        let reply = Reply::at(PriceAnswer::Record(PriceRecord { time, prices, recorded_time }), noon);
+        let sample = ClockSample::of_price(&reply, noon);
+        let bounds = expected.map(|low| Skew { low, high: Millis::MAX });
+        assert_eq!(sample.map(|sample| sample.bounds), bounds, "{time} {recorded_time:?}");
+    }
+
+    #[test]
+    fn a_price_record_of_a_moment_that_was_not_asked_for_proves_nothing_of_the_clock() {
+        let second = Millis::SECOND;
+        check_price(Millis::ZERO, None, Some(Millis::ZERO));
+        check_price(Millis::new(-1_000), None, Some(Millis::new(-1_000)));
+        check_price(Millis::new(-1_000), Some(second * 3), Some(second * 3));
+        check_price(second, None, None);
+        check_price(Millis::HOUR, Some(second), None);
+        check_price(Millis::new(-1_000), Some(Millis::HOUR * 2), Some(Millis::new(-1_000)));
+    }
+
+    #[test]
+    fn leaps_in_quick_succession_are_counted_and_reported_together() {
+        let mut log = LeapLog::default();
+        let mut leap = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
+        let first = "the venue's clock leapt by 1373 ms against this machine's";
+        assert_eq!(leap(0, 1_373).as_deref(), Some(first));
+        assert_eq!(leap(5, -2_000), None);
+        assert_eq!(leap(599, 900), None);
+        let expected = format!("{first}; 2 more leaps since the last report, up to 2000 ms");
+        assert_eq!(leap(600, 1_373), Some(expected));
+        assert_eq!(leap(1_200, 1_373).as_deref(), Some(first));
     }
 }
