@@ -1,6 +1,6 @@
 //! Output of the merged configuration with origins, secrets masked.
 
-use super::password::{MASK, cover, cover_path, has_secret_path};
+use super::secret::{MASK, cover, cover_path, has_secret_path};
 use super::{Config, KeyPath, Loaded, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
