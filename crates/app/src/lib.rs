@@ -22,7 +22,6 @@ pub mod journal;
 pub mod lints;
 pub mod live;
 pub mod monte_carlo;
-mod nearby;
 pub mod notify;
 pub mod program_hash;
 mod progress;

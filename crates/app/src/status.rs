@@ -1,32 +1,27 @@
 //! Status of a journal and its bot: money, open trades, doubts, verdicts, holder and blocks.
 
-mod asking;
-mod holder;
-mod opens;
-mod rests;
-mod signals;
-mod with_old;
+mod lines;
+mod reading;
 
-pub use holder::HolderLine;
-pub use rests::{LadderLine, PauseLine};
+pub use lines::{HolderLine, LadderLine, PauseLine};
 
 use crate::configuration::Loaded;
 use crate::control::describe_phase;
 use crate::error::AppError;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_trades;
-use asking::ask_bot;
 use candlewick_engine::{Halt, IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
+use candlewick_records::{
+    LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, describe_halt, table, utc,
+};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ApiState, Blockage, MarketState, RunState, SignalTally};
+use candlewick_runtime::control::{ApiState, Blockage, MarketState, Phase, RunState, SignalTally};
 use candlewick_sdk::{Millis, Money, visible};
+use reading::{ask_bot, by_person, settled, signals_since, strangers, verdicts_of};
 use serde::Serialize;
-use signals::signals_since;
 use std::collections::BTreeMap;
 use std::fmt;
-use with_old::{by_person, settled, strangers, verdicts_of};
 
 #[derive(Debug, Serialize)]
 pub struct Status {
@@ -354,6 +349,34 @@ fn clock(estimate: ClockEstimate) -> String {
     let ClockEstimate { low, high, agreeing, outvoted } = estimate;
     let most = high.map_or("any".to_owned(), |high| high.to_string());
     format!("the venue's is {low} to {most} ms ahead, by {agreeing} answers; {outvoted} outvoted")
+}
+
+impl Status {
+    /// Uses the bot's answer if there is one, else the end of the journal.
+    pub fn opens(&self) -> String {
+        let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
+        if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
+            return format!("suspended: {}", visible(reason));
+        }
+        if let (Some(ended), false) = (&self.ended_by, self.halted) {
+            return ended.words();
+        }
+        match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
+            (Some(Phase::Halted), _) | (None, true) => {
+                let halt = self.halt.clone().unwrap_or_default();
+                format!("{}; run `candlewick resume` to open trades again", describe_halt(&halt))
+            }
+            (Some(Phase::Suspended), _) => "suspended".to_owned(),
+            (Some(Phase::Stopping), _) => "none any more: the bot is stopping".to_owned(),
+            (None, false) if has_silent_bot => {
+                "not known: a process holds the journal, and does not answer here".to_owned()
+            }
+            (Some(Phase::Trading), _) | (None, false) if self.all_blocked => {
+                "none at present, because risk rules refuse every signal".to_owned()
+            }
+            (Some(Phase::Trading), _) | (None, false) => "allowed".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

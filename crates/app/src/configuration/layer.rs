@@ -3,8 +3,7 @@
 use super::notify::is_channel_secret;
 use super::secret::cover;
 use crate::error::AppError;
-use crate::nearby::describe_nearby;
-use crate::shell::shell_word;
+use crate::shell::{describe_nearby, shell_word};
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};

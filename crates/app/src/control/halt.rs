@@ -1,14 +1,17 @@
-//! Halting and resuming, by command to a running bot, else by HALT file and journal.
+//! Halting, resuming and reloading, and delivery of an external signal.
 
+use super::of_argument;
 use super::reach::{Reached, leave, reach};
 use super::running::advice;
 use crate::configuration::make_folder_of;
-use crate::error::AppError;
+use crate::error::{AppError, ErrorKind};
 use crate::recent::read_recent_trades;
+use candlewick_engine::ReloadedBy;
 use candlewick_journal::{JournalError, JournalUrl, Reader, close_orders};
 use candlewick_records::LimitReached;
 use candlewick_runtime::control::{
-    ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState,
+    ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState, SignalOrder, SignalOutcome,
+    send_order,
 };
 use std::path::PathBuf;
 
@@ -120,4 +123,51 @@ async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
         Err(JournalError::OlderSchema { .. }) => Ok(0),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Makes the bot reload its own configuration and returns its state.
+///
+/// # Errors
+/// No bot runs, it rejected the configuration without changing anything, or a live process holds
+/// the journal without acknowledging.
+pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
+    let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
+    match reached.map_err(of_argument)? {
+        Reached::Bot(state) => Ok(*state),
+        Reached::Nobody | Reached::NoJournal => {
+            let problem =
+                format!("nothing to reload: no bot runs on {url}, or listens at {}", paths.socket.display());
+            let help = "a bot reads its configuration when it starts; name the journal of another one with --journal, or its \
+                        configuration with --config";
+            Err(AppError::invalid(problem).help(help))
+        }
+    }
+}
+
+/// Sends a signal to a bot and returns its outcome.
+///
+/// Uses only the socket: by the time another bot reads the journal, the signal would be late.
+///
+/// # Errors
+/// No bot listens, the signal is invalid for its bots, or the answer timed out; the signal is then
+/// dropped.
+pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome, AppError> {
+    let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
+        Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),
+        Ok(ControlAnswer::Refused { problem }) => {
+            return Err(AppError::invalid(format!("the bot took no signal: {problem}")));
+        }
+        Ok(ControlAnswer::Unanswered { problem }) => {
+            format!("the signal was not taken, and is not carried out any more: {problem}")
+        }
+        Ok(ControlAnswer::Done { .. } | ControlAnswer::VenueFailed { .. }) => {
+            "the bot answered what it was not asked".to_owned()
+        }
+        Err(error @ ControlError::NoBotListens { .. }) => {
+            let help = "name the bot's journal with --journal, or its configuration with --config";
+            return Err(AppError::invalid(format!("no signal was given: {error}")).help(help));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }

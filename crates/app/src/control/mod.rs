@@ -2,17 +2,13 @@
 
 mod halt;
 mod reach;
-mod reload;
 mod resolve;
 mod running;
-mod signal;
 
-pub use halt::{Halted, Resumed, halt, limit_reached, resume};
-pub use reload::reload;
+pub use halt::{Halted, Resumed, halt, limit_reached, reload, resume, signal};
 pub use resolve::{Decision, Resolved, resolve};
 pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
-pub use signal::signal;
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_records::{describe_halt, utc};

@@ -1,14 +1,15 @@
-//! Export of candles from the catalog, and conversion between file formats.
+//! Output files for candles, export from the catalog and conversion between formats.
 
-use super::{LongerCounts, OutputFile};
+use super::LongerCounts;
 use crate::candles::{ALWAYS, CandleStore, DataName, within};
 use crate::error::AppError;
 use crate::progress::Progress;
-use candlewick_history::{HashedSeries, Resampled, resample_by};
-use candlewick_sdk::{Millis, Series};
+use crate::storage::{self, is_address};
+use candlewick_history::{CandleFormat, HashedSeries, Resampled, resample_by};
+use candlewick_sdk::{CandleSeries, Millis, Series};
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct ExportTerms {
@@ -85,5 +86,49 @@ impl fmt::Display for Exported {
         let Some((shorter, longer)) = &self.resampled_from else { return Ok(()) };
         write!(f, ", resampled from {shorter}")?;
         longer.text().map_or(Ok(()), |text| write!(f, "\n  {text}"))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    Kept,
+    /// Replace a file; in a catalog, start a new version of the series.
+    Replaced,
+}
+
+#[derive(Clone, Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    format: CandleFormat,
+}
+
+impl OutputFile {
+    pub fn new(path: &Path, existing: Existing) -> Result<Self, AppError> {
+        let shown = path.display();
+        let Some(format) = CandleFormat::of_path(path) else {
+            let problem = format!("--out {shown}: the name does not say the format");
+            return Err(AppError::invalid(problem).help("let it end in .csv or .parquet"));
+        };
+        let is_there = || if is_address(path) { storage::exists(path) } else { Ok(path.exists()) };
+        if existing == Existing::Kept && is_there()? {
+            let problem = format!("{shown}: the file is there already");
+            return Err(AppError::invalid(problem).help("--force replaces it; --out takes another name"));
+        }
+        Ok(Self { path: path.to_owned(), format })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn write(&self, candles: &CandleSeries) -> Result<(), AppError> {
+        if !is_address(&self.path) {
+            return Ok(self.format.write_file(candles, &self.path)?);
+        }
+        let folder = tempfile::tempdir()
+            .map_err(|source| AppError::system("no folder can be made to write in", source))?;
+        let file = folder.path().join("candles");
+        self.format.write_file(candles, &file)?;
+        storage::put_file(&self.path, &file)
     }
 }

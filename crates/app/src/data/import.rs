@@ -1,6 +1,5 @@
 //! Import of candles from other programs and sources.
 
-use super::revised::Revised;
 use super::{LongerCounts, OutputFile};
 use crate::candles::{
     check_in_step, has_tails, is_other_interval, price_step, read_other_intervals, step_of,
@@ -373,4 +372,28 @@ impl fmt::Display for ImportedFile {
 /// A dot is kept, as `EURUSD.` may be another instrument of its venue.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
+}
+
+pub(super) struct Revised {
+    pub(super) series: Series,
+    pub(super) revised_end: Option<Millis>,
+}
+
+impl fmt::Display for Revised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(time) = self.revised_end {
+            write!(
+                f,
+                "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+                utc(time)
+            )?;
+        }
+        let Series { symbol, interval } = self.series;
+        let name = format!("{symbol}@{interval}");
+        write!(
+            f,
+            "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+            shell_word(&name)
+        )
+    }
 }

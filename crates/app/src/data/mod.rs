@@ -5,13 +5,8 @@ mod contents;
 mod export;
 mod generate;
 mod import;
-mod longer_counts;
-mod output_file;
-mod revised;
 
-pub use contents::CatalogContents;
-pub use export::{ExportTerms, Exported, export};
+pub use contents::{CatalogContents, LongerCounts};
+pub use export::{Existing, ExportTerms, Exported, OutputFile, export};
 pub use generate::{Defects, GenerateTarget, GenerateTerms, Generated, generate_candles};
 pub use import::{ImportTerms, ImportedFile, ReadFile, read_for_catalog};
-pub use longer_counts::LongerCounts;
-pub use output_file::{Existing, OutputFile};

@@ -5,12 +5,10 @@
 
 mod candles;
 mod outcome;
-mod plan;
 mod prices;
 #[cfg(test)]
 mod properties;
 mod target;
-mod trouble;
 
 pub use candles::{BATCH, CandleJob, fetch_candles};
 pub use outcome::{FetchEnd, Fetched, document, text};

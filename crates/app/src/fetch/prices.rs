@@ -1,7 +1,6 @@
 //! Recording of one-second prices of a symbol until stopped, as a detail series.
 
-use super::outcome::Fetched;
-use super::trouble::give_up;
+use super::outcome::{Fetched, give_up};
 use super::{Fetching, Target};
 use crate::error::AppError;
 use candlewick_broker::{BrokerError, PriceRecorder, Recorded};

@@ -1,28 +1,33 @@
-//! The journal of a run: its lease, recovered state and control channel.
+//! The journal of a run: lease, recovered state, evicted intents and control channel.
 
 use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_folder_of};
 use crate::control::RunningEntry;
 use crate::error::AppError;
 use crate::journal::exposure;
-use crate::live::journal_reading::ShownReading;
-use crate::progress::Progress;
+use crate::progress::{Progress, ProgressBar};
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::AwakeClock;
-use candlewick_engine::{IntentId, IntentRow, IntentState, Session, SessionSettings};
+use candlewick_engine::{
+    BotSettings, IntentId, IntentRow, IntentState, Session, SessionSettings, StakeSettings,
+};
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
 use candlewick_records::{JournalContents, TradingMode};
-#[cfg(unix)]
-use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
-use candlewick_runtime::{JournalFold, Past, RuntimeSettings, WholeReading};
+use candlewick_runtime::{
+    Finished, JournalFold, Past, RuntimeError, RuntimeSettings, Standing, WholeReading,
+};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+#[cfg(unix)]
+use candlewick_runtime::control::HangUp;
 
 /// Capacity of the exchange queue.
 ///
@@ -267,5 +272,116 @@ impl ControlChannel {
         tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
         let closed = OpenControl { _closed: closed.drop_guard(), _entry: entry };
         Ok(Self { orders, sender, feed, closed })
+    }
+}
+
+/// Number of entries below which reading is too fast to show.
+const MANY: u64 = 100_000;
+
+pub(super) struct ShownReading<'a> {
+    progress: &'a dyn Progress,
+    bar: Option<Box<dyn ProgressBar>>,
+}
+
+impl<'a> ShownReading<'a> {
+    pub(super) const fn new(progress: &'a dyn Progress) -> Self {
+        Self { progress, bar: None }
+    }
+
+    pub(super) fn take(&mut self, reading: WholeReading<'_>) {
+        if self.bar.is_none()
+            && let Some(notice) = notice_of(reading)
+        {
+            tracing::warn!("{notice}");
+        }
+        let bar = self.bar.get_or_insert_with(|| self.progress.bar("reading the journal"));
+        bar.update(reading.done, reading.total);
+    }
+}
+
+fn notice_of(reading: WholeReading<'_>) -> Option<String> {
+    let WholeReading { why, total, .. } = reading;
+    match why {
+        Some(why) => Some(format!("{why}; it has {total} entries")),
+        None if total >= MANY => Some(format!(
+            "the journal has no snapshot to go on from, and all of its {total} entries are read"
+        )),
+        None => None,
+    }
+}
+
+/// Returns the journal of evicted intents.
+///
+/// Without a journal, nothing is evicted, because it would be lost.
+pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSettings) -> Option<JournalUrl> {
+    let url = journal.url();
+    if url.is_none() {
+        runtime.remember_s = 0;
+    }
+    url
+}
+
+/// Completes the book of a finished run with its evicted intents.
+///
+/// If the journal can no longer be read, the figures lack them and a warning is logged.
+pub(super) async fn filled(
+    finished: Result<Finished, RuntimeError>,
+    url: Option<&JournalUrl>,
+    settings: &SessionSettings,
+) -> Result<Finished, RuntimeError> {
+    let mut finished = finished?;
+    let Some(url) = url.filter(|_| finished.forgotten > 0) else { return Ok(finished) };
+    match fold(url, settings).await {
+        Ok(fold) => {
+            finished.book = finished.book.filled_from(fold.past().book(), finished.first_intent);
+            finished.forgotten = 0;
+        }
+        Err(error) => tracing::warn!(
+            "the figures of this run lack {} trades and refusals that were over early, as the journal cannot be read again: {}",
+            finished.forgotten,
+            error.text()
+        ),
+    }
+    Ok(finished)
+}
+
+pub(super) async fn whole(
+    standing: &Standing,
+    url: Option<&JournalUrl>,
+    settings: &SessionSettings,
+) -> Result<Standing, AppError> {
+    let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
+    let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
+    let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
+    let mut reader = Reader::open(url).await?;
+    let fold = JournalFold::read_rows(&mut reader, settings).await;
+    reader.close().await;
+    let (session, past, _) = fold?.into_parts();
+    // What the run knows of an intent is newer than what is durable.
+    let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
+    Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
+}
+
+async fn fold(url: &JournalUrl, settings: &SessionSettings) -> Result<JournalFold, AppError> {
+    let mut reader = Reader::open(url).await?;
+    let fold = JournalFold::read(&mut reader, settings, 0).await;
+    reader.close().await;
+    Ok(fold?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_or_has_a_cause_is_said_before_it_begins() {
+        let of = |why, total| notice_of(WholeReading { why, done: 0, total });
+        assert_eq!(of(None, MANY - 1), None);
+        assert!(of(None, MANY).is_some_and(|notice| notice.contains("all of its 100000 entries are read")));
+        assert_eq!(
+            of(Some("it is read: other settings"), 3).as_deref(),
+            Some("it is read: other settings; it has 3 entries")
+        );
     }
 }

@@ -1,35 +1,21 @@
 //! Live runs: composition, display and shutdown.
 
+mod connect;
 mod embedded;
 mod events;
-mod journal_reading;
 mod journal_session;
-mod ladders;
-mod look;
 mod monitor;
-mod old_rows;
-mod own_broker;
-mod paper;
-mod real;
 mod reload;
-mod remote;
-mod served;
-mod waiting;
+mod start_checks;
 
-pub use embedded::{Embedded, Span};
-use events::Published;
+pub(crate) use connect::ADVICE as WAITING_ADVICE;
+pub use connect::{OwnBrokers, VenuePorts, check_venue, connect_paper, connect_remote, wait_for_venue};
+pub use embedded::{Embedded, ServedSandbox, Span};
 pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
-pub use look::note_look;
-use monitor::{Sources, Watch};
-pub use own_broker::{OwnBrokers, VenuePorts};
-pub use paper::connect_paper;
 pub use reload::ReadAgain;
-pub use remote::{check_venue, connect_remote};
-pub use served::ServedSandbox;
-pub(crate) use waiting::ADVICE as WAITING_ADVICE;
-pub use waiting::wait_for_venue;
+pub use start_checks::note_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
 use crate::configuration::Loaded;
@@ -51,6 +37,8 @@ use candlewick_runtime::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
+use events::Published;
+use monitor::{Sources, Watch};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -172,7 +160,7 @@ async fn run_watched(
     warn_of_idle_blackouts(loaded, clock.now());
     let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
     tell_budget(&demand.with_stream(streams), requests_per_second, &mut runtime);
-    let journal_url = old_rows::where_they_are(&journal, &mut runtime);
+    let journal_url = journal_session::where_they_are(&journal, &mut runtime);
     runtime.least_remembered = least_remembered();
     let of_run = (&settings, &runtime);
     let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
@@ -182,7 +170,7 @@ async fn run_watched(
         drop(journal.close().await);
         return Err(refusal);
     }
-    let real = (trading == TradingMode::Real).then(|| real::summary(&settings, &account));
+    let real = (trading == TradingMode::Real).then(|| start_checks::summary(&settings, &account));
     real.into_iter().chain(past.halt().map(|halt| begins_halted(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
     let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);
@@ -229,7 +217,7 @@ async fn run_watched(
     let doors = doors.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;
-    let finished = old_rows::filled(finished, journal_url.as_ref(), &settings).await;
+    let finished = journal_session::filled(finished, journal_url.as_ref(), &settings).await;
     drop(doors);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
@@ -275,9 +263,9 @@ async fn check_start(
         tracing::info!("{left} trades that were over long ago are left in the journal");
     }
     let known = Standing { forgotten: left, ..Standing::of(session, past.book()) };
-    let standing = old_rows::whole(&known, journal, settings).await?;
-    ladders::check(settings, &standing, simulation)?;
-    if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }
+    let standing = journal_session::whole(&known, journal, settings).await?;
+    start_checks::check_ladders(settings, &standing, simulation)?;
+    if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }
 
 fn header_of(

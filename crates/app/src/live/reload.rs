@@ -1,6 +1,7 @@
 //! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
-use super::{ladders, old_rows};
+use super::journal_session::whole;
+use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::AppError;
@@ -40,7 +41,7 @@ impl Running {
         Arc::new(move |standing: &Standing| {
             let loaded = read().map_err(|error| one_line(&error))?;
             // In a thread that may wait.
-            let whole = old_rows::whole(standing, self.journal.as_ref(), &self.settings);
+            let whole = whole(standing, self.journal.as_ref(), &self.settings);
             let standing = Handle::current().block_on(whole).map_err(|error| one_line(&error))?;
             self.judge(&loaded, &standing).map_err(|error| one_line(&error))
         })
@@ -50,7 +51,7 @@ impl Running {
         check_reload(&self.config, loaded)?;
         let settings = self.settings_of(loaded);
         check_stakes(&settings)?;
-        ladders::check(&settings, standing, &loaded.config.simulation)?;
+        check_ladders(&settings, standing, &loaded.config.simulation)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);
         // A venue that runs in this process waits longer, and audits less where stress moves its prices.

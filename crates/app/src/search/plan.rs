@@ -2,8 +2,6 @@
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
-use super::plan_checks::{check_candles, check_identity, check_program};
-use super::planned_candles::PlannedCandles;
 use super::prepared::{PreparedSearch, SearchTerms};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
@@ -11,10 +9,11 @@ use crate::error::AppError;
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::storage::{self, is_address};
-use candlewick_sdk::Registry;
+use candlewick_sdk::{Millis, Registry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -247,4 +246,117 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
     }
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
+}
+
+pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences, AppError> {
+    let (own, mut found) = (Program::running()?, PlanDifferences::default());
+    if own.hash != planned.hash {
+        let problem = format!("this is another program than made the plan: {own}, not {planned}");
+        if others == OtherProgram::Refused {
+            return Err(AppError::invalid(problem).help(
+                "run the program that made it; --allow-other-program runs this one, and the report says so",
+            ));
+        }
+        found.allowed.push(problem);
+    }
+    let libraries = own.other_libraries(planned);
+    if !libraries.is_empty() {
+        found.noted.push(format!(
+            "libraries of the system differ from those where the plan was made: {}",
+            libraries.join(", ")
+        ));
+    }
+    Ok(found)
+}
+
+pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<(), AppError> {
+    let text = |one: &SeriesContent| {
+        let SeriesContent { candles, start, end, hash, .. } = one;
+        let [start, end] = [*start, *end].map(candlewick_records::utc);
+        format!("{candles} candles from {start} to {end} ({})", &hash[..hash.len().min(12)])
+    };
+    for planned in plan {
+        let name = &planned.series;
+        let found = here.iter().find(|one| one.series == *name);
+        if found == Some(planned) {
+            continue;
+        }
+        let found =
+            found.map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
+        let problem =
+            format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
+        return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
+    }
+    let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
+    let Some(more) = more else { return Ok(()) };
+    let problem = format!("the candles of {} are not in the plan, and would price its trades", more.series);
+    Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
+}
+
+pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<(), AppError> {
+    let differs = |key: &&String| *key != "program" && planned.get(*key) != here.get(*key);
+    let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
+    let keys: Vec<&str> = keys.map(String::as_str).collect();
+    if keys.contains(&"files") {
+        let files = other_files(planned, here);
+        let problem = format!("{files} is not what it was when the plan was made");
+        return Err(
+            AppError::data(problem).help("bring the files that parameters name here as they were there")
+        );
+    }
+    if !keys.is_empty() {
+        let keys = keys.join(", ");
+        let problem = format!("what is {done} here is not what was planned: it differs in: {keys}");
+        return Err(AppError::invalid(problem)
+            .help("settings of the environment are laid under the plan: unset what is not in it"));
+    }
+    Ok(())
+}
+
+fn other_files(planned: &Value, here: &Value) -> String {
+    let of = |whose: &Value| whose["files"].as_object().cloned().unwrap_or_default();
+    let (planned, here) = (of(planned), of(here));
+    let differs = |name: &&String| planned.get(*name) != here.get(*name);
+    let names: BTreeSet<&String> = planned.keys().chain(here.keys()).filter(differs).collect();
+    names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PlannedCandles {
+    data: Vec<String>,
+    catalog: Option<PathBuf>,
+    from: Option<Millis>,
+    to: Option<Millis>,
+    allow_coarse: bool,
+}
+
+impl PlannedCandles {
+    pub(crate) fn of(choice: &CandleChoice, loaded: &Loaded) -> Self {
+        Self {
+            data: loaded.config.sandbox.data.clone(),
+            catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
+            from: choice.from,
+            to: choice.to,
+            allow_coarse: choice.allow_coarse,
+        }
+    }
+}
+
+impl CandleChoice {
+    /// Reads from `place` if it names a location, else from the paths of the plan.
+    pub(crate) fn of_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
+        let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
+        let (data, catalog) =
+            if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };
+        Self {
+            data,
+            catalog,
+            from: planned.from,
+            to: planned.to,
+            allow_coarse: planned.allow_coarse,
+            // The plan's bots trade by it, and its venue pays so.
+            rules: None,
+            payout: None,
+        }
+    }
 }

@@ -2,10 +2,9 @@
 
 use super::folder::ResultFolder;
 use super::plan::{
-    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedCommand, read_plan,
+    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedCandles, PlannedCommand,
+    check_candles, check_identity, check_program, read_plan,
 };
-use super::plan_checks::{check_candles, check_identity, check_program};
-use super::planned_candles::PlannedCandles;
 use crate::backtest::PreparedBacktest;
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;

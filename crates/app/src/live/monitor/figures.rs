@@ -3,7 +3,6 @@
 //! All series exist from the start. No id is used as a label; label values come from the
 //! configuration.
 
-use super::described::{Described, Labels, Level, in_plain_format, label};
 use super::moment::{Moment, Scraped};
 use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
 use candlewick_runtime::control::{Blockage, Phase};
@@ -17,7 +16,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 const OUTCOMES: [Outcome; 4] = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
@@ -365,6 +365,80 @@ impl Observer for Figures {
     }
 }
 
+pub(super) type Labels = Vec<(&'static str, String)>;
+pub(super) type Level = Gauge<f64, AtomicU64>;
+
+pub(super) struct Described(pub(super) Registry);
+
+impl Described {
+    pub(super) fn counter(&mut self, name: &str, help: &str) -> Counter {
+        let counter = Counter::default();
+        self.0.register(name, help, counter.clone());
+        counter
+    }
+
+    pub(super) fn gauge(&mut self, name: &str, help: &str) -> Gauge {
+        let gauge = Gauge::default();
+        self.0.register(name, help, gauge.clone());
+        gauge
+    }
+
+    pub(super) fn level(&mut self, name: &str, help: &str) -> Level {
+        let level = Level::default();
+        self.0.register(name, help, level.clone());
+        level
+    }
+
+    pub(super) fn counters(&mut self, name: &str, help: &str) -> Family<Labels, Counter> {
+        let family = Family::default();
+        self.0.register(name, help, family.clone());
+        family
+    }
+
+    pub(super) fn gauges(&mut self, name: &str, help: &str) -> Family<Labels, Gauge> {
+        let family = Family::default();
+        self.0.register(name, help, family.clone());
+        family
+    }
+
+    pub(super) fn levels(&mut self, name: &str, help: &str) -> Family<Labels, Level> {
+        let family = Family::default();
+        self.0.register(name, help, family.clone());
+        family
+    }
+}
+
+pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
+    (name, value.to_owned())
+}
+
+/// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
+///
+/// Counters are described under their sample names, and info metrics become gauges.
+pub(super) fn in_plain_format(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut described = String::new();
+    for line in text.lines().filter(|line| *line != "# EOF") {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some("HELP"), Some(_), Some(help)) => help.clone_into(&mut described),
+            (Some("#"), Some("TYPE"), Some(name), Some(kind)) => {
+                let (suffix, kind) = match kind {
+                    "counter" => ("_total", kind),
+                    "info" => ("_info", "gauge"),
+                    _ => ("", kind),
+                };
+                let _ = writeln!(plain, "# HELP {name}{suffix} {described}\n# TYPE {name}{suffix} {kind}");
+            }
+            _ => {
+                plain.push_str(line);
+                plain.push('\n');
+            }
+        }
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -425,5 +499,14 @@ mod tests {
         let back = EventKind::Correction { intent, outcome: Outcome::Won, profit: won.profit };
         handled(back, (lost, won));
         assert_eq!(figures.bots[0].profit.get(), 8.0);
+    }
+
+    #[test]
+    fn counters_are_described_by_the_names_of_their_samples() {
+        let open = "# HELP a_opens Opens by result.\n# TYPE a_opens counter\na_opens_total{r=\"x\"} 3\n# HELP a_build The program.\n\
+                    # TYPE a_build info\na_build_info{v=\"1\"} 1\n# EOF\n";
+        let plain = "# HELP a_opens_total Opens by result.\n# TYPE a_opens_total counter\na_opens_total{r=\"x\"} 3\n\
+                     # HELP a_build_info The program.\n# TYPE a_build_info gauge\na_build_info{v=\"1\"} 1\n";
+        assert_eq!(in_plain_format(open), plain);
     }
 }

@@ -1,9 +1,13 @@
-//! Liveness and readiness of a run.
+//! Liveness and readiness of a run, its heartbeat and what systemd is told.
 
+use crate::configuration::HeartbeatSettings;
+use crate::error::AppError;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::EventKind;
 use candlewick_runtime::control::{Phase, VenueApi};
 use candlewick_runtime::{Notice, Observer, Question};
+use reqwest::redirect::Policy;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -129,6 +133,74 @@ impl Observer for Health {
 
     fn on_written(&self, _took: Duration, is_durable: bool) {
         self.is_written.store(is_durable, Ordering::Relaxed);
+    }
+}
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Sends heartbeats while the run is healthy.
+///
+/// Failures are logged without the URL, which may be secret.
+pub(super) fn beat(
+    settings: &HeartbeatSettings,
+    health: Arc<Health>,
+) -> Result<Option<impl Future<Output = ()> + Send + 'static>, AppError> {
+    let Some(url) = settings.url.clone() else { return Ok(None) };
+    let every = Duration::from_secs(u64::from(settings.every_s.max(1)));
+    candlewick_api::prepare_tls();
+    let client = reqwest::Client::builder().timeout(DEADLINE.min(every)).redirect(Policy::none()).build();
+    let client =
+        client.map_err(|error| AppError::system("the client of the heartbeat cannot be made", error))?;
+    Ok(Some(async move {
+        let mut pace = tokio::time::interval(every);
+        pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut failures = 0_u64;
+        loop {
+            pace.tick().await;
+            if !health.troubles().is_empty() {
+                continue;
+            }
+            let problem = match client.get(&url).send().await {
+                Ok(answer) if answer.status().is_success() => None,
+                Ok(answer) => Some(format!("the answer is {}", answer.status())),
+                Err(error) => Some(error.without_url().to_string()),
+            };
+            failures = if problem.is_some() { failures + 1 } else { 0 };
+            if let Some(problem) = problem {
+                tracing::warn!(failures, %problem, "the heartbeat was not taken");
+            }
+        }
+    }))
+}
+
+#[cfg(all(feature = "systemd", target_os = "linux"))]
+const PACE: Duration = Duration::from_secs(10);
+
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`) while the run is healthy.
+///
+/// A stalled run stops notifying, so that systemd restarts it.
+#[cfg(all(feature = "systemd", target_os = "linux"))]
+pub(super) async fn tell_systemd(health: Arc<Health>) {
+    // Half of what systemd waits for.
+    let pace = sd_notify::watchdog_enabled().map_or(PACE, |span| (span / 2).min(PACE));
+    let mut pace = tokio::time::interval(pace.max(Duration::from_millis(100)));
+    let mut is_ready = false;
+    loop {
+        pace.tick().await;
+        let (troubles, obstacles) = (health.troubles(), health.obstacles());
+        let status = if obstacles.is_empty() { "trading".to_owned() } else { obstacles.join("; ") };
+        let mut news = vec![sd_notify::NotifyState::Status(&status)];
+        let becomes_ready = !is_ready && health.has_begun();
+        if becomes_ready {
+            news.push(sd_notify::NotifyState::Ready);
+        }
+        if troubles.is_empty() {
+            news.push(sd_notify::NotifyState::Watchdog);
+        }
+        match sd_notify::notify(&news) {
+            Ok(()) => is_ready |= becomes_ready,
+            Err(error) => tracing::debug!(%error, "systemd was not told"),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Metrics that are sampled at each scrape.
 
-use super::described::{Described, Labels, Level, label};
+use super::figures::{Described, Labels, Level, label};
 use candlewick_runtime::control::{RunState, VenueApi};
 use candlewick_sdk::Millis;
 use prometheus_client::metrics::family::Family;

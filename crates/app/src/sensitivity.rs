@@ -1,22 +1,22 @@
 //! Repeats a backtest with one venue setting changed at a time, on one machine or in shards.
 
-mod plan;
-
-pub use plan::{PlannedRepeats, SensitivityPlan};
-
 use crate::backtest::{BacktestTerms, PreparedBacktest};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
 use crate::error::AppError;
 use crate::program_hash::Program;
 use crate::progress::Progress;
-use crate::search::{deciding_sections, files_of_bots};
+use crate::search::{
+    OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    deciding_sections, files_of_bots,
+};
 use candlewick_sdk::Registry;
 use candlewick_search::sensitivity::{RepeatWatcher, SensitivityRow};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct SensitivityTerms {
@@ -80,5 +80,49 @@ impl PreparedSensitivity<'_> {
         watcher: &RepeatWatcher<'_>,
     ) -> Result<Vec<SensitivityRow>, AppError> {
         self.prepared.repeat(self.registry, self.terms.threads, |repeat| repeat.run(runs, watcher))
+    }
+}
+
+pub type SensitivityPlan = RowPlan<PlannedRepeats>;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct PlannedRepeats {}
+
+impl PlannedRow for SensitivityRow {
+    fn place(&self) -> u64 {
+        self.run
+    }
+}
+
+impl PreparedSensitivity<'_> {
+    pub fn plan(&self, shards: u64) -> Result<SensitivityPlan, AppError> {
+        let basis = RowPlanBasis {
+            prepared: &self.prepared,
+            choice: &self.terms.candles,
+            sections: &self.sections,
+            identity: &self.identity,
+        };
+        RowPlan::new(PlannedCommand::Sensitivity, (self.runs, shards), PlannedRepeats {}, &basis)
+    }
+}
+
+impl SensitivityPlan {
+    pub fn read(path: &Path) -> Result<Self, AppError> {
+        Self::read_of(path, PlannedCommand::Sensitivity)
+    }
+
+    pub fn prepare<'a>(
+        &self,
+        (path, place): (&Path, PlanPlace),
+        others: OtherProgram,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<(PreparedSensitivity<'a>, PlanDifferences), AppError> {
+        let found = self.check_program(others)?;
+        let threads = place.threads;
+        let (candles, loaded) = self.loaded(path, place)?;
+        let prepared = SensitivityTerms { threads, candles }.prepare_loaded(loaded, registry, progress)?;
+        self.check((&prepared.prepared, &prepared.identity), "repeated")?;
+        Ok((prepared, found))
     }
 }

@@ -1,13 +1,128 @@
-//! Results of a check, as text and JSON.
+//! Checks of candles, and repairs that never modify the original.
 
-use super::{CheckTarget, Repaired, RepairedPlace};
-use crate::data::LongerCounts;
-use candlewick_history::{Checked, Finding, FindingKind, Remedy};
+use super::{Existing, LongerCounts, OutputFile};
+use crate::candles::{CandleStore, DataName, meant_in_catalog};
+use crate::error::AppError;
+use crate::progress::Progress;
+use crate::storage;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_history::{
+    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed,
+    ImportSettings, Origin, Remedy, check_file, check_series,
+};
 use candlewick_records::{table, utc};
-use candlewick_sdk::CandleSeries;
+use candlewick_sdk::{CandleSeries, Series};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug)]
+pub struct RepairTerms {
+    pub also: Vec<FindingKind>,
+    /// Rule for conflicting candles of the same time; `None` aborts the repair.
+    pub conflicts: Option<ConflictChoice>,
+    /// The repaired file, by default in a folder `fixed` next to the original.
+    pub out: Option<PathBuf>,
+    pub existing: Existing,
+}
+
+#[derive(Debug)]
+pub struct Repaired {
+    pub removed: u64,
+    pub replaced: u64,
+    pub sorted: bool,
+    pub place: Option<RepairedPlace>,
+    pub left: Findings,
+    pub again: Option<Checked>,
+}
+
+#[derive(Debug)]
+pub enum RepairedPlace {
+    File(PathBuf),
+    Version(u32),
+}
+
+impl RepairTerms {
+    pub fn check(&self, targets: &[CheckTarget]) -> Result<(), AppError> {
+        let Some(out) = &self.out else { return Ok(()) };
+        if !matches!(targets, [CheckTarget::File(..)]) {
+            let help = "repair one file at a time; a series of the catalog gets a new version";
+            return Err(AppError::invalid("--out takes the candles of one file").help(help));
+        }
+        OutputFile::new(out, Existing::Replaced).map(drop)
+    }
+
+    pub fn repair(
+        &self,
+        target: &CheckTarget,
+        checked: &Checked,
+        catalog: &Catalog,
+        progress: &dyn Progress,
+    ) -> Result<Repaired, AppError> {
+        let resolved = self.conflicts.map(|choice| checked.choose(choice));
+        let checked = resolved.as_ref().unwrap_or(checked);
+        if checked.conflicts() > 0 {
+            let problem = format!("{target}: {} times have rows with different values", checked.conflicts());
+            let help =
+                "say which row is right: --also conflict=first, conflict=last or conflict=larger (by volume)";
+            return Err(AppError::invalid(problem).help(help));
+        }
+        let fixed = checked.fix(&self.also);
+        let Fixed { removed, replaced, sorted, .. } = fixed;
+        if !fixed.is_change() {
+            let left = checked.findings.clone();
+            return Ok(Repaired { removed, replaced, sorted, place: None, left, again: None });
+        }
+        let Some(candles) = &fixed.candles else {
+            let problem = format!("{target}: no candle is sound; there is nothing to write");
+            return Err(AppError::data(problem));
+        };
+        let place = match target {
+            CheckTarget::Stored(_) => RepairedPlace::Version(store(catalog, candles, &fixed)?),
+            CheckTarget::File(path, _) => {
+                let out = self.output_file(path, candles)?;
+                let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
+                out.write(candles)?;
+                RepairedPlace::File(out.path().to_owned())
+            }
+        };
+        let again = checked.check_again(&fixed, &self.also);
+        let left = again.as_ref().map(|again| again.findings.clone()).unwrap_or_default();
+        Ok(Repaired { removed, replaced, sorted, place: Some(place), left, again })
+    }
+
+    fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile, AppError> {
+        let out = match &self.out {
+            Some(out) => out.clone(),
+            None => beside(original, candles)?,
+        };
+        let same =
+            |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+        if same(&out, original) {
+            let problem = format!("--out {}: this is the original, which is never changed", out.display());
+            return Err(AppError::invalid(problem).help("take another name"));
+        }
+        OutputFile::new(&out, self.existing)
+    }
+}
+
+fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf, AppError> {
+    let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
+    let out = CandleFile::in_folder(&folder, candles.series())?.path;
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
+    })?;
+    Ok(out)
+}
+
+fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32, AppError> {
+    let note = format!("repaired: {} left out, {} given their latest value", fixed.removed, fixed.replaced);
+    let source = "data check --fix".to_owned();
+    let fetched_at = SystemClock::new().now();
+    let origin = Origin { source, licence: None, fetched_at, files: Vec::new() };
+    Ok(catalog.add_repair(candles, &note, &origin)?)
+}
 
 pub struct CheckResult {
     target: CheckTarget,
@@ -104,7 +219,7 @@ impl CheckResult {
             let _ = write!(text, "\n  {longer}");
         }
         if let Some(repaired) = repaired {
-            let _ = write!(text, "\n  {}", repair(repaired));
+            let _ = write!(text, "\n  {}", describe_repair(repaired));
         }
         text
     }
@@ -185,7 +300,7 @@ fn place_of(finding: &Finding) -> String {
     }
 }
 
-fn repair(repaired: &Repaired) -> String {
+fn describe_repair(repaired: &Repaired) -> String {
     let sorted = if repaired.sorted { ", put in order" } else { "" };
     let done =
         format!("{} left out, {} given their latest value{sorted}", repaired.removed, repaired.replaced);
@@ -218,4 +333,91 @@ pub fn coverage_table(all: &[CheckResult]) -> String {
         ]);
     }
     format!("\n{table}")
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckTarget {
+    Stored(Series),
+    File(PathBuf, Option<Series>),
+}
+
+impl CheckTarget {
+    pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>, AppError> {
+        if names.is_empty() {
+            return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
+        }
+        names
+            .iter()
+            .map(|name| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::of(name)), Err))
+            .collect()
+    }
+
+    fn of(text: &str) -> Self {
+        match text.parse() {
+            Ok(DataName::Stored(series)) => Self::Stored(series),
+            // Only the form SYMBOL@INTERVAL=PATH: what a plain name says, the reading of the file finds out.
+            Ok(DataName::File(source)) if source.path != Path::new(text) => {
+                Self::File(source.path, Some(source.series))
+            }
+            Ok(DataName::File(_)) | Err(_) => Self::File(PathBuf::from(text), None),
+        }
+    }
+
+    pub fn check(
+        &self,
+        settings: &CheckSettings,
+        reading: &ImportSettings,
+        store: &CandleStore,
+        progress: &dyn Progress,
+    ) -> Result<Checked, AppError> {
+        let work = format!("Checking {self}");
+        match self {
+            Self::Stored(series) => {
+                let _spinner = progress.spinner(&work);
+                let candles = store.catalog.read(*series)?.into_candles();
+                Ok(check_series(&candles, &store.catalog.revisions(*series)?, settings))
+            }
+            Self::File(path, named) => {
+                let mut reading = reading.clone();
+                if let Some(series) = named {
+                    reading.symbol.get_or_insert(series.symbol);
+                    reading.interval.get_or_insert(series.interval);
+                }
+                let mut bar = progress.bar(&work);
+                let mut watch = |at: candlewick_history::Progress| bar.update(at.read_bytes, at.total_bytes);
+                let path = storage::here(path, &store.objects)?;
+                Ok(check_file(&path, &reading, settings, &mut watch)?)
+            }
+        }
+    }
+}
+
+impl fmt::Display for CheckTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stored(series) => write!(f, "{}@{}", series.symbol, series.interval),
+            Self::File(path, _) => path.display().fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_series_of_the_catalog_or_any_file() {
+        let euro = Series { symbol: "EURUSD".parse().unwrap(), interval: "1m".parse().unwrap() };
+        for (text, expected) in [
+            ("EURUSD@1m", CheckTarget::Stored(euro)),
+            ("EURUSD@1m=x.txt", CheckTarget::File(PathBuf::from("x.txt"), Some(euro))),
+            ("EURUSD_1m.csv", CheckTarget::File(PathBuf::from("EURUSD_1m.csv"), None)),
+            (
+                "DAT_ASCII_EURUSD_M1_2024.zip",
+                CheckTarget::File(PathBuf::from("DAT_ASCII_EURUSD_M1_2024.zip"), None),
+            ),
+        ] {
+            assert_eq!(CheckTarget::of(text), expected, "{text}");
+        }
+    }
 }

@@ -1,10 +1,17 @@
-//! Checks and disclosure before real money is traded.
+//! Checks and disclosure before the first trade, and the record of looks at past candles.
 
+use crate::bots::session_settings;
+use crate::configuration::Loaded;
 use crate::error::{AppError, ErrorKind};
-use candlewick_engine::{IntentState, Session, SessionSettings};
-use candlewick_runtime::{Account, Past};
+use crate::search::files_of_bots;
+use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
+use candlewick_runtime::{Account, Past, Standing};
+use candlewick_sdk::{Millis, Payout, Registry};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
+use candlewick_simulator::SimulationSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Rejects real money after unresolved doubts or a lost edge.
 ///
@@ -12,7 +19,7 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// The obstacle, and how to remove it.
-pub(super) fn check(past: &Past, session: &Session) -> Result<(), AppError> {
+pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<(), AppError> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
@@ -74,6 +81,63 @@ fn words(value: &Value, key: &str) -> Vec<String> {
         Value::String(text) => vec![format!("{key} = {text}")],
         other => vec![format!("{key} = {other}")],
     }
+}
+
+pub(super) fn check_ladders(
+    settings: &SessionSettings,
+    standing: &Standing,
+    simulation: &SimulationSettings,
+) -> Result<(), AppError> {
+    let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
+    let records: Vec<TradeRecord> =
+        assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
+    let report = check_ruin(settings, standing.free, &records)?;
+    for notice in report.ladders {
+        // The header does not know what the journal's trades say.
+        if standing.rows.is_empty() {
+            tracing::info!("{notice}");
+        } else {
+            tracing::warn!("{notice}");
+        }
+    }
+    match report.refusal {
+        None => Ok(()),
+        Some(problem) => {
+            let error = EngineError::Setting { key: "risk.max_ruin_probability".to_owned(), problem };
+            Err(error.into())
+        }
+    }
+}
+
+fn record_of(bot: usize, standing: &Standing, assumed: Payout) -> TradeRecord {
+    let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
+    let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
+    TradeRecord::of_rows(payout, own)
+}
+
+/// Records in the variant ledger which candles these bots will see.
+///
+/// A no-op without a ledger.
+///
+/// # Errors
+/// Those of the ledger, and of files that parameters name.
+pub fn note_look(
+    loaded: &Loaded,
+    registry: &Registry,
+    (candles, span): (CandleSample, Range<Millis>),
+) -> Result<(), AppError> {
+    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(()) };
+    let settings = session_settings(loaded);
+    let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);
+    let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
+    let notes: Vec<Note> = tried.into_iter().map(note).collect();
+    let look = Look { kind: LookKind::Sandbox, run: None, candles, is_cut: false, span, end: LookEnd::Whole };
+    ledger.note(&notes, &look).map_err(|error| {
+        let place = ledger.path().display();
+        let problem = format!("this look at past candles is not noted: {place} ([variants] ledger names another file, \"\" none)");
+        AppError::invalid(problem).because(error)
+    })?;
+    Ok(())
 }
 
 #[cfg(test)]

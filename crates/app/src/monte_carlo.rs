@@ -1,9 +1,5 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
-mod plan;
-
-pub use plan::{MonteCarloPlan, PlannedPaths};
-
 use crate::backtest::{BacktestTerms, PreparedBacktest};
 use crate::bots::{error_of_search, strategies_of};
 use crate::candles::CandleChoice;
@@ -11,7 +7,10 @@ use crate::configuration::{Base, Loaded};
 use crate::error::AppError;
 use crate::program_hash::Program;
 use crate::progress::Progress;
-use crate::search::{deciding_sections, files_of_bots};
+use crate::search::{
+    OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    deciding_sections, files_of_bots,
+};
 use candlewick_sdk::{Money, Registry};
 use candlewick_search::monte_carlo::{
     MonteCarlo, ObservedTrade, PathRow, PathWatcher, ResampledCandles, observed_trades,
@@ -23,7 +22,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,5 +198,57 @@ impl PreparedMonteCarlo<'_> {
                 monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
             }
         }
+    }
+}
+
+pub type MonteCarloPlan = RowPlan<PlannedPaths>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlannedPaths {
+    resampling: Resampling,
+    block: Option<f64>,
+    seed: u64,
+}
+
+impl PlannedRow for PathRow {
+    fn place(&self) -> u64 {
+        self.path
+    }
+}
+
+impl PreparedMonteCarlo<'_> {
+    pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan, AppError> {
+        let MonteCarloTerms { resampling, block, seed, ref candles, paths, .. } = self.terms;
+        let basis = RowPlanBasis {
+            prepared: &self.prepared,
+            choice: candles,
+            sections: &self.sections,
+            identity: &self.identity,
+        };
+        let own = PlannedPaths { resampling, block, seed };
+        RowPlan::new(PlannedCommand::MonteCarlo, (paths, shards), own, &basis)
+    }
+}
+
+impl MonteCarloPlan {
+    pub fn read(path: &Path) -> Result<Self, AppError> {
+        Self::read_of(path, PlannedCommand::MonteCarlo)
+    }
+
+    pub fn prepare<'a>(
+        &self,
+        (path, place): (&Path, PlanPlace),
+        others: OtherProgram,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<(PreparedMonteCarlo<'a>, PlanDifferences), AppError> {
+        let found = self.check_program(others)?;
+        let threads = place.threads;
+        let (candles, loaded) = self.loaded(path, place)?;
+        let PlannedPaths { resampling, block, seed } = *self.own();
+        let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
+        let prepared = terms.prepare_loaded(loaded, registry, progress)?;
+        self.check((&prepared.prepared, &prepared.identity), "resampled")?;
+        Ok((prepared, found))
     }
 }
