@@ -144,9 +144,7 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
     })
 }
 
-/// Warns about bots whose candles do not overlap in time.
-///
-/// They share limits and a balance, but never trade at the same time.
+/// Warns about bots that share limits and a balance, but never trade at the same time.
 fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
@@ -165,9 +163,8 @@ fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Strin
 }
 
 impl LatencyTerms {
-    /// Applies the latencies and returns the payout of the journal's trades.
-    ///
-    /// Settings that depend on a single latency, such as stress, use the median.
+    /// Applies the latencies, stress at their median, and returns the payout of the journal's
+    /// trades.
     fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>), AppError> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
@@ -182,9 +179,7 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
-    /// Runs `act` on other venue settings, with new strategies for each.
-    ///
-    /// Uses `threads` parallel runs, one per core by default.
+    /// Runs `act` on other venue settings in `threads` parallel runs, by default one per core.
     pub fn repeat<T>(
         &self,
         registry: &Registry,

@@ -46,9 +46,7 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-/// Finds settings for symbols that no bot trades.
-///
-/// Other spellings of traded symbols were already replaced while loading the configuration.
+/// Finds settings for symbols that no bot trades in any spelling.
 fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
@@ -234,9 +232,7 @@ pub fn strategies_of(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the trade durations that each strategy declares.
-///
-/// Empty for bots whose trades all have the bot's duration.
+/// Returns the durations that each strategy declares, empty if they are those of the bot.
 pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()

@@ -19,9 +19,7 @@ pub struct Program {
     pub target: String,
     pub features: Vec<String>,
     pub hash: String,
-    /// Hashes of the loaded system libraries by file name.
-    ///
-    /// Informational only: a patched library does not make it a different program.
+    /// Hashes of system libraries by file name. A patched library makes no other program.
     pub libraries: BTreeMap<String, String>,
 }
 
@@ -59,9 +57,7 @@ impl fmt::Display for Program {
 
 static CODE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the code file, for a program loaded by another, such as a Python module.
-///
-/// Only the first call has an effect.
+/// Sets the code file of a program that another one loads, once.
 pub fn set_code_file(file: PathBuf) {
     CODE.get_or_init(|| file);
 }

@@ -7,11 +7,7 @@ use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
 /// Reads runs, intents, money and doubts under the settings of the last run.
 ///
-/// Without a snapshot, the whole journal is read. Rejections are not counted, and only lines of
-/// [`Folded::lines`] are kept.
-///
-/// # Errors
-/// An unreadable, modified or empty journal, or an invalid entry.
+/// Rejections are not counted, and only lines of [`Folded::lines`] are kept.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppError> {
     Ok(Box::pin(read(reader, OldIntents::All)).await?.0)
 }

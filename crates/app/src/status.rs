@@ -44,9 +44,7 @@ pub struct Status {
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents whose trades were open when their embedded venue ended with its process.
-    ///
-    /// No venue has these trades now.
+    /// Intents whose trades ended with their embedded venue; no venue has them now.
     pub lost_with_venue: Vec<u64>,
     /// Account trades that no intent explains: second trades of requests, and foreign trades.
     pub strange_trades: Vec<StrangeTrade>,
@@ -62,19 +60,15 @@ pub struct Status {
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules, apart from a halt, that reject every signal of some bots.
-    ///
-    /// Without a running bot, only rules on money and trade counts are included.
+    /// Risk rules that reject every signal of some bots; without a running bot, only those on money
+    /// and counts.
     pub blocked: Vec<Blockage>,
     /// Whether no bot can open a trade for longer than an open trade lasts.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
     pub audit_findings: BTreeMap<String, u64>,
-    /// External signals of the last run, `None` if there were none.
-    ///
-    /// As reported by the bot or noted at the end of the run, else counted from the journal
-    /// entries.
+    /// External signals of the last run, as reported, noted at its end or counted from the journal.
     pub signals: Option<SignalTally>,
     /// Arrival of the last entry, in venue time.
     pub last_event: Millis,

@@ -89,9 +89,7 @@ pub(crate) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     }
 }
 
-/// Normalizes the names of a span.
-///
-/// A currency without a traded pair is kept, because a span without symbols applies to all of them.
+/// Normalizes a span's names. Unknown ones stay, as a span without symbols applies to all.
 fn resolve_span(span: &mut Blackout, traded: &TradedSymbols) {
     let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
     for name in &span.symbols {

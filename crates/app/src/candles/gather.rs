@@ -70,9 +70,7 @@ impl Candles {
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
-    /// Counts missing candles of the bots' series.
-    ///
-    /// Ignores hours when the market was closed.
+    /// Counts candles of the bots' series that are missing while the market was open.
     pub fn missing(&self, bots: &[BotSettings]) -> u64 {
         let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
         self.series.iter().filter(has_bot).map(missing_candles).sum()
@@ -173,9 +171,7 @@ pub const ALLOW_IN_SANDBOX: &str = "sandbox.allow_coarse = true runs it all the 
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Some candles must be fine enough.
-    ///
-    /// What actually priced each trade is checked after the run.
+    /// Some candles must be fine enough; those of each trade are checked after the run.
     Somewhere,
     Throughout,
 }
@@ -214,10 +210,7 @@ pub fn check_expiries(
     Problems::check(problems).map_err(|problems| refused(&problems, hint))
 }
 
-/// Checks that candles no longer than the expiry priced each trade.
-///
-/// The expiry is the bot's or the one its strategy requested. Reports the first bot with such
-/// trades.
+/// Checks that candles no longer than its expiry priced each trade.
 pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), AppError> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -256,9 +249,7 @@ fn refused(problems: &Problems, help: &str) -> AppError {
     AppError::invalid(problems.to_string()).help(help)
 }
 
-/// Returns whether a price of the trade is in one of the stretches.
-///
-/// A price at the end of a candle belongs to that candle.
+/// Returns whether a price of the trade is in a stretch. A price at the end of a candle is in it.
 fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

@@ -97,9 +97,7 @@ pub fn load(
     Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
 }
 
-/// Rejects catalogs on object storage.
-///
-/// Object storage supports neither appending nor locking.
+/// Rejects catalogs on object storage, which can neither append nor lock.
 fn check_catalog(folder: &Path) -> Result<(), AppError> {
     if !is_address(folder) {
         return Ok(());
@@ -200,9 +198,7 @@ fn read_all(
     names.iter().map(read).collect()
 }
 
-/// Limits series to the range.
-///
-/// Series without a bot, such as finer candles, may be outside.
+/// Limits series to the range. Only those of a bot have to reach into it.
 fn kept(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,

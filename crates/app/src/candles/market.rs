@@ -16,9 +16,6 @@ use std::path::Path;
 /// Selects the series of each bot and the finer candles of traded symbols.
 ///
 /// A missing series is resampled from the longest candles that divide it. `place` names the source.
-///
-/// # Errors
-/// A bot whose series is missing, with the available ones.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
@@ -40,9 +37,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds one market per traded symbol.
-///
-/// The finest series with a bot provides the prices, and all finer ones the detail.
+/// Builds a market per symbol: prices of the finest series with a bot, detail of all finer ones.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -71,9 +66,7 @@ fn missing(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     AppError::data(absence(bot, there, place)).help(help)
 }
 
-/// Reports a bot without candles in a catalog that has others.
-///
-/// No synthetic candles are used in this case, because the symbol may be misspelled.
+/// Reports a bot without candles in a catalog that has others: its symbol may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant = meant(bot.series(), there).map_or_else(String::new, |meant| format!("{meant} Else "));
@@ -243,9 +236,7 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
     })
 }
 
-/// Returns the built-in steps that apply because no configuration is named.
-///
-/// Formatted as lines of `[simulation.ticks]`; empty for the built-in bots.
+/// Returns the built-in steps in force as lines of `[simulation.ticks]`.
 pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
     let step = |symbol: Symbol| {

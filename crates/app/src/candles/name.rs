@@ -13,10 +13,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file or a catalog series.
-///
-/// Files are `SYMBOL_INTERVAL.csv` or `.parquet` or `SYMBOL@INTERVAL=PATH`, series are
-/// `SYMBOL@INTERVAL`.
+/// A candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series
+/// (`SYMBOL@INTERVAL`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
     File(CandleFile),
@@ -128,9 +126,7 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Determines the origin of named candles.
-    ///
-    /// Only the catalog records it; files do not.
+    /// Determines the origin of named candles, which only the catalog records.
     pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self, AppError> {
         let source = source_of(venue);
         for name in names {
@@ -155,8 +151,7 @@ fn is_from(manifest: &Manifest, source: &str) -> bool {
 
 /// Builds one bot per symbol of the data, on its longest candles.
 ///
-/// Shorter candles price its trades. Without data, the bot uses the first built-in series. Invalid
-/// names are reported on reading.
+/// Without data, the bot uses the first built-in series. Invalid names are reported on reading.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     for Series { symbol, interval } in

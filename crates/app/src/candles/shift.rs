@@ -10,9 +10,6 @@ use std::ops::Range;
 /// Shifts all candles by a number of whole days, so that they surround `now`.
 ///
 /// Every series has a candle at `now`. If possible, a day of history precedes and a day follows it.
-///
-/// # Errors
-/// Candles that are too short, or whose interval does not divide a day.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let way_out = "give --start or a --speed above 1: the candles then stay where they are in time";
     let Some(days) = shift_of(now, all) else {
@@ -31,9 +28,6 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
 /// Returns the start of a venue: the requested time or one covered by every series.
 ///
 /// The default leaves a day (or a quarter) of common history for warm-up.
-///
-/// # Errors
-/// A start outside the candles.
 pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = whole(all);
     let Some(at) = asked else {

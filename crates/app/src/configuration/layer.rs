@@ -18,9 +18,7 @@ const DEFAULTS: &str = include_str!("../../../../config/default.toml");
 const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
 
 const PREFIX: &str = "CANDLEWICK_";
-/// Environment variables that are never stored with the settings.
-///
-/// They are read elsewhere.
+/// Environment variables that are read elsewhere and never stored with the settings.
 const APART: [&str; 4] = ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 
@@ -144,9 +142,7 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets in files, which get copied and committed.
-    ///
-    /// Errors never contain their values.
+    /// Rejects secrets in files, which get copied and committed, without their values.
     fn refuse_secrets(&self) -> Result<(), AppError> {
         self.refuse_password()?;
         self.refuse_channel_secrets()?;
@@ -157,9 +153,7 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets of alert channels.
-    ///
-    /// The address of a Discord channel is a secret by itself.
+    /// Rejects secrets of alert channels, such as the address of a Discord channel.
     fn refuse_channel_secrets(&self) -> Result<(), AppError> {
         let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
         let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };
@@ -185,9 +179,7 @@ impl Layer {
         ))
     }
 
-    /// Rejects a database password in a file or argument.
-    ///
-    /// Arguments are visible to all local users.
+    /// Rejects a database password in a file, or in an argument, which all local users see.
     pub(super) fn refuse_password(&self) -> Result<(), AppError> {
         let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
         let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
@@ -265,9 +257,6 @@ impl FileKind {
 }
 
 /// Makes the paths in a configuration file relative to the working directory.
-///
-/// # Errors
-/// A path with different files in both folders.
 pub(super) fn place_files(values: &mut Dict, configuration: &Path) -> Result<(), AppError> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
@@ -371,9 +360,7 @@ fn whole(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns a hint for a line.
-///
-/// It never quotes the line, which might contain a secret.
+/// Returns a hint that never quotes the line, which might contain a secret.
 pub(super) fn hint_for_line(line: &str) -> Option<&'static str> {
     let mut values = line.match_indices('=').map(|(at, _)| line[at + 1..].trim_start());
     if values.any(has_separators) {

@@ -37,10 +37,9 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Layers `files` over the defaults, then the environment and `flags`.
+    /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
     ///
-    /// Without files, `base` takes their place. The risk limits of `base` apply only to its own
-    /// bots.
+    /// The risk limits of `base` apply only to its own bots.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
         let mut layers = Vec::new();
         for file in files {
@@ -62,9 +61,8 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Layers the sections of a plan over defaults and environment, then `flags`.
-    ///
-    /// A plan means the same on every machine; only the location of candles is local.
+    /// Layers a plan, which means the same on every machine, over defaults and environment, then
+    /// `flags`.
     pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self, AppError> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
         layers.extend(flags.into_iter().map(Layer::flag));
@@ -204,9 +202,7 @@ fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
 }
 
-/// Keys of `[risk]` that are fixed at the start.
-///
-/// They are the terms of the verdict and the bounds of the day.
+/// Keys of `[risk]` that are fixed at the start: terms of the verdict, bounds of the day.
 const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
 pub fn check_reload(running: &Config, new: &Loaded) -> Result<(), AppError> {

@@ -85,9 +85,7 @@ impl From<Problem> for Problems {
 }
 
 impl Problems {
-    /// Returns the dominant kind of problem.
-    ///
-    /// Invalid settings outweigh the data problems they cause.
+    /// Returns the dominant kind: invalid settings outweigh the data problems they cause.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }

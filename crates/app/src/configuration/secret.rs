@@ -35,9 +35,7 @@ pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
     Ok(Credentials { api_token: read(&token)?, api_key: read(&key)? })
 }
 
-/// Returns a source that reads the token's file again after a refusal.
-///
-/// `None` if the token is in the environment, which does not change.
+/// Returns a source that reads the token's file again; `None` if the environment has the token.
 pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
     let [Place { variable, file, .. }, _] = places(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
@@ -115,8 +113,7 @@ const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with its passwords masked, `None` if it has none.
 ///
-/// The address may be invalid, since a password may contain illegal characters. Masks in case of
-/// doubt.
+/// The address may be invalid, as a password may contain illegal characters: masks in doubt.
 pub(super) fn cover(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };

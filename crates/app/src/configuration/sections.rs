@@ -77,9 +77,7 @@ pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
     })
 }
 
-/// Returns the journal's file, or a name for its database in the state folder.
-///
-/// The result does not depend on the working directory.
+/// Returns the journal's file, or a name in the state folder, whatever the working directory.
 fn anchor_of(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
@@ -96,9 +94,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     usual().filter(|folder| folder.is_absolute()).map(|folder| folder.join("candlewick"))
 }
 
-/// Creates the state folder if `path` is directly in it.
-///
-/// Other folders are up to the user.
+/// Creates the state folder if `path` is directly in it; others are up to the user.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
     if state_folder().is_none_or(|folder| path.parent() != Some(&folder)) {
         return Ok(());

@@ -151,9 +151,7 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Turns defaults of exact decimals into numbers, as in files.
-///
-/// Decimals serialize as strings.
+/// Turns defaults of exact decimals, which serialize as strings, into numbers.
 fn mend_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {

@@ -99,9 +99,7 @@ impl Default for SignalSettings {
 }
 
 impl SignalSettings {
-    /// Returns the time zone of the list.
-    ///
-    /// UTC for a name that [`signal_problems`] rejects.
+    /// Returns the time zone of the list, UTC for a name that [`signal_problems`] rejects.
     pub(crate) fn zone(&self) -> Tz {
         self.written_zone().unwrap_or(Tz::UTC)
     }

@@ -5,9 +5,7 @@ use super::check::Schema;
 use candlewick_sdk::{AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest};
 use figment::value::Value;
 
-/// Sections that are searched for keys of other trading programs.
-///
-/// Others are excluded because they share key names: an alert channel, for example, has a token.
+/// Sections that are searched for keys of other programs; a channel's token is not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SECTIONS: usize = 4;
 const MAX_LISTED: usize = 24;

@@ -20,15 +20,11 @@ pub enum Halted {
     ByOrder(RunState),
     /// No bot runs. The file and a command in the journal halt the next one.
     ByFile(PathBuf),
-    /// No bot runs and no file could be created.
-    ///
-    /// A command in the journal halts the next bot on it.
+    /// No bot runs and no file could be created; the journal's command halts the next bot.
     ByJournal {
         error: AppError,
     },
-    /// The command was not confirmed.
-    ///
-    /// A bot that watches the file halts within a second.
+    /// Nobody confirmed the command; a bot that watches the file halts within a second.
     Unconfirmed {
         error: AppError,
         file: PathBuf,
@@ -126,10 +122,6 @@ async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
 }
 
 /// Makes the bot reload its own configuration and returns its state.
-///
-/// # Errors
-/// No bot runs, it rejected the configuration without changing anything, or a live process holds
-/// the journal without acknowledging.
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
     match reached.map_err(of_argument)? {
@@ -144,13 +136,7 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, 
     }
 }
 
-/// Sends a signal to a bot and returns its outcome.
-///
-/// Uses only the socket: by the time another bot reads the journal, the signal would be late.
-///
-/// # Errors
-/// No bot listens, the signal is invalid for its bots, or the answer timed out; the signal is then
-/// dropped.
+/// Sends a signal through the socket only: another bot would read the journal too late.
 pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome, AppError> {
     let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
         Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),

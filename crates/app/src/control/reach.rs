@@ -27,10 +27,6 @@ pub(super) enum Reached {
 }
 
 /// Delivers a command to the bot that holds the journal.
-///
-/// # Errors
-/// The bot rejected it, a live process holds the journal without acknowledging, or the holder
-/// cannot be determined.
 pub(super) async fn reach(
     paths: &ControlPaths,
     url: &JournalUrl,
@@ -58,9 +54,7 @@ pub(super) async fn reach(
     }
 }
 
-/// Writes a halt command into a journal without a holder.
-///
-/// It applies wherever the next bot starts.
+/// Leaves a command in a journal without a holder, for the next bot.
 pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<(), AppError> {
     Ok(give_order(url, &stored(order, &OrderToken::random()?)).await?)
 }
@@ -117,9 +111,7 @@ async fn by_both_ways(
     }
 }
 
-/// Withdraws an unconfirmed command and describes the result.
-///
-/// A command reported as unconfirmed must not be executed later.
+/// Withdraws a command, so that one reported as unconfirmed is not executed later.
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {

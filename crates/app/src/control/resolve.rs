@@ -35,13 +35,7 @@ pub enum Resolved {
     },
 }
 
-/// Resolves a doubt or a vanished trade.
-///
-/// The same rules apply with and without a running bot.
-///
-/// # Errors
-/// The intent is not in doubt, the venue has its trade or does not answer, the trade belongs to
-/// another intent or differs from the order, or the journal cannot be written.
+/// Resolves a doubt or a vanished trade, by the same rules with and without a running bot.
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
@@ -133,12 +127,7 @@ async fn lines_of(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// Requests the venue's report of a trade to adopt.
-///
-/// Trades of a simulated venue ended with it, so there is nothing to request.
-///
-/// # Errors
-/// The venue has no such trade or a different one, or does not answer.
+/// Requests the venue's report of a trade to adopt; a simulated venue has none.
 async fn ask_venue(
     contents: &JournalContents,
     row: &IntentRow,
@@ -186,12 +175,7 @@ fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> O
     taken_of(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// Checks that the venue no longer has a trade that should be over.
-///
-/// Only then may the operator decide its outcome.
-///
-/// # Errors
-/// The trade may still be open, the list may still lag, or the venue has it or does not answer.
+/// Checks that the venue has lost a trade that should be over. Only then the operator decides.
 async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<(), AppError> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {

@@ -10,9 +10,7 @@ use std::path::PathBuf;
 
 pub struct CatalogContents {
     folder: PathBuf,
-    /// Series with their number of missing candles.
-    ///
-    /// `None` if the candles are unreadable.
+    /// Series with their number of missing candles, `None` if unreadable.
     found: Vec<(Manifest, Option<u64>)>,
     pub unreadable: Vec<AppError>,
 }

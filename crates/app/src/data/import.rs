@@ -55,13 +55,7 @@ enum Place {
     File(PathBuf),
 }
 
-/// Reads files for the catalog, all before the first is stored.
-///
-/// A broken file thus leaves the catalog unchanged.
-///
-/// # Errors
-/// A file that cannot be read, candles that probably belong to another series, or candles out of
-/// step with another series of their symbol.
+/// Reads all files before the first is stored, so that a broken one leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
@@ -108,9 +102,7 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Rejects a second spelling of a stored symbol.
-    ///
-    /// Bots on one spelling would miss the candles of the other.
+    /// Rejects a second spelling of a symbol, whose candles bots on the first would miss.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<(), AppError> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
@@ -128,10 +120,7 @@ impl ReadFile {
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Rejects probable mistakes before anything is stored.
-    ///
-    /// These are candles from another source than the series, and candles that mostly contradict
-    /// the stored ones, as those of another time zone do.
+    /// Rejects probable mistakes: candles of another source, or of another time zone.
     fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<(), AppError> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
@@ -230,10 +219,8 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// Returns the price step from the significant decimals.
-    ///
-    /// In a few candles, no price may need the last decimal. Their step follows the written
-    /// decimals.
+    /// Returns the price step from the significant decimals, of a few candles from the written
+    /// ones.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.imported;
         let are_few = candles.candles().len() < TELLING;
@@ -367,9 +354,7 @@ impl fmt::Display for ImportedFile {
     }
 }
 
-/// Returns the symbol without separators: `GBP/USD` becomes `GBPUSD`.
-///
-/// A dot is kept, as `EURUSD.` may be another instrument of its venue.
+/// Returns the symbol without separators; `EURUSD.` may be another instrument of its venue.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
 }

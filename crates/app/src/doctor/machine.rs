@@ -83,9 +83,7 @@ fn judge_candles(series: &CandleSeries) -> Finding {
     }
 }
 
-/// Returns whether a gap contains a Saturday noon (UTC).
-///
-/// Only crypto markets are open then.
+/// Returns whether a gap contains a Saturday noon (UTC), when only crypto markets are open.
 fn holds_weekend(gap: &Gap) -> bool {
     let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
     let next = if week < gap.start { week + WEEK } else { week };
@@ -105,9 +103,7 @@ const MIB: u64 = 1 << 20;
 const TOO_LITTLE: u64 = 64 * MIB;
 const LITTLE: u64 = 1_024 * MIB;
 
-/// Checks the folder of a file journal, otherwise the working directory.
-///
-/// Without a file journal, the control socket is in the working directory.
+/// Checks the folder of a file journal, else the working directory with the control socket.
 pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
     let file = url.file().map(Path::to_owned);
     let folder = match file.as_deref().and_then(Path::parent) {

@@ -39,9 +39,7 @@ pub(super) async fn check_prices(
     Reached::Yes
 }
 
-/// Checks a symbol and returns whether to check the next one.
-///
-/// Errors that are not about the symbol would only repeat.
+/// Checks a symbol; errors that are not about it would only repeat for the next one.
 async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, Reached) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), Reached::Yes),
@@ -151,9 +149,7 @@ async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSampl
     }
 }
 
-/// Distinguishes a closed market from an unknown series.
-///
-/// A closed market has candles of earlier days.
+/// Distinguishes a closed market, which has candles of earlier days, from an unknown series.
 async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
     match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), samples).await {

@@ -22,9 +22,7 @@ const REMEDY: &str =
 const BUILT_IN: &str = "none given: the built-in example bots, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
                         `paper` need --config";
 
-/// Loads and checks the configuration.
-///
-/// Since nothing trades, real money needs only one confirmation.
+/// Loads and checks the configuration. Real money needs one confirmation, as nothing trades.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,

@@ -131,9 +131,7 @@ impl ClockSamples {
     }
 }
 
-/// Compares the skew with `max_clock_skew_ms`; 0 allows any.
-///
-/// No trade is opened above this limit.
+/// Compares the skew with `max_clock_skew_ms`, above which nothing is opened; 0 allows any.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
     match samples.common {
@@ -221,9 +219,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     Check::Wallets.ok(text)
 }
 
-/// Describes the bonus wallet.
-///
-/// The ledger never stakes its money, but a venue may charge it.
+/// Describes the bonus wallet, which the ledger never stakes but a venue may charge.
 fn bonus_words(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {

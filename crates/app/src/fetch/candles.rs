@@ -18,9 +18,7 @@ const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// Open time of the first candle.
-    ///
-    /// By default the end of the stored series, or 30 days ago.
+    /// Open time of the first candle, by default the end of the series or 30 days ago.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub again: bool,
@@ -29,9 +27,7 @@ pub struct CandleJob {
     pub batch: usize,
 }
 
-/// Fetches until complete, stopped or failed.
-///
-/// Everything received is stored in any case.
+/// Fetches until complete, stopped or failed, and stores whatever was received.
 pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
@@ -148,8 +144,6 @@ fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
 }
 
 /// Records closed hours that brought nothing, so that later runs skip them.
-///
-/// Gaps in open hours are requested again, as a venue may still fill them.
 async fn remember_rests(
     target: &Target,
     asked: Vec<Range<Millis>>,
@@ -191,9 +185,7 @@ impl Batch {
     }
 }
 
-/// Number of stored candles to request again.
-///
-/// A venue may still revise the latest ones.
+/// Number of stored candles to request again, as a venue may still revise them.
 const RECHECKED: i64 = 100;
 /// Maximum candles between merged stretches; fewer than one request returns.
 const MERGED: i64 = 500;

@@ -53,10 +53,7 @@ struct Meter {
 }
 
 impl Fetching {
-    /// Creates a client of the symbol price API. The trading token is never used.
-    ///
-    /// # Errors
-    /// Invalid settings, or a missing or unreadable key.
+    /// Creates a client of the symbol price API, without the trading token.
     pub fn new(
         loaded: &Loaded,
         targets: &[Target],
@@ -124,9 +121,7 @@ impl Fetching {
         self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
     }
 
-    /// Rejects a series with candles of other sources only.
-    ///
-    /// The candles of two venues differ, and every difference would count as revised.
+    /// Rejects a series of other sources, whose every difference would count as revised.
     async fn check_source(&self, series: Series) -> Result<(), AppError> {
         if self.mixing == Mixing::Allowed {
             return Ok(());

@@ -169,9 +169,7 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     text
 }
 
-/// Lists the revisions.
-///
-/// The first value remains in force; the catalog stores the later one in addition.
+/// Lists the revisions. The first value remains in force.
 fn write_revised(one: &Fetched, text: &mut String) {
     for (first, later) in one.revised.iter().take(SHOWN) {
         let (series, time) = (one.target.series, utc(first.time()));
@@ -199,9 +197,7 @@ fn changes(first: &Candle, later: &Candle) -> String {
     changes.join(", ")
 }
 
-/// Ends a task after a venue error.
-///
-/// An error that affects every series also stops the other tasks, and is reported only once.
+/// Ends a task after a venue error, and all tasks, with one report, after one that affects all.
 pub(super) async fn give_up(
     error: BrokerError,
     fetched: &Fetched,

@@ -71,9 +71,7 @@ async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> R
     }
 }
 
-/// Returns whether polling can continue.
-///
-/// A venue that has answered before may recover, but a rejected credential does not.
+/// Returns whether polling can continue: the venue answered before and may recover.
 fn may_pass(error: &BrokerError, fetched: &Fetched) -> bool {
     fetched.requests > 0 && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. }))
 }

@@ -16,11 +16,7 @@ pub struct Target {
 
 /// Returns the series named as `SYMBOL@INTERVAL`, or by default the bots' series.
 ///
-/// `every` sets the interval of all; names may then be plain symbols. The asset type is the given
-/// one, else that of a bot, else it is inferred from the name.
-///
-/// # Errors
-/// A name without interval, or nothing to fetch.
+/// `every` sets the interval of all; names may then be plain symbols.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,

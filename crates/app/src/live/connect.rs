@@ -18,12 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Checks that a venue is configured by address or token.
-///
-/// Called before a journal is created for it.
-///
-/// # Errors
-/// No venue is configured, or a credential cannot be read.
+/// Checks that an address or token names a venue, before a journal is created for it.
 pub fn check_venue(loaded: &Loaded) -> Result<(), AppError> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
@@ -70,12 +65,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
     })
 }
 
-/// Connects to the price API with simulated trades.
-///
-/// The trading token is never used.
-///
-/// # Errors
-/// Invalid settings, or an unreadable key.
+/// Connects to the price API with simulated trades, without the trading token.
 pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
     let config = &loaded.config;
     loaded.check_simulation().map_err(Problems::from)?;
@@ -175,10 +165,7 @@ impl fmt::Debug for OwnBrokers {
 /// Delays between attempts in seconds; the last one repeats.
 const PAUSES_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
-/// Waits until both APIs answer and announces the reason.
-///
-/// Returns early on errors that waiting cannot fix, such as a wrong token; the start reports them
-/// again.
+/// Waits until both APIs answer, or an error shows that waiting cannot fix.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut said = None;
     for look in 0.. {

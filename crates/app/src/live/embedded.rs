@@ -23,9 +23,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum staleness threshold in real seconds.
-///
-/// Answers take time, however fast the venue's clock runs.
+/// Minimum staleness threshold in real seconds: answers take time, however fast the clock.
 const STALE_PATIENCE_S: u32 = 10;
 
 pub struct Embedded {
@@ -136,17 +134,13 @@ fn paced(every_s: u32, factor: f64) -> u32 {
 }
 
 /// Returns the staleness threshold of per-minute data, in seconds of venue time.
-///
-/// At high speed, ten real seconds may be twenty minutes of venue time.
 fn stale_after_s(factor: f64) -> u32 {
     let usual = u32::try_from(RunState::SILENT_AFTER.get() / 1_000).unwrap_or(u32::MAX);
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// Adapts the runtime settings to the embedded venue.
-///
-/// Settlements arrive after the simulator's delay. In lock-step, a candle is available at its close
-/// or never, so nothing is retried or delayed. Prices are not polled unless a strategy needs them.
+/// Adapts the runtime settings to the embedded venue, which in lock-step has a candle at its close
+/// or never.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -241,9 +235,7 @@ impl ServedSandbox {
 
 /// Chooses the clock and places the candles on it.
 ///
-/// At speed 1 without a start, venue time is real time and the candles are shifted to it by whole
-/// days, for clients that read their own clock. Otherwise venue time starts among the unshifted
-/// candles.
+/// At speed 1 without a start they are shifted to real time, for clients with a clock of their own.
 fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline, AppError> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,

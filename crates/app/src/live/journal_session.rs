@@ -29,9 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
 
-/// Capacity of the exchange queue.
-///
-/// Overflow is dropped, and the journal then lacks those exchanges.
+/// Capacity of the exchange queue, whose overflow the journal lacks.
 const WAITING_EXCHANGES: usize = 4_096;
 const WAITING_ORDERS: usize = 16;
 
@@ -64,10 +62,7 @@ impl JournalSession {
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
     }
 
-    /// Acquires the configured journal and opens the control channel.
-    ///
-    /// # Errors
-    /// Those of [`JournalSession::open`]. If the channel fails, the journal is released again.
+    /// Acquires the configured journal and opens the control channel, or neither.
     pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel), AppError> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
@@ -124,9 +119,7 @@ impl JournalSession {
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
-    /// Checks that the journal has the same trading mode.
-    ///
-    /// Trades of different modes must never mix.
+    /// Checks the journal's trading mode: trades of different modes must never mix.
     pub async fn check_kind(&mut self, trading: TradingMode) -> Result<(), AppError> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
@@ -140,10 +133,8 @@ impl JournalSession {
         }
     }
 
-    /// Restores the session from earlier runs and starts the journal of this run.
-    ///
-    /// `now` is venue time. Depending on the settings, the run keeps snapshots and leaves old
-    /// intents in the journal.
+    /// Restores the session from earlier runs and starts the journal of this run at venue time
+    /// `now`.
     pub async fn begin(
         self,
         session: &mut Session,
@@ -178,9 +169,7 @@ impl JournalSession {
     }
 }
 
-/// Returns intents that were open or in doubt when their embedded venue ended.
-///
-/// A new embedded venue never had them. A separate venue outlives the bot and still has them.
+/// Returns intents under way when their embedded venue ended; a new one never had them.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -310,9 +299,7 @@ fn notice_of(reading: WholeReading<'_>) -> Option<String> {
     }
 }
 
-/// Returns the journal of evicted intents.
-///
-/// Without a journal, nothing is evicted, because it would be lost.
+/// Returns the journal of evicted intents; without one, nothing is evicted.
 pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSettings) -> Option<JournalUrl> {
     let url = journal.url();
     if url.is_none() {
@@ -321,9 +308,7 @@ pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSett
     url
 }
 
-/// Completes the book of a finished run with its evicted intents.
-///
-/// If the journal can no longer be read, the figures lack them and a warning is logged.
+/// Completes the book of a finished run with its evicted intents, as far as they can be read.
 pub(super) async fn filled(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,

@@ -66,9 +66,7 @@ pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
     pub watchers: Vec<Watcher>,
-    /// Shows the amounts at risk, line by line, before real trading.
-    ///
-    /// It must not block on a reader.
+    /// Shows the amounts at risk line by line, without blocking on a reader.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<Stop>,
@@ -241,9 +239,7 @@ async fn or_give_back<T>(
     }
 }
 
-/// Checks that a first run has money.
-///
-/// The money of a later run may be in open trades.
+/// Checks that a first run has money; that of a later one may be in open trades.
 fn check_wallet(account: &Account) -> Result<(), AppError> {
     if account.balance > Decimal::ZERO {
         return Ok(());
@@ -286,9 +282,7 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
     Ok(Session::new(settings, strategies)?)
 }
 
-/// Logs the bots' request demand against the limit.
-///
-/// Polling that no decision needs is turned off if it would delay other requests.
+/// Logs the bots' request demand, and turns off polling that would delay other requests.
 fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeSettings) {
     if requests_per_second == 0.0 {
         return;

@@ -17,9 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Maximum number of listed files and length of a name.
-///
-/// Command answers are short.
+/// Maximum number of listed files and length of a name: command answers are short.
 const MAX_FILES: usize = 3;
 const MAX_NAME: usize = 40;
 
@@ -72,9 +70,7 @@ impl Running {
         Ok(NewSettings { risk, runtime, kept })
     }
 
-    /// Returns the changed parameter files.
-    ///
-    /// They need a restart, because strategies are built only once.
+    /// Returns the changed parameter files, which need a restart.
     fn changed_files(&self) -> Result<Vec<String>, AppError> {
         let now = files_of_bots(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
@@ -86,9 +82,7 @@ impl Running {
         Ok(changed.take(MAX_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new session settings with the bots in their running order.
-    ///
-    /// State refers to bots by index, and the new configuration may order them differently.
+    /// Builds the new settings with the bots in their running order, which state refers to.
     fn settings_of(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }

@@ -13,12 +13,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Rejects real money after unresolved doubts or a lost edge.
-///
-/// An earlier intent must not be in doubt, and no bot's edge ruled out or lost.
-///
-/// # Errors
-/// The obstacle, and how to remove it.
+/// Rejects real money while an intent is in doubt, or a bot's edge is ruled out or lost.
 pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<(), AppError> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
@@ -115,12 +110,7 @@ fn record_of(bot: usize, standing: &Standing, assumed: Payout) -> TradeRecord {
     TradeRecord::of_rows(payout, own)
 }
 
-/// Records in the variant ledger which candles these bots will see.
-///
-/// A no-op without a ledger.
-///
-/// # Errors
-/// Those of the ledger, and of files that parameters name.
+/// Records in the variant ledger, if there is one, which candles these bots will see.
 pub fn note_look(
     loaded: &Loaded,
     registry: &Registry,

@@ -20,9 +20,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub struct Identity<'a> {
-    /// Hash of the code.
-    ///
-    /// Another program may produce other trials, whatever its version.
+    /// Hash of the code: another program may produce other trials, whatever its version.
     pub program: String,
     pub settings: &'a BacktestSettings,
     pub strategy: (&'a str, &'a str),
@@ -77,9 +75,7 @@ impl ResultFolder {
         self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::shown)
     }
 
-    /// Returns the local path of a file, downloading it if necessary.
-    ///
-    /// The file may not exist.
+    /// Returns the local path of a file, which may not exist, downloading it if necessary.
     pub fn bring(&self, name: &str) -> Result<PathBuf, AppError> {
         if let Some(remote) = &self.remote {
             remote.bring(name)?;
@@ -87,9 +83,7 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file; a no-op for local folders.
-    ///
-    /// Returns a notice if another machine was faster. Its file is kept.
+    /// Uploads a finished file. Returns a notice if another machine was faster, whose file stays.
     pub fn keep(&self, name: &str) -> Result<Option<String>, AppError> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
@@ -101,9 +95,7 @@ impl ResultFolder {
         TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
 
-    /// Opens a journal with its completed trials.
-    ///
-    /// Download it first, and upload it when complete.
+    /// Opens a journal, which [`Self::bring`] has brought, with its completed trials.
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
@@ -155,13 +147,10 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best parameters as an overlay for the searched configuration.
+/// Renders the best parameters as an overlay for the searched configuration, with built-in price
+/// steps.
 ///
-/// Everything else is kept, including built-in price steps. If the strategy chooses its own
-/// durations, a comment lists them, because the bot's duration does not apply.
-///
-/// # Errors
-/// Parameters that TOML cannot represent.
+/// A comment lists durations that the strategy chooses itself.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String, AppError> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();

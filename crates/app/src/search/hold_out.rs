@@ -13,9 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The purpose of a hold-out: a strategy with its parameter sets.
-///
-/// Search method, hold-out size and the name of the candles do not make a different hypothesis.
+/// Strategy and parameter sets for which a hold-out is opened, however they are searched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
     pub data_hash: String,
@@ -30,9 +28,7 @@ pub struct Hypothesis {
 pub(super) struct Opening {
     pub opened_at: String,
     key: String,
-    /// Hash of everything that determines the result.
-    ///
-    /// Program, settings, search and windows.
+    /// Hash of everything that determines the result: program, settings, search and windows.
     run: String,
     from: Millis,
     to: Millis,
@@ -144,13 +140,7 @@ impl HoldOutLock {
         self.place(&openings, asked).map(|_| ())
     }
 
-    /// Records an opening durably before any result is shown.
-    ///
-    /// A repeated run opens nothing, since it can only show the same result again.
-    ///
-    /// # Errors
-    /// The hold-out was opened before (unless reopened on purpose), or the list cannot be read or
-    /// written.
+    /// Records an opening durably before any result is shown; a repeated run opens nothing.
     pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord, AppError> {
         let mut file = self.file().map_err(|error| self.unusable(error))?;
         let mut text = Vec::new();
@@ -219,9 +209,7 @@ impl HoldOutLock {
         Ok(file)
     }
 
-    /// Returns the openings and their length in bytes.
-    ///
-    /// A last line that was cut off by a kill does not count.
+    /// Returns the openings and their length in bytes, without a last line cut off by a kill.
     fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64), AppError> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);

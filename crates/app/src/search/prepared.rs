@@ -237,12 +237,8 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     })
 }
 
-/// Checks the expiries of the bot and those its strategy declares.
-///
-/// Returns a warning if one is too short and that is allowed.
-///
-/// # Errors
-/// The first expiry that is shorter than its candles.
+/// Checks the expiries of the bot and of its strategy. Returns a warning if one is too short and
+/// that is allowed.
 pub(super) fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
@@ -271,9 +267,7 @@ pub(super) fn check_expiries(
     Ok(None)
 }
 
-/// Warns about searched durations without effect.
-///
-/// The strategy sets the durations of all trades itself.
+/// Warns about searched durations, if the strategy sets the durations of all trades itself.
 pub(super) fn idle_close_types(
     (entry, space): (&StrategyEntry, &Space),
     bots: &[BotSettings],
@@ -323,10 +317,7 @@ fn traded<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns representative bots with the flag that causes each.
-///
-/// They are the bot with the first value of each axis, and variants of a single axis. Numeric axes
-/// contribute only their first and last value.
+/// Returns bots with the ends of numeric axes and all values of others, each with its flag.
 fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
@@ -365,11 +356,6 @@ fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expir
 }
 
 /// Returns the content hash of each file named in a parameter.
-///
-/// Texts that name no file are ignored.
-///
-/// # Errors
-/// An existing file that cannot be read.
 pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>, AppError> {
     hashes_of(bots.iter().map(|bot| &bot.params))
 }

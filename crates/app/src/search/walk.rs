@@ -74,9 +74,7 @@ pub enum HoldOutOutcome {
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles and opens the folder.
-    ///
-    /// Refuses a forbidden opening of the hold-out here, before anything is searched.
+    /// Divides the candles, opens the folder, and refuses a forbidden opening of the hold-out.
     pub fn prepare(
         terms: &'a SearchTerms,
         asked: &'a LayoutTerms,
@@ -292,9 +290,7 @@ pub struct LayoutTerms {
     pub anchored: bool,
     /// Length of a training (the first if anchored), by default three tests.
     pub train: Option<Millis>,
-    /// Length of a test, by default a third of a training.
-    ///
-    /// If both lengths are omitted, the test length that yields five windows.
+    /// Length of a test, by default a third of a training; without both, that of five windows.
     pub test: Option<Millis>,
     /// Gap between training and test, in addition to the longest trade duration.
     pub embargo: Millis,
@@ -311,12 +307,7 @@ pub struct Layout {
 }
 
 impl LayoutTerms {
-    /// Divides a span of candles.
-    ///
-    /// `step` is the longest candle interval and `purge` the longest duration of a trade.
-    ///
-    /// # Errors
-    /// A length that is not a whole number of candles.
+    /// Divides candles with intervals up to `step` and trades up to `purge` long.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout, AppError> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
@@ -362,10 +353,8 @@ struct Part {
 }
 
 impl WalkRun<'_> {
-    /// Cuts the trials into at least `shards` shards, the same number per window.
-    ///
-    /// A learning search has one shard per window, because each of its sets depends on earlier
-    /// trials.
+    /// Cuts the trials into at least `shards` shards, the same number per window, in a learning
+    /// search one.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan, AppError> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
@@ -408,10 +397,7 @@ impl WalkRun<'_> {
         Ok(WalkShard::Done { trials: rows.len(), resumed, notice })
     }
 
-    /// Loads the trials of all shards.
-    ///
-    /// [`run`](Self::run) then runs the rest: upper rungs, tests, neighbours and the training of an
-    /// opened hold-out.
+    /// Loads the trials of all shards; [`run`](Self::run) then runs the rest.
     pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>, AppError> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];

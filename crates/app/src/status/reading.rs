@@ -30,9 +30,8 @@ pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppErro
     })
 }
 
-/// Counts signals and decisions from a line on; `None` if there were no signals.
-///
-/// Dropped and malformed input is in no entry, so it is not counted.
+/// Counts signals and decisions from a line on, `None` without signals. Malformed input is in no
+/// entry.
 pub(super) async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>, AppError> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();

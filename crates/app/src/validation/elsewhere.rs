@@ -217,10 +217,8 @@ fn names(folder: &Path) -> Vec<String> {
 /// too.
 const MAX_CANDLES: usize = 200_000;
 
-/// Verifies a set of a sweep by showing the strategy only the past.
-///
-/// Its declared decisions must equal those it makes when no later candle exists. It must not
-/// recognise the candles by their times or prices, and a new process must decide alike.
+/// Verifies a set of a sweep: the strategy must decide alike without later candles, under other
+/// times and prices, and in a new process.
 pub fn verify_best(
     itself: &Itself,
     subject: &Subject,

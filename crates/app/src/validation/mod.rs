@@ -29,9 +29,8 @@ use std::time::Duration;
 pub const CHECKS: u64 = 15;
 /// Maximum number of candles of a file, the newest ones: every check shows them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of synthetic candles that no strategy can have seen.
-///
-/// `PATIENCE` limits the time of a run over them. Rare or late cheating shows there.
+/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the
+/// time.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(100);
 const FIRST_RUN: Duration = Duration::from_secs(1);
@@ -103,7 +102,7 @@ impl From<BuildError> for CheckError {
 
 /// Runs every check in a new process, without a market on three synthetic ones.
 ///
-/// `progress` is called several times a second with the number of checks that have begun.
+/// `progress` receives the number of checks begun, several times a second.
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,

@@ -25,9 +25,7 @@ enum Moment {
     Time(NaiveDateTime, Tz),
 }
 
-/// Duration in calendar days and seconds (RFC 5545, 3.3.6).
-///
-/// Calendar days vary with daylight saving.
+/// Duration in seconds and calendar days, which vary with daylight saving (RFC 5545, 3.3.6).
 struct Length {
     days: i64,
     seconds: i64,

@@ -413,8 +413,6 @@ pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
 }
 
 /// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
-///
-/// Counters are described under their sample names, and info metrics become gauges.
 pub(super) fn in_plain_format(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut described = String::new();

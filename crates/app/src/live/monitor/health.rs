@@ -11,9 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Loop age from which a run counts as stalled.
-///
-/// The loop turns every five seconds and waits up to ten for the journal.
+/// Age of a stalled loop, which turns every five seconds and waits ten for the journal.
 const LOOP_PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
@@ -138,9 +136,7 @@ impl Observer for Health {
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Sends heartbeats while the run is healthy.
-///
-/// Failures are logged without the URL, which may be secret.
+/// Sends heartbeats while the run is healthy, and logs failures without the secret URL.
 pub(super) fn beat(
     settings: &HeartbeatSettings,
     health: Arc<Health>,
@@ -176,9 +172,7 @@ pub(super) fn beat(
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 const PACE: Duration = Duration::from_secs(10);
 
-/// Notifies systemd (`Type=notify`, `WatchdogSec=`) while the run is healthy.
-///
-/// A stalled run stops notifying, so that systemd restarts it.
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`) until the run stalls and is restarted.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 pub(super) async fn tell_systemd(health: Arc<Health>) {
     // Half of what systemd waits for.

@@ -56,9 +56,7 @@ async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
     }
 }
 
-/// Returns whether the Host header names this machine.
-///
-/// Protects against DNS rebinding: a web page could make its own name resolve to this server.
+/// Returns whether the Host header names this machine, against DNS rebinding.
 fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return headers.get(HOST).is_none() };
