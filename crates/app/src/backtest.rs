@@ -76,8 +76,8 @@ impl BacktestTerms {
         registry: &Registry,
         progress: &dyn Progress,
     ) -> Result<(PreparedBacktest, Strategies), AppError> {
-        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-        loaded.check_simulation().map_err(Problems::from)?;
+        loaded.check_mode(RealMoney::NotAsked)?;
+        loaded.check_simulation()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
         let simulation = loaded.config.simulation.clone();
         let has_simulated_latency =
@@ -104,7 +104,7 @@ impl BacktestTerms {
         candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
-        let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
+        let list = SignalList::of(&loaded)?.unwrap_or_default();
         let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
             candles.notices.push(format!(

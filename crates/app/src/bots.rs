@@ -6,6 +6,7 @@ use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
 use candlewick_history::gaps;
+use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
     AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateView, Payout, Registry, Strategy,
@@ -13,29 +14,6 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
-
-pub const INDICATORS: [&str; 20] = [
-    "sma",
-    "ema",
-    "wma",
-    "hull",
-    "rsi",
-    "z_score",
-    "macd",
-    "bollinger",
-    "atr",
-    "adx",
-    "cci",
-    "stochastic",
-    "donchian",
-    "keltner",
-    "williams_r",
-    "supertrend",
-    "parabolic_sar",
-    "heikin_ashi",
-    "session_range",
-    "pivots",
-];
 
 const MAX_NAMED_BLACKOUTS: usize = 8;
 
@@ -116,6 +94,10 @@ impl BotSet {
         problems.extend(settings_of_unknown_symbols(loaded));
         Problems::check(problems).map(|()| set)
     }
+
+    pub fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
+        bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
+    }
 }
 
 fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
@@ -140,12 +122,6 @@ fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
         loaded.problem(&format!("risk.bots.{name}"), problem)
     };
     unknown.map(problem).collect()
-}
-
-impl BotSet {
-    pub fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
-        bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
-    }
 }
 
 fn build<'a>(
@@ -267,7 +243,7 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     if suggested.ends_with('?') {
         return suggested;
     }
-    let near = nearest(name, INDICATORS);
+    let near = nearest(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
             "{indicator} is an indicator, which a rule may name: strategy = \"rules\", params = {{ buy = \"...\" }}, and docs/rules.md says how; \
@@ -330,7 +306,7 @@ pub fn error_of_search(error: SearchError, loaded: &Loaded) -> AppError {
 
 pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
-        BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
+        BacktestError::Engine(error) => problem_of_session(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),
         other => AppError::Backtest(other),
     }

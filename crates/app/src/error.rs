@@ -17,7 +17,7 @@ use candlewick_sdk::suggest;
 use candlewick_search::SearchError;
 use candlewick_simulator::SimulatorError;
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +52,7 @@ pub enum AppError {
 
 impl AppError {
     pub(crate) fn new(kind: ErrorKind, problem: impl Into<String>) -> Self {
-        Self::Report(ErrorReport::new(kind, problem))
+        Self::Report(ErrorReport { kind, problem: problem.into(), source: None, help: None })
     }
 
     pub(crate) fn invalid(problem: impl Into<String>) -> Self {
@@ -123,37 +123,22 @@ pub enum ErrorKind {
     SystemFailed,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
 pub struct ErrorReport {
-    pub(super) kind: ErrorKind,
+    kind: ErrorKind,
     problem: String,
-    pub(super) source: Option<Box<dyn Error + Send + Sync>>,
-    pub(super) help: Option<String>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+    help: Option<String>,
 }
 
 impl ErrorReport {
-    pub(super) fn new(kind: ErrorKind, problem: impl Into<String>) -> Self {
-        Self { kind, problem: problem.into(), source: None, help: None }
-    }
-
     pub const fn kind(&self) -> ErrorKind {
         self.kind
     }
 }
 
-impl fmt::Display for ErrorReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)
-    }
-}
-
-impl Error for ErrorReport {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
-    }
-}
-
-pub(super) fn help_for(error: &AppError) -> Option<String> {
+fn help_for(error: &AppError) -> Option<String> {
     match error {
         AppError::Report(report) => report.help.clone(),
         AppError::History(error) => help_for_history(error),
@@ -161,13 +146,7 @@ pub(super) fn help_for(error: &AppError) -> Option<String> {
         AppError::Journal(error) => help_for_journal(error),
         AppError::Records(error) => help_for_records(error),
         AppError::Runtime(error) => help_for_runtime(error),
-        AppError::Configuration(_)
-        | AppError::Engine(_)
-        | AppError::Backtest(_)
-        | AppError::Simulator(_)
-        | AppError::Sandbox(_)
-        | AppError::Broker(_)
-        | AppError::Control(_) => None,
+        _ => None,
     }
 }
 
@@ -187,10 +166,6 @@ fn help_for_search(error: &SearchError) -> Option<String> {
 fn help_for_records(error: &RecordsError) -> Option<String> {
     match error {
         RecordsError::Journal(error) => help_for_journal(error),
-        RecordsError::Engine(_)
-        | RecordsError::Simulator(_)
-        | RecordsError::UnreadableCandles { .. }
-        | RecordsError::UnknownRun { .. } => None,
         RecordsError::Compacted { .. } => {
             Some("ask the journal that it was compacted from, with --journal".to_owned())
         }
@@ -205,6 +180,7 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
         RecordsError::UnknownSymbol { symbol, known, .. } => {
             Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
         }
+        _ => None,
     }
 }
 
@@ -263,14 +239,8 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         RuntimeError::UnknownSeries { .. } => Some(
             "correct symbol or asset_type (crypto, forex, otc) of the bot; `candlewick doctor` checks every bot's candles".to_owned(),
         ),
-        RuntimeError::NoWallet { .. }
-        | RuntimeError::MoneyScaleMismatch { .. }
-        | RuntimeError::UnknownTrade { .. }
-        | RuntimeError::TradeMismatch { .. }
-        | RuntimeError::TradeKnown { .. }
-        | RuntimeError::CompactionDiffers
-        | RuntimeError::Engine(_) => None,
         RuntimeError::Journal(error) => help_for_journal(error),
+        _ => None,
     }
 }
 

@@ -67,6 +67,7 @@ mod unknown_key;
 mod unknown_name;
 mod wrong_value;
 
+pub use catalog::indicator_names;
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
 pub use held::{HeldCondition, held_conditions};

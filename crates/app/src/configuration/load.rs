@@ -92,7 +92,7 @@ impl Loaded {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
-        for notice in take_unused(&mut values) {
+        if let Some(notice) = take_unused(&mut values) {
             tracing::warn!("{notice}");
         }
         let root = Value::Dict(Tag::Default, values);
@@ -103,10 +103,10 @@ impl Loaded {
             let looked = loaded.looked_for("risk.blackouts", file);
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
             let problem = problem.kind(ProblemKind::Data);
-            return Err(Problems::from(problem).into());
+            return Err(problem.into());
         }
         if let Err((key, problem)) = resolve_symbols(&mut loaded.config) {
-            return Err(Problems::from(loaded.problem(&key, problem)).into());
+            return Err(loaded.problem(&key, problem).into());
         }
         Ok(loaded)
     }
@@ -157,8 +157,7 @@ impl Loaded {
 
     pub fn initial_balance(&self) -> Result<Money, AppError> {
         let account = &self.config.account;
-        let wrong =
-            |error: MoneyError| Problems::from(self.problem("account.initial_balance", error.to_string()));
+        let wrong = |error: MoneyError| self.problem("account.initial_balance", error.to_string());
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
     }
 
@@ -247,36 +246,15 @@ fn masked(key: &str, value: &Json) -> Json {
     }
 }
 
-struct Unused {
-    section: &'static str,
-    /// `None` for the whole section.
-    key: Option<&'static str>,
-    /// `None` to ignore the key silently.
-    notice: Option<&'static str>,
-}
-
-const UNUSED: [Unused; 2] = [
+/// Removes keys without effect. Returns a notice of one that earlier versions read.
+fn take_unused(values: &mut Dict) -> Option<&'static str> {
     // Reserved: a file that names it keeps loading.
-    Unused { section: "dashboard", key: None, notice: None },
-    Unused {
-        section: "data",
-        key: Some("cache_results_from"),
-        notice: Some("it does nothing: results of backtests are not cached any more; leave it out"),
-    },
-];
-
-pub(super) fn take_unused(values: &mut Dict) -> Vec<String> {
-    let mut notices = Vec::new();
-    for Unused { section, key, notice } in UNUSED {
-        let taken = match (key, values.get_mut(section)) {
-            (None, _) => values.remove(section),
-            (Some(key), Some(Value::Dict(_, table))) => table.remove(key),
-            (Some(_), _) => None,
-        };
-        let name = key.map_or_else(|| section.to_owned(), |key| format!("{section}.{key}"));
-        notices.extend(taken.and(notice).map(|notice| format!("{name}: {notice}")));
-    }
-    notices
+    values.remove("dashboard");
+    let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
+    data.remove("cache_results_from")?;
+    Some(
+        "data.cache_results_from: it does nothing: results of backtests are not cached any more; leave it out",
+    )
 }
 
 impl Loaded {
@@ -414,10 +392,9 @@ mod tests {
             ("data".to_owned(), table("cache_results_from")),
             ("risk".to_owned(), table("max_open_trades")),
         ]);
-        let notices = take_unused(&mut values);
-        assert!(notices.len() == 1 && notices[0].starts_with("data.cache_results_from: it does nothing"));
+        assert!(take_unused(&mut values).unwrap().starts_with("data.cache_results_from: it does nothing"));
         assert_eq!(values.keys().collect::<Vec<_>>(), ["data", "risk"]);
         assert_eq!(values["data"], Value::from(Dict::new()));
-        assert!(take_unused(&mut values).is_empty());
+        assert_eq!(take_unused(&mut values), None);
     }
 }

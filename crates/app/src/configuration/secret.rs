@@ -1,6 +1,6 @@
 //! Credentials from the environment or private files, and masking of passwords in addresses.
 
-use super::{BrokerSettings, Loaded, Problem, Problems};
+use super::{BrokerSettings, Loaded, Problem};
 use crate::error::AppError;
 use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
@@ -30,9 +30,7 @@ fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
 /// Reads the configured credentials. The environment takes precedence over a file.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
     let [token, key] = places(&loaded.config.broker);
-    let read =
-        |place: &Place<'_>| read(place, loaded).map_err(|problem| AppError::from(Problems::from(problem)));
-    Ok(Credentials { api_token: read(&token)?, api_key: read(&key)? })
+    Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })
 }
 
 /// Returns a source that reads the token's file again; `None` if the environment has the token.

@@ -1,7 +1,7 @@
 //! Sections of the configuration: bots, control, data, log, metrics, heartbeat and variants.
 
 use super::secret::cover_path;
-use super::{Loaded, Problem, Problems};
+use super::{Loaded, Problem};
 use crate::error::AppError;
 use candlewick_engine::BotSettings;
 use candlewick_history::{FileCache, asset_type_of};
@@ -68,7 +68,7 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 }
 
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
-    let url = journal_url(loaded).map_err(Problems::from)?;
+    let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
     let beside = ControlPaths::beside(&anchor_of(&url));
     Ok(ControlPaths {

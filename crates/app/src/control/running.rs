@@ -3,7 +3,7 @@
 //! Commands find a bot by its configuration from any folder, even if its paths are relative.
 
 use super::reach::living_holder;
-use crate::configuration::{Loaded, Problems, journal_url, make_state_folder, state_folder};
+use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};
 use crate::error::AppError;
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
@@ -87,7 +87,7 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
 /// Applies only if no bot runs on the journal named from this folder and the environment names
 /// none.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
-    let named = journal_url(loaded).map_err(Problems::from)?;
+    let named = journal_url(loaded)?;
     // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };
     let files = loaded.files();

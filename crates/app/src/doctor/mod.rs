@@ -16,8 +16,9 @@ pub use venue::{Api, remedy};
 
 use crate::configuration::{Loaded, journal_url};
 use candlewick_sdk::Registry;
+use finding::Check;
 use std::path::PathBuf;
-use venue::{Asked, ClockSamples, Reached};
+use venue::{Asked, ClockSamples};
 
 pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = setup::check_configuration(files, registry);
@@ -41,12 +42,14 @@ async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut
         report(venue::check_wallets(&asked, &loaded.config, samples).await);
         report(venue::check_open_trades(&asked, loaded).await);
     } else {
-        report(venue::wallets_not_asked());
-        report(venue::open_trades_not_asked());
+        for check in [Check::Wallets, Check::OpenTrades] {
+            report(check.warn("not asked: the trading API comes first", "mend that"));
+        }
     }
-    match prices::check_prices(&asked, &loaded.config.bots, samples, report).await {
-        Reached::Yes => prices::check_candles(&asked, &loaded.config.bots, samples, report).await,
-        Reached::No => report(prices::candles_not_asked()),
+    if prices::check_prices(&asked, &loaded.config.bots, samples, report).await {
+        prices::check_candles(&asked, &loaded.config.bots, samples, report).await;
+    } else {
+        report(Check::Candles.warn("not asked: the price API comes first", "mend that"));
     }
 }
 

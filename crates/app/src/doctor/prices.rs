@@ -1,7 +1,7 @@
 //! Checks of prices and candles of each bot at the symbol price API.
 
 use super::finding::{Check, Finding};
-use super::venue::{Api, Asked, ClockSamples, Given, Reached, ask, remedy};
+use super::venue::{Api, Asked, ClockSamples, ask, remedy};
 use crate::configuration::asset_type_of_bot;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
@@ -13,15 +13,16 @@ const FRESH: Millis = Millis::MINUTE;
 /// Suffix for pairs that venues price themselves (`observed: values`).
 const OTC: &str = ".OTC";
 
+/// Checks each symbol and returns whether the API answers.
 pub(super) async fn check_prices(
     asked: &Asked,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
-) -> Reached {
-    if asked.key == Given::No {
+) -> bool {
+    if !asked.has_key {
         report(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
-        return Reached::No;
+        return false;
     }
     let mut symbols: Vec<Symbol> = Vec::new();
     for bot in bots {
@@ -30,27 +31,27 @@ pub(super) async fn check_prices(
         }
     }
     for symbol in symbols {
-        let (finding, reached) = check_symbol(asked, symbol, samples).await;
+        let (finding, is_reached) = check_symbol(asked, symbol, samples).await;
         report(finding);
-        if reached == Reached::No {
-            return reached;
+        if !is_reached {
+            return false;
         }
     }
-    Reached::Yes
+    true
 }
 
 /// Checks a symbol; errors that are not about it would only repeat for the next one.
-async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, Reached) {
+async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
-        Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), Reached::Yes),
+        Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
         Ok(PriceAnswer::NotYet) => {
             let text = format!("{symbol}: the venue says OK to a question for the latest price");
-            (Check::PriceApi.warn(text, "check broker.price_url"), Reached::Yes)
+            (Check::PriceApi.warn(text, "check broker.price_url"), true)
         }
-        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, Reached::Yes),
+        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, true),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
-            (Check::PriceApi.fail(text, remedy(&error, Api::Price)), Reached::No)
+            (Check::PriceApi.fail(text, remedy(&error, Api::Price)), false)
         }
     }
 }
@@ -124,10 +125,6 @@ pub(super) async fn check_candles(
             report(check_series(asked, bot, samples).await);
         }
     }
-}
-
-pub(super) fn candles_not_asked() -> Finding {
-    Check::Candles.warn("not asked: the price API comes first", "mend that")
 }
 
 async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {

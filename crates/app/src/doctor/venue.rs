@@ -3,7 +3,7 @@
 use super::finding::{Check, Finding, QUESTION};
 use crate::configuration::{Config, Loaded, Mode, asset_types, credentials, journal_url};
 use crate::recent::read_recent;
-use candlewick_api::{HttpBroker, Secret};
+use candlewick_api::HttpBroker;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{
     Account, Balances, Broker, BrokerError, Identity, Progress, Reply, Skew, TradeListing, TradeReport,
@@ -22,20 +22,8 @@ pub(super) struct Asked {
     pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
-    pub(super) token: Given,
-    pub(super) key: Given,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
-    Yes,
-    No,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reached {
-    Yes,
-    No,
+    pub(super) has_token: bool,
+    pub(super) has_key: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +40,11 @@ impl Asked {
         let (base_url, price_url) = (settings.base_url.clone(), settings.price_url.clone());
         // Credentials that cannot be read have been reported: the venue is asked without them.
         let credentials = credentials(loaded).unwrap_or_default();
-        let given = |secret: &Option<Secret>| if secret.is_some() { Given::Yes } else { Given::No };
-        let (token, key) = (given(&credentials.api_token), given(&credentials.api_key));
+        let (has_token, has_key) = (credentials.api_token.is_some(), credentials.api_key.is_some());
         let asset_types = asset_types(&loaded.config.bots);
         let venue = HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).ok()?;
         let venue = venue.with_asset_types(asset_types);
-        Some(Self { venue, base_url, price_url, token, key })
+        Some(Self { venue, base_url, price_url, has_token, has_key })
     }
 }
 
@@ -164,7 +151,7 @@ fn judge_skew(common: Skew, answers: usize, allowed: Millis) -> Finding {
 
 pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
-    if asked.token == Given::No {
+    if !asked.has_token {
         return Check::TradingApi.warn("not asked: there is no api-token", "give one first");
     }
     match ask(asked.venue.identity(), samples).await {
@@ -188,10 +175,6 @@ pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut 
         Ok(balances) => judge_balances(&balances, config),
         Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
     }
-}
-
-pub(super) fn wallets_not_asked() -> Finding {
-    Check::Wallets.warn("not asked: the trading API comes first", "mend that")
 }
 
 fn judge_balances(balances: &Balances, config: &Config) -> Finding {
@@ -246,10 +229,6 @@ pub(super) async fn check_open_trades(asked: &Asked, loaded: &Loaded) -> Finding
         Err(_) => None,
     };
     judge_trades(&listing, account, known.as_ref())
-}
-
-pub(super) fn open_trades_not_asked() -> Finding {
-    Check::OpenTrades.warn("not asked: the trading API comes first", "mend that")
 }
 
 async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {

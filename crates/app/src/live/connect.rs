@@ -68,7 +68,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
 /// Connects to the price API with simulated trades, without the trading token.
 pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
     let config = &loaded.config;
-    loaded.check_simulation().map_err(Problems::from)?;
+    loaded.check_simulation()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let credentials = Credentials { api_token: None, ..credentials(loaded)? };
     let market = HttpBroker::new(config.broker.client.clone(), credentials, Arc::clone(&clock))?;

@@ -70,7 +70,7 @@ impl Embedded {
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         }
-        loaded.check_simulation().map_err(Problems::from)?;
+        loaded.check_simulation()?;
         let speed = settings.speed.to_speed();
         let end = end_of(&series, &loaded.config.bots);
         let hold = clock.hold();
@@ -218,7 +218,7 @@ impl ServedSandbox {
         series: Vec<CandleSeries>,
         loaded: &Loaded,
     ) -> Result<Self, AppError> {
-        loaded.check_simulation().map_err(Problems::from)?;
+        loaded.check_simulation()?;
         let Timeline { clock, start, series } = timeline_of(&settings, series)?;
         let foundation = Foundation {
             clock,

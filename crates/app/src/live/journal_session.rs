@@ -1,6 +1,6 @@
 //! The journal of a run: lease, recovered state, evicted intents and control channel.
 
-use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_folder_of};
+use crate::configuration::{Loaded, control_paths, journal_url, make_folder_of};
 use crate::control::RunningEntry;
 use crate::error::AppError;
 use crate::journal::exposure;
@@ -46,7 +46,7 @@ pub struct HeldJournal {
 
 impl JournalSession {
     pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
-        let url = journal_url(loaded).map_err(Problems::from)?;
+        let url = journal_url(loaded)?;
         let holder = Holder::of_this_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
         let reader = match Reader::open(&url).await {
@@ -242,7 +242,7 @@ impl ControlChannel {
             let (answer, _) = oneshot::channel();
             drop(sender.try_send(ControlRequest::new(order, answer)));
         }
-        let url = journal_url(loaded).map_err(Problems::from)?;
+        let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
         // The same of orders that were left while no bot ran.
         in_journal.look(&sender).await;

@@ -4,7 +4,7 @@ use super::folder::Identity;
 use super::hold_out::Hypothesis;
 use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
 use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
-use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
+use crate::configuration::{Base, Loaded, RealMoney, to_json};
 use crate::error::AppError;
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
@@ -91,8 +91,8 @@ impl SearchTerms {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>, AppError> {
-        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-        loaded.check_simulation().map_err(Problems::from)?;
+        loaded.check_mode(RealMoney::NotAsked)?;
+        loaded.check_simulation()?;
         warn_of_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;

@@ -71,11 +71,6 @@ impl Health {
         self.late_series.load(Ordering::Relaxed)
     }
 
-    #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn is_in(&self, phase: Phase) -> bool {
-        self.phase.load(Ordering::Relaxed) == phase as u8
-    }
-
     pub(crate) fn troubles(&self) -> Vec<String> {
         self.troubles_at(self.age())
     }
@@ -91,7 +86,8 @@ impl Health {
         let mut obstacles = self.troubles();
         let phases =
             [(Phase::Halted, "halted"), (Phase::Suspended, "suspended"), (Phase::Stopping, "stopping")];
-        let phases = phases.iter().filter(|(phase, _)| self.is_in(*phase));
+        let now = self.phase.load(Ordering::Relaxed);
+        let phases = phases.iter().filter(|(phase, _)| now == *phase as u8);
         obstacles.extend(phases.map(|(_, words)| format!("the run is {words}")));
         if !self.has_candles.load(Ordering::Relaxed) {
             obstacles.push("no candle has come yet".to_owned());

@@ -4,7 +4,7 @@
 mod figures;
 mod health;
 #[cfg(feature = "metrics")]
-mod moment;
+mod scraped;
 #[cfg(feature = "metrics")]
 mod server;
 

@@ -3,12 +3,11 @@
 use super::Sources;
 use super::figures::Figures;
 use super::health::Health;
-use super::moment::Moment;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use crate::http_server::{self, Answer, respond};
 use candlewick_runtime::Observer;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState, VenueApi};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState};
 use candlewick_runtime::events::Names;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderMap};
@@ -104,18 +103,7 @@ impl Monitor {
             let state = tokio::time::timeout(PATIENCE, self.ask()).await.ok().flatten();
             *known = (Some(Instant::now()), state.or(known.1.take()));
         }
-        let Sources { clock, feed, waiting, .. } = &self.sources;
-        self.figures.text(&Moment {
-            now: clock.now(),
-            state: known.1.as_ref(),
-            loop_age: self.health.age(),
-            is_written: self.health.is_written(),
-            is_heard: VenueApi::ALL.map(|api| self.health.is_heard(api)),
-            late_series: self.health.late_series(),
-            followers: feed.followers(),
-            missed: feed.missed(),
-            waiting: waiting(),
-        })
+        self.figures.text(&self.health, &self.sources, known.1.as_ref())
     }
 
     async fn ask(&self) -> Option<RunState> {
@@ -124,10 +112,7 @@ impl Monitor {
         self.sources.orders.upgrade()?.send(request).await.ok()?;
         match answered.await.ok()? {
             ControlAnswer::Done { state } => Some(*state),
-            ControlAnswer::Signal { .. }
-            | ControlAnswer::Refused { .. }
-            | ControlAnswer::VenueFailed { .. }
-            | ControlAnswer::Unanswered { .. } => None,
+            _ => None,
         }
     }
 }
