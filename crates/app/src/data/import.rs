@@ -43,10 +43,7 @@ pub struct ReadFile {
 }
 
 pub struct ImportedFile {
-    file: PathBuf,
-    imported: Imported,
-    notices: Vec<String>,
-    longer: LongerCounts,
+    read: ReadFile,
     place: Place,
 }
 
@@ -171,8 +168,7 @@ impl ReadFile {
             fetched_at: SystemClock::new().now(),
             files: vec![name],
         };
-        let Self { file, imported, notices, longer } = self;
-        let candles = &imported.candles;
+        let candles = &self.imported.candles;
         let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
         let series = candles.series();
         let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current()?.end()));
@@ -189,14 +185,12 @@ impl ReadFile {
             _ => None,
         };
         let folder = catalog.folder().to_owned();
-        let place = Place::Catalog { folder, appended, revised_end };
-        Ok(ImportedFile { file, imported, notices, longer, place })
+        Ok(ImportedFile { read: self, place: Place::Catalog { folder, appended, revised_end } })
     }
 
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
-        let Self { file, imported, notices, longer } = self;
-        out.write(&imported.candles)?;
-        Ok(ImportedFile { file, imported, notices, longer, place: Place::File(out.path().to_owned()) })
+        out.write(&self.imported.candles)?;
+        Ok(ImportedFile { read: self, place: Place::File(out.path().to_owned()) })
     }
 }
 
@@ -222,16 +216,16 @@ impl ImportedFile {
     /// Returns the price step from the significant decimals, of a few candles from the written
     /// ones.
     fn price_step(&self) -> Option<String> {
-        let Imported { candles, decimals, .. } = &self.imported;
+        let Imported { candles, decimals, .. } = &self.read.imported;
         let are_few = candles.candles().len() < TELLING;
         decimals.filter(|_| are_few).map(step_of).or_else(|| price_step(candles.candles()))
     }
 
     pub fn document(&self) -> Value {
-        let imported = &self.imported;
+        let ReadFile { file, imported, longer, .. } = &self.read;
         let candles = &imported.candles;
         let mut document = json!({
-            "file": self.file,
+            "file": file,
             "format": imported.format.as_str(),
             "symbol": candles.symbol(),
             "interval": candles.interval(),
@@ -249,7 +243,7 @@ impl ImportedFile {
             "in_seconds": imported.in_seconds,
             "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
             "reading": imported.reading,
-            "longer": self.longer.document(),
+            "longer": longer.document(),
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
@@ -270,7 +264,27 @@ impl ImportedFile {
 /// Includes how the file was recognized, so that a wrong guess is visible.
 impl fmt::Display for ImportedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let imported = &self.imported;
+        self.write_reading(f)?;
+        self.write_notices(f)?;
+        match &self.place {
+            Place::File(out) => write!(f, "\n  {}", out.display()),
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
+                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
+                if *forming > 0 {
+                    write!(f, ", {forming} not closed yet and left out")?;
+                }
+                if *revised > 0 {
+                    write_revised(self.read.imported.candles.series(), *revised_end, f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ImportedFile {
+    fn write_reading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReadFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
         let missing = match missing_candles(candles) {
             0 => String::new(),
@@ -279,7 +293,7 @@ impl fmt::Display for ImportedFile {
         write!(
             f,
             "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}",
-            self.file.display(),
+            file.display(),
             candles.candles().len(),
             candles.series(),
             utc(candles.start()),
@@ -310,6 +324,11 @@ impl fmt::Display for ImportedFile {
         if let Some(reading) = &imported.reading {
             write!(f, "\n  {reading}")?;
         }
+        Ok(())
+    }
+
+    fn write_notices(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let candles = &self.read.imported.candles;
         if let Some(step) = self.price_step() {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
@@ -335,22 +354,10 @@ impl fmt::Display for ImportedFile {
         if let Some(note) = unusual_spelling(candles.symbol()) {
             write!(f, "\n  {note}")?;
         }
-        for notice in self.notices.iter().cloned().chain(self.longer.text()) {
+        for notice in self.read.notices.iter().cloned().chain(self.read.longer.text()) {
             write!(f, "\n  {notice}")?;
         }
-        match &self.place {
-            Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
-                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
-                if *forming > 0 {
-                    write!(f, ", {forming} not closed yet and left out")?;
-                }
-                if *revised > 0 {
-                    write!(f, "{}", Revised { series: candles.series(), revised_end: *revised_end })?;
-                }
-                Ok(())
-            }
-        }
+        Ok(())
     }
 }
 
@@ -359,26 +366,18 @@ fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
 }
 
-pub(super) struct Revised {
-    pub(super) series: Series,
-    pub(super) revised_end: Option<Millis>,
-}
-
-impl fmt::Display for Revised {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(time) = self.revised_end {
-            write!(
-                f,
-                "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
-                utc(time)
-            )?;
-        }
-        let Series { symbol, interval } = self.series;
-        let name = format!("{symbol}@{interval}");
+fn write_revised(series: Series, revised_end: Option<Millis>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(time) = revised_end {
         write!(
             f,
-            "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
-            shell_word(&name)
-        )
+            "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+            utc(time)
+        )?;
     }
+    let Series { symbol, interval } = series;
+    write!(
+        f,
+        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+        shell_word(&format!("{symbol}@{interval}"))
+    )
 }

@@ -28,7 +28,7 @@ use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
-use candlewick_journal::{JournalUrl, LoggedExchange};
+use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
     Account, Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
@@ -108,12 +108,6 @@ pub async fn run(
     outcome
 }
 
-fn warn_of_idle_blackouts(loaded: &Loaded, now: Millis) {
-    for note in idle_blackouts(loaded, now) {
-        tracing::warn!("{note}");
-    }
-}
-
 async fn run_watched(
     loaded: &Loaded,
     bots: BotSet,
@@ -121,57 +115,26 @@ async fn run_watched(
     front: FrontEnd<'_>,
 ) -> Result<Outcome, AppError> {
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
-    let Connection {
-        market,
-        broker,
-        clock,
-        mut runtime,
-        account,
-        trading,
-        requests_per_second,
-        exchanges,
-        unrecognised,
-        token,
-        until,
-        waiting,
-    } = connection;
+    let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
+    let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let found = async {
-        let watch = Watch::begin(loaded).await?;
-        journal.check_kind(trading).await?;
-        let doors = ClosedDoors::prepare(loaded).await?;
-        let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
-        let first = journal.first_balance().await?;
-        if first.is_none() {
-            check_wallet(&account)?;
-        }
-        let balance = first.unwrap_or(account.balance);
-        Ok((watch, doors, account, balance))
-    };
-    let found = found.await;
+    let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, doors, account, balance), journal) = or_give_back(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
-    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
-    warn_of_idle_blackouts(loaded, clock.now());
-    let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
-    tell_budget(&demand.with_stream(streams), requests_per_second, &mut runtime);
+    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
+    let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
+    tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal_session::where_they_are(&journal, &mut runtime);
     runtime.least_remembered = least_remembered();
-    let of_run = (&settings, &runtime);
-    let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
-    let terms = (&settings, &loaded.config.simulation);
-    if let Err(refusal) = check_start(terms, trading, (&past, &session), journal_url.as_ref()).await {
-        // The lease goes back at once: a person is about to mend what stands in the way.
-        drop(journal.close().await);
-        return Err(refusal);
-    }
+    let recovered =
+        recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
+    let (session, journal, past) = recovered.await?;
     let real = (trading == TradingMode::Real).then(|| start_checks::summary(&settings, &account));
     real.into_iter().chain(past.halt().map(|halt| begins_halted(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
-    let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);
     let running = reload::Running {
         config: loaded.config.clone(),
         wants_prices: bots.wants_prices.clone(),
@@ -183,8 +146,8 @@ async fn run_watched(
         clock: Arc::clone(&clock),
     };
     let runner = Runner::new(Parts {
+        header: header_of(loaded, (trading, &settings, &runtime), bots.versions),
         settings: runtime,
-        header,
         market,
         broker,
         clock,
@@ -220,6 +183,42 @@ async fn run_watched(
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
+}
+
+async fn prepare(
+    loaded: &Loaded,
+    journal: &mut JournalSession,
+    (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
+) -> Result<(Watch, ClosedDoors, Account, Decimal), AppError> {
+    let watch = Watch::begin(loaded).await?;
+    journal.check_kind(trading).await?;
+    let doors = ClosedDoors::prepare(loaded).await?;
+    let account = connect(broker, account, loaded.config.account.money_scale).await?;
+    let first = journal.first_balance().await?;
+    if first.is_none() {
+        check_wallet(&account)?;
+    }
+    let balance = first.unwrap_or(account.balance);
+    Ok((watch, doors, account, balance))
+}
+
+/// Restores the session from the journal and checks that it may trade.
+async fn recover(
+    loaded: &Loaded,
+    (journal, mut session): (JournalSession, Session),
+    (settings, runtime): (&SessionSettings, &RuntimeSettings),
+    trading: TradingMode,
+    (now, progress): (Millis, &dyn Progress),
+) -> Result<(Session, Box<dyn Journal>, Past), AppError> {
+    let url = journal.url();
+    let (mut journal, past) = journal.begin(&mut session, (settings, runtime), now, progress).await?;
+    let terms = (settings, &loaded.config.simulation);
+    if let Err(refusal) = check_start(terms, trading, (&past, &session), url.as_ref()).await {
+        // The lease goes back at once: a person is about to mend what stands in the way.
+        drop(journal.close().await);
+        return Err(refusal);
+    }
+    Ok((session, journal, past))
 }
 
 fn begins_halted(halt: &Halt) -> String {
@@ -283,10 +282,15 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
 }
 
 /// Logs the bots' request demand, and turns off polling that would delay other requests.
-fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeSettings) {
+fn tell_budget(
+    (settings, wants_prices, streams): (&SessionSettings, &[bool], bool),
+    requests_per_second: f64,
+    runtime: &mut RuntimeSettings,
+) {
     if requests_per_second == 0.0 {
         return;
     }
+    let demand = Demand::of(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
     tracing::info!("{}", demand.summary(requests_per_second));
     runtime.shortage = demand.shortage(requests_per_second);
     if let Some(shortage) = &runtime.shortage {
