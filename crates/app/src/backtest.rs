@@ -6,7 +6,7 @@ use crate::bots::{
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::inspection::ruin_of;
 use crate::lints::{self, LintInput, Stage};
 use crate::progress::Progress;
@@ -63,7 +63,7 @@ impl BacktestTerms {
         files: &[PathBuf],
         registry: &Registry,
         progress: &dyn Progress,
-    ) -> Result<(PreparedBacktest, Strategies), AppError> {
+    ) -> Result<(PreparedBacktest, Strategies)> {
         let stress = Flag::new("--stress", "simulation", "stress", self.stress);
         let signals = Flag::new("--signals", "signals", "list", self.signals.as_ref());
         let flags = self.candles.flags().into_iter().chain(stress).chain(signals).collect();
@@ -75,7 +75,7 @@ impl BacktestTerms {
         loaded: Loaded,
         registry: &Registry,
         progress: &dyn Progress,
-    ) -> Result<(PreparedBacktest, Strategies), AppError> {
+    ) -> Result<(PreparedBacktest, Strategies)> {
         loaded.check_mode(RealMoney::NotAsked)?;
         loaded.check_simulation()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
@@ -165,7 +165,7 @@ fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Strin
 impl LatencyTerms {
     /// Applies the latencies, stress at their median, and returns the payout of the journal's
     /// trades.
-    fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>), AppError> {
+    fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
             let problem = format!("--latency-from {}: no order of this journal was answered", self.journal);
@@ -185,7 +185,7 @@ impl PreparedBacktest {
         registry: &Registry,
         threads: Option<NonZeroUsize>,
         act: impl FnOnce(&Repeat<'_>) -> Result<T, SearchError>,
-    ) -> Result<T, AppError> {
+    ) -> Result<T> {
         let Self { loaded, settings, candles, wants_prices, .. } = self;
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let repeat = Repeat {
@@ -205,7 +205,7 @@ impl PreparedBacktest {
         strategies: Strategies,
         journal: Option<&Path>,
         progress: &dyn Progress,
-    ) -> Result<Replayed, AppError> {
+    ) -> Result<Replayed> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
         let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;

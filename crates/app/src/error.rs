@@ -20,6 +20,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 
+pub(crate) type Result<T, E = AppError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     #[error(transparent)]

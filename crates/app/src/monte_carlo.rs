@@ -4,7 +4,7 @@ use crate::backtest::{BacktestTerms, PreparedBacktest};
 use crate::bots::{error_of_search, strategies_of};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::search::{
@@ -83,7 +83,7 @@ impl MonteCarloTerms {
         files: &[PathBuf],
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedMonteCarlo<'a>, AppError> {
+    ) -> Result<PreparedMonteCarlo<'a>> {
         let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
@@ -93,7 +93,7 @@ impl MonteCarloTerms {
         loaded: Loaded,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedMonteCarlo<'a>, AppError> {
+    ) -> Result<PreparedMonteCarlo<'a>> {
         let sections = deciding_sections(&loaded);
         let terms =
             BacktestTerms { candles: self.candles.clone(), stress: None, latency: None, signals: None };
@@ -163,7 +163,7 @@ fn least_stake(trades: &[ObservedTrade]) -> Money {
     trades.iter().map(|trade| trade.stake).min().unwrap_or_default()
 }
 
-fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>, AppError> {
+fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
     let resampled = ResampledCandles::new(&prepared.candles.series, &prepared.candles.markets);
     resampled.map_err(|error| AppError::invalid(error.to_string()))
 }
@@ -177,7 +177,7 @@ impl PreparedMonteCarlo<'_> {
         &self.prepared
     }
 
-    pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>, AppError> {
+    pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
         let to_error = |error| error_of_search(error, &self.prepared.loaded);
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -217,7 +217,7 @@ impl PlannedRow for PathRow {
 }
 
 impl PreparedMonteCarlo<'_> {
-    pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan, AppError> {
+    pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan> {
         let MonteCarloTerms { resampling, block, seed, ref candles, paths, .. } = self.terms;
         let basis = RowPlanBasis {
             prepared: &self.prepared,
@@ -231,7 +231,7 @@ impl PreparedMonteCarlo<'_> {
 }
 
 impl MonteCarloPlan {
-    pub fn read(path: &Path) -> Result<Self, AppError> {
+    pub fn read(path: &Path) -> Result<Self> {
         Self::read_of(path, PlannedCommand::MonteCarlo)
     }
 
@@ -241,7 +241,7 @@ impl MonteCarloPlan {
         others: OtherProgram,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<(PreparedMonteCarlo<'a>, PlanDifferences), AppError> {
+    ) -> Result<(PreparedMonteCarlo<'a>, PlanDifferences)> {
         let found = self.check_program(others)?;
         let threads = place.threads;
         let (candles, loaded) = self.loaded(path, place)?;

@@ -1,6 +1,6 @@
 //! Identity of the running program, including compiled-in strategies.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use object::read::ReadCache;
 use object::{Object, ObjectSegment};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn running() -> Result<Self, AppError> {
+    pub fn running() -> Result<Self> {
         let features = [
             ("metrics", cfg!(feature = "metrics")),
             ("notify", cfg!(feature = "notify")),
@@ -66,7 +66,7 @@ pub fn set_code_file(file: PathBuf) {
 ///
 /// It changes with any compiled-in code, even if no version was raised. A hash of our sources would
 /// miss strategies from other crates. Debug sections, most of the file, are excluded.
-pub fn program_hash() -> Result<String, AppError> {
+pub fn program_hash() -> Result<String> {
     let file = CODE.get().map_or_else(executable, File::open);
     file.and_then(hash_of).map_err(unreadable)
 }

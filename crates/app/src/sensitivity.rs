@@ -3,7 +3,7 @@
 use crate::backtest::{BacktestTerms, PreparedBacktest};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
-use crate::error::AppError;
+use crate::error::Result;
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::search::{
@@ -40,7 +40,7 @@ impl SensitivityTerms {
         files: &[PathBuf],
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSensitivity<'a>, AppError> {
+    ) -> Result<PreparedSensitivity<'a>> {
         let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
         self.prepare_loaded(loaded, registry, progress)
     }
@@ -50,7 +50,7 @@ impl SensitivityTerms {
         loaded: Loaded,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSensitivity<'a>, AppError> {
+    ) -> Result<PreparedSensitivity<'a>> {
         let sections = deciding_sections(&loaded);
         let terms =
             BacktestTerms { candles: self.candles.clone(), stress: None, latency: None, signals: None };
@@ -74,11 +74,7 @@ impl PreparedSensitivity<'_> {
         &self.prepared
     }
 
-    pub fn run(
-        &self,
-        runs: Range<u64>,
-        watcher: &RepeatWatcher<'_>,
-    ) -> Result<Vec<SensitivityRow>, AppError> {
+    pub fn run(&self, runs: Range<u64>, watcher: &RepeatWatcher<'_>) -> Result<Vec<SensitivityRow>> {
         self.prepared.repeat(self.registry, self.terms.threads, |repeat| repeat.run(runs, watcher))
     }
 }
@@ -95,7 +91,7 @@ impl PlannedRow for SensitivityRow {
 }
 
 impl PreparedSensitivity<'_> {
-    pub fn plan(&self, shards: u64) -> Result<SensitivityPlan, AppError> {
+    pub fn plan(&self, shards: u64) -> Result<SensitivityPlan> {
         let basis = RowPlanBasis {
             prepared: &self.prepared,
             choice: &self.terms.candles,
@@ -107,7 +103,7 @@ impl PreparedSensitivity<'_> {
 }
 
 impl SensitivityPlan {
-    pub fn read(path: &Path) -> Result<Self, AppError> {
+    pub fn read(path: &Path) -> Result<Self> {
         Self::read_of(path, PlannedCommand::Sensitivity)
     }
 
@@ -117,7 +113,7 @@ impl SensitivityPlan {
         others: OtherProgram,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<(PreparedSensitivity<'a>, PlanDifferences), AppError> {
+    ) -> Result<(PreparedSensitivity<'a>, PlanDifferences)> {
         let found = self.check_program(others)?;
         let threads = place.threads;
         let (candles, loaded) = self.loaded(path, place)?;

@@ -7,7 +7,7 @@ pub use lines::{HolderLine, LadderLine, PauseLine};
 
 use crate::configuration::Loaded;
 use crate::control::describe_phase;
-use crate::error::AppError;
+use crate::error::Result;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_trades;
 use candlewick_engine::{Halt, IntentId, IntentState, Reloaded};
@@ -81,7 +81,7 @@ pub struct Status {
 }
 
 impl Status {
-    pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self, AppError> {
+    pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::of);
         // Before the journal is read: what that takes makes nothing older than the bot knows it to be.
@@ -302,7 +302,7 @@ async fn signals_of(
     contents: &JournalContents,
     holder: Option<&HolderLine>,
     reader: &mut Reader,
-) -> Result<Option<SignalTally>, AppError> {
+) -> Result<Option<SignalTally>> {
     if let Some(bot) = bot {
         return Ok(bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned());
     }

@@ -124,7 +124,7 @@ fn rename<K: Ord + Clone + ToString, V>(
 mod tests {
     use super::*;
     use crate::configuration::{Base, Flag, Loaded};
-    use crate::error::AppError;
+    use crate::error::Result;
     use serde_json::json;
 
     fn traded(symbols: &[&str]) -> TradedSymbols {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     /// A configuration with bots on EURUSD and BTCUSDT, and the blackouts of this file.
-    fn load(settings: &str, blackouts: &str) -> Result<Loaded, AppError> {
+    fn load(settings: &str, blackouts: &str) -> Result<Loaded> {
         let folder = tempfile::tempdir().unwrap();
         let (file, news) = (folder.path().join("bot.toml"), folder.path().join("news.csv"));
         std::fs::write(&news, blackouts).unwrap();

@@ -4,7 +4,7 @@ use super::load::{self, ALWAYS, CandleSource};
 use super::market::{built_in_steps_note, markets_for, select_series, unset_steps};
 use super::name::{PriceSource, rule_bots};
 use crate::configuration::{Flag, Loaded, Problems};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_history::{HashedSeries, closed_candles, combine_series_hashes, missing_candles};
@@ -98,7 +98,7 @@ impl CandleChoice {
         flags.into_iter().flatten().collect()
     }
 
-    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles, AppError> {
+    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles> {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, progress)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
@@ -132,7 +132,7 @@ impl CandleChoice {
         loaded: &Loaded,
         markets: &[Market],
         fineness: Fineness,
-    ) -> Result<Option<String>, AppError> {
+    ) -> Result<Option<String>> {
         self.coarse(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
     }
 
@@ -141,11 +141,11 @@ impl CandleChoice {
         loaded: &Loaded,
         markets: &[Market],
         book: &TradeBook,
-    ) -> Result<Option<String>, AppError> {
+    ) -> Result<Option<String>> {
         self.coarse(check_trades(loaded, markets, book))
     }
 
-    fn coarse(&self, checked: Result<(), AppError>) -> Result<Option<String>, AppError> {
+    fn coarse(&self, checked: Result<()>) -> Result<Option<String>> {
         match checked {
             Ok(()) => Ok(None),
             Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
@@ -153,7 +153,7 @@ impl CandleChoice {
         }
     }
 
-    fn range(&self) -> Result<Range<Millis>, AppError> {
+    fn range(&self) -> Result<Range<Millis>> {
         let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
         if range.is_empty() {
             let [from, to] = [range.start, range.end].map(utc);
@@ -193,12 +193,7 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     ))
 }
 
-pub fn check_expiries(
-    loaded: &Loaded,
-    markets: &[Market],
-    fineness: Fineness,
-    hint: &str,
-) -> Result<(), AppError> {
+pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, hint: &str) -> Result<()> {
     let mut problems = Vec::new();
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
@@ -211,7 +206,7 @@ pub fn check_expiries(
 }
 
 /// Checks that candles no longer than its expiry priced each trade.
-pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<(), AppError> {
+pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
         let mut stretches: HashMap<CloseType, Vec<Range<Millis>>> = HashMap::new();

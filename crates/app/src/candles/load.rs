@@ -3,7 +3,7 @@
 use super::market::{meant_in_catalog, not_in_catalog};
 use super::name::{CandleStore, DataName, PriceSource, is_part, names};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage::is_address;
 use candlewick_engine::BotSettings;
@@ -45,11 +45,7 @@ pub enum CandleSource {
 /// # Errors
 /// Bad data (with file and line), duplicate series, series of a symbol out of step, or a configured
 /// catalog without matching candles.
-pub fn load(
-    loaded: &Loaded,
-    range: &Range<Millis>,
-    progress: &dyn Progress,
-) -> Result<LoadedCandles, AppError> {
+pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     check_catalog(store.catalog.folder())?;
@@ -98,7 +94,7 @@ pub fn load(
 }
 
 /// Rejects catalogs on object storage, which can neither append nor lock.
-fn check_catalog(folder: &Path) -> Result<(), AppError> {
+fn check_catalog(folder: &Path) -> Result<()> {
     if !is_address(folder) {
         return Ok(());
     }
@@ -115,7 +111,7 @@ fn stock(
     store: &CandleStore,
     range: &Range<Millis>,
     progress: &dyn Progress,
-) -> Result<LoadedCandles, AppError> {
+) -> Result<LoadedCandles> {
     let folder = store.catalog.folder().display();
     let mut notices = resampled(names, store)?;
     let place = match source {
@@ -141,7 +137,7 @@ pub fn candle_store(loaded: &Loaded) -> CandleStore {
     }
 }
 
-pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, AppError> {
+pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>> {
     let all = catalog.series()?;
     let mut found: Vec<Series> = Vec::new();
     for bot in bots {
@@ -163,7 +159,7 @@ pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
 
-fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, AppError> {
+fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>> {
     let mut notices = Vec::new();
     for name in names {
         if let Some(shorter) = name.joined_from(&store.catalog)? {
@@ -173,7 +169,7 @@ fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, App
     Ok(notices)
 }
 
-fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64, AppError> {
+fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64> {
     let mut count = 0;
     for name in names {
         if let Some(series) = name.read_from(&store.catalog)? {
@@ -189,7 +185,7 @@ fn read_all(
     names: &[DataName],
     store: &CandleStore,
     progress: &dyn Progress,
-) -> Result<Vec<(String, HashedSeries)>, AppError> {
+) -> Result<Vec<(String, HashedSeries)>> {
     let read = |name: &DataName| {
         let mut bar = progress.bar(&format!("Reading {name}"));
         let whole = name.read(store, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
@@ -203,7 +199,7 @@ fn kept(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,
     bots: &[BotSettings],
-) -> Result<Vec<HashedSeries>, AppError> {
+) -> Result<Vec<HashedSeries>> {
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
@@ -220,7 +216,7 @@ fn kept(
     }
 }
 
-pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries, AppError> {
+pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
         let ends = [candles.start(), candles.end()].map(candlewick_records::utc);
@@ -240,7 +236,7 @@ pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }
 
-pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>, AppError> {
+pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
         return Err(AppError::data(format!("{place}: {}", describe(fatal))).help(hint(fatal)));
@@ -248,21 +244,18 @@ pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<St
     Ok(found.iter().map(describe).collect())
 }
 
-pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>, AppError> {
+pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
     check_in_step(&candles, place)
 }
 
-pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>, AppError> {
+pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {
     let stored = catalog.series()?.into_iter().filter(|series| series.symbol == symbol);
     let all: Vec<HashedSeries> = stored.map(|series| catalog.read(series)).collect::<Result<_, _>>()?;
     check_stock(&all, &catalog.folder().display().to_string())
 }
 
-pub(crate) fn read_other_intervals(
-    catalog: &Catalog,
-    series: &[Series],
-) -> Result<Vec<CandleSeries>, AppError> {
+pub(crate) fn read_other_intervals(catalog: &Catalog, series: &[Series]) -> Result<Vec<CandleSeries>> {
     let mut others = Vec::new();
     for stored in catalog.series()? {
         if series.iter().any(|one| is_other_interval(*one, stored)) {

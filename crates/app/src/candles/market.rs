@@ -3,7 +3,7 @@
 use super::load::{serves, stored_for};
 use super::name::{DataName, is_part, names};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, HashedSeries, HistoryError, Manifest, resample_by};
@@ -20,7 +20,7 @@ pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
     (place, longer_share_percent): (&str, f64),
-) -> Result<Vec<HashedSeries>, AppError> {
+) -> Result<Vec<HashedSeries>> {
     for bot in bots {
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;

@@ -1,6 +1,6 @@
 //! The `--data` argument: a candle file or a catalog series, its origin, and the bots for a rule file on it.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::storage;
 use candlewick_api::Settings;
 use candlewick_history::{
@@ -38,11 +38,7 @@ impl DataName {
         }
     }
 
-    pub fn read(
-        &self,
-        store: &CandleStore,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<HashedSeries, AppError> {
+    pub fn read(&self, store: &CandleStore, progress: &mut dyn FnMut(Progress)) -> Result<HashedSeries> {
         match self {
             Self::File(source) => {
                 let path = storage::here(&source.path, &store.objects)?;
@@ -79,7 +75,7 @@ impl DataName {
     }
 }
 
-pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
+pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {
         let name: DataName = text.parse()?;
@@ -127,7 +123,7 @@ pub enum PriceSource {
 
 impl PriceSource {
     /// Determines the origin of named candles, which only the catalog records.
-    pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self, AppError> {
+    pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = source_of(venue);
         for name in names {
             let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };

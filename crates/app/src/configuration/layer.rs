@@ -2,7 +2,7 @@
 
 use super::notify::is_channel_secret;
 use super::secret::cover;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
@@ -58,11 +58,11 @@ impl Flag {
 }
 
 impl Layer {
-    pub(super) fn defaults() -> Result<Self, AppError> {
+    pub(super) fn defaults() -> Result<Self> {
         Self::parse(Origin::Default, DEFAULTS)
     }
 
-    pub(super) fn built_in() -> Result<Self, AppError> {
+    pub(super) fn built_in() -> Result<Self> {
         Self::parse(Origin::BuiltIn, SANDBOX)
     }
 
@@ -75,11 +75,11 @@ impl Layer {
         self
     }
 
-    pub(super) fn of_text(text: &str) -> Result<Self, AppError> {
+    pub(super) fn of_text(text: &str) -> Result<Self> {
         Self::parse(Origin::BuiltIn, text)
     }
 
-    pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
+    pub(super) fn read_file(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|source| {
             let is_missing = source.kind() == ErrorKind::NotFound;
             let problem = format!("{}: cannot read the configuration file", path.display());
@@ -103,7 +103,7 @@ impl Layer {
         Ok(layer)
     }
 
-    pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self, AppError> {
+    pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self> {
         let wrong = |error| {
             AppError::invalid(format!("{}: its configuration is none", path.display())).because(error)
         };
@@ -111,7 +111,7 @@ impl Layer {
         Ok(Self { origin: Origin::File(path.to_owned()), values })
     }
 
-    pub(super) fn environment() -> Result<Self, AppError> {
+    pub(super) fn environment() -> Result<Self> {
         let provider = Env::prefixed(PREFIX).ignore(&APART);
         let provider = provider.filter(|key| !is_channel_secret(&key.as_str().to_lowercase())).split("__");
         let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
@@ -128,7 +128,7 @@ impl Layer {
         Self { origin: Origin::Flag(flag.name), values }
     }
 
-    fn parse(origin: Origin, text: &str) -> Result<Self, AppError> {
+    fn parse(origin: Origin, text: &str) -> Result<Self> {
         match Toml::from_str::<Dict>(text) {
             Ok(values) => Ok(Self { origin, values }),
             // The parser would print the line itself, and that might hold a secret.
@@ -143,7 +143,7 @@ impl Layer {
     }
 
     /// Rejects secrets in files, which get copied and committed, without their values.
-    fn refuse_secrets(&self) -> Result<(), AppError> {
+    fn refuse_secrets(&self) -> Result<()> {
         self.refuse_password()?;
         self.refuse_channel_secrets()?;
         let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
@@ -154,7 +154,7 @@ impl Layer {
     }
 
     /// Rejects secrets of alert channels, such as the address of a Discord channel.
-    fn refuse_channel_secrets(&self) -> Result<(), AppError> {
+    fn refuse_channel_secrets(&self) -> Result<()> {
         let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
         let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };
         for (name, channel) in channels {
@@ -180,7 +180,7 @@ impl Layer {
     }
 
     /// Rejects a database password in a file, or in an argument, which all local users see.
-    pub(super) fn refuse_password(&self) -> Result<(), AppError> {
+    pub(super) fn refuse_password(&self) -> Result<()> {
         let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
         let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
         if cover(url).is_none() {
@@ -257,7 +257,7 @@ impl FileKind {
 }
 
 /// Makes the paths in a configuration file relative to the working directory.
-pub(super) fn place_files(values: &mut Dict, configuration: &Path) -> Result<(), AppError> {
+pub(super) fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
@@ -289,7 +289,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn walk(&self, value: &mut Value, key: &mut Vec<String>) -> Result<(), AppError> {
+    fn walk(&self, value: &mut Value, key: &mut Vec<String>) -> Result<()> {
         match value {
             Value::String(_, text) => {
                 if let Some(placed) = self.placed(text, key)? {
@@ -308,7 +308,7 @@ impl Place<'_> {
         }
     }
 
-    fn placed(&self, text: &str, key: &[String]) -> Result<Option<String>, AppError> {
+    fn placed(&self, text: &str, key: &[String]) -> Result<Option<String>> {
         let key: Vec<&str> = key.iter().map(String::as_str).collect();
         let (before, name) = match key.as_slice() {
             // SYMBOL@INTERVAL=PATH, or a path alone.

@@ -5,7 +5,7 @@ use super::layer::{Flag, Layer, Origin, looked_for};
 use super::secret::{MASK, cover, cover_path, has_secret_path};
 use super::sections::set_usual_asset_type;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::traded_symbols::resolve_symbols;
 use candlewick_engine::{SettingChange, changes_between};
 use candlewick_runtime::RELOADABLE;
@@ -40,7 +40,7 @@ impl Loaded {
     /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
     ///
     /// The risk limits of `base` apply only to its own bots.
-    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
+    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = Vec::new();
         for file in files {
             layers.push(Layer::read_file(file)?);
@@ -63,14 +63,14 @@ impl Loaded {
 
     /// Layers a plan, which means the same on every machine, over defaults and environment, then
     /// `flags`.
-    pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self, AppError> {
+    pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
         layers.extend(flags.into_iter().map(Layer::flag));
         Self::stack(layers)
     }
 
     /// Layers a text over the defaults, without the environment.
-    pub fn of_text(text: &str) -> Result<Self, AppError> {
+    pub fn of_text(text: &str) -> Result<Self> {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 
@@ -78,7 +78,7 @@ impl Loaded {
     ///
     /// Rejects non-regular files: opening a pipe blocks until it has a writer, and its content is
     /// gone after the first read.
-    pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
+    pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         // What cannot be looked at cannot be read: `read` says why.
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
@@ -88,7 +88,7 @@ impl Loaded {
         Self::read(files, base, flags)
     }
 
-    fn stack(layers: Vec<Layer>) -> Result<Self, AppError> {
+    fn stack(layers: Vec<Layer>) -> Result<Self> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
@@ -155,7 +155,7 @@ impl Loaded {
         self.is_from(&Origin::BuiltIn, key)
     }
 
-    pub fn initial_balance(&self) -> Result<Money, AppError> {
+    pub fn initial_balance(&self) -> Result<Money> {
         let account = &self.config.account;
         let wrong = |error: MoneyError| self.problem("account.initial_balance", error.to_string());
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
@@ -176,7 +176,7 @@ impl Loaded {
     }
 }
 
-fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
+fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
     let schema =
         schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
@@ -204,7 +204,7 @@ fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
 /// Keys of `[risk]` that are fixed at the start: terms of the verdict, bounds of the day.
 const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
-pub fn check_reload(running: &Config, new: &Loaded) -> Result<(), AppError> {
+pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
     let json = |config| {
         serde_json::to_value(config).map_err(|error| AppError::system("the configuration is no JSON", error))
     };

@@ -1,7 +1,7 @@
 //! Credentials from the environment or private files, and masking of passwords in addresses.
 
 use super::{BrokerSettings, Loaded, Problem};
-use crate::error::AppError;
+use crate::error::Result;
 use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
 }
 
 /// Reads the configured credentials. The environment takes precedence over a file.
-pub fn credentials(loaded: &Loaded) -> Result<Credentials, AppError> {
+pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
     let [token, key] = places(&loaded.config.broker);
     Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })
 }

@@ -2,7 +2,7 @@
 
 use super::secret::cover_path;
 use super::{Loaded, Problem};
-use crate::error::AppError;
+use crate::error::Result;
 use candlewick_engine::BotSettings;
 use candlewick_history::{FileCache, asset_type_of};
 use candlewick_journal::JournalUrl;
@@ -67,7 +67,7 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
     })
 }
 
-pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths, AppError> {
+pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
     let beside = ControlPaths::beside(&anchor_of(&url));

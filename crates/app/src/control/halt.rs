@@ -4,7 +4,7 @@ use super::of_argument;
 use super::reach::{Reached, leave, reach};
 use super::running::advice;
 use crate::configuration::make_folder_of;
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use crate::recent::read_recent_trades;
 use candlewick_engine::ReloadedBy;
 use candlewick_journal::{JournalError, JournalUrl, Reader, close_orders};
@@ -38,7 +38,7 @@ pub enum Resumed {
     NothingToResume,
 }
 
-pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted, AppError> {
+pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted> {
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
     match reach(paths, url, &order).await {
@@ -65,7 +65,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     }
 }
 
-fn raise(paths: &ControlPaths, reason: &str) -> Result<(), AppError> {
+fn raise(paths: &ControlPaths, reason: &str) -> Result<()> {
     let path = paths.halt_file.path();
     let raised = make_folder_of(path).and_then(|()| paths.halt_file.raise(reason));
     let problem = || format!("the file {} cannot be made", path.display());
@@ -87,7 +87,7 @@ fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -
     ))
 }
 
-pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, AppError> {
+pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {
     let path = paths.halt_file.path();
     // First: while the file is there, a bot refuses the order.
     let removed = paths.halt_file.remove().map_err(|error| {
@@ -112,7 +112,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
     contents.limit_reached()
 }
 
-async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
+async fn take_back(url: &JournalUrl) -> Result<u64> {
     let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
@@ -122,7 +122,7 @@ async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
 }
 
 /// Makes the bot reload its own configuration and returns its state.
-pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, AppError> {
+pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
     match reached.map_err(of_argument)? {
         Reached::Bot(state) => Ok(*state),
@@ -137,7 +137,7 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState, 
 }
 
 /// Sends a signal through the socket only: another bot would read the journal too late.
-pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome, AppError> {
+pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome> {
     let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
         Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),
         Ok(ControlAnswer::Refused { problem }) => {

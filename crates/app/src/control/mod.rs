@@ -10,13 +10,13 @@ pub use resolve::{Decision, Resolved, resolve};
 pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
 
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use candlewick_records::{describe_halt, utc};
 use candlewick_runtime::control::{Blockage, ControlAnswer, Phase, RunState, SignalTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
-fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
+fn done(answer: ControlAnswer) -> Result<RunState> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(*state),
         ControlAnswer::Refused { problem } => {

@@ -3,7 +3,7 @@
 //! Never reports that no bot runs while a live process holds the journal.
 
 use super::done;
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use candlewick_journal::{
     Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, close_orders,
     give_order,
@@ -27,11 +27,7 @@ pub(super) enum Reached {
 }
 
 /// Delivers a command to the bot that holds the journal.
-pub(super) async fn reach(
-    paths: &ControlPaths,
-    url: &JournalUrl,
-    order: &ControlOrder,
-) -> Result<Reached, AppError> {
+pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Reached> {
     order.check_length()?;
     let token = OrderToken::random()?;
     let alone = match living_holder(url).await {
@@ -55,7 +51,7 @@ pub(super) async fn reach(
 }
 
 /// Leaves a command in a journal without a holder, for the next bot.
-pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<(), AppError> {
+pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
     Ok(give_order(url, &stored(order, &OrderToken::random()?)).await?)
 }
 
@@ -75,7 +71,7 @@ async fn by_both_ways(
     url: &JournalUrl,
     order: &ControlOrder,
     (token, lease): (&OrderToken, &Lease),
-) -> Result<RunState, AppError> {
+) -> Result<RunState> {
     let entered = give_order(url, &stored(order, token)).await;
     let through_journal = async {
         match &entered {

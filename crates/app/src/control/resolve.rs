@@ -3,7 +3,7 @@
 use super::of_argument;
 use super::reach::{Reached, reach};
 use crate::configuration::{Loaded, control_paths};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
@@ -36,7 +36,7 @@ pub enum Resolved {
 }
 
 /// Resolves a doubt or a vanished trade, by the same rules with and without a running bot.
-pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
+pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
     match reach(&control_paths(loaded)?, url, &order).await.map_err(of_argument)? {
@@ -48,7 +48,7 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     }
 }
 
-async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>, AppError> {
+async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>> {
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
     let Decision { intent, resolution, .. } = *decision;
@@ -77,7 +77,7 @@ async fn lines_of(
     reader: &mut Reader,
     loaded: &Loaded,
     wall: &SystemClock,
-) -> Result<(Vec<Line>, Option<String>), AppError> {
+) -> Result<(Vec<Line>, Option<String>)> {
     let Decision { intent, resolution, ref reason } = *decision;
     let contents = JournalContents::read(reader).await?;
     let row = judge(&contents, intent, resolution)?;
@@ -133,7 +133,7 @@ async fn ask_venue(
     row: &IntentRow,
     venue_id: VenueId,
     loaded: &Loaded,
-) -> Result<Option<TradeReport>, AppError> {
+) -> Result<Option<TradeReport>> {
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
     let Some(account) = account_of(contents, origins) else { return Ok(None) };
@@ -176,7 +176,7 @@ fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> O
 }
 
 /// Checks that the venue has lost a trade that should be over. Only then the operator decides.
-async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<(), AppError> {
+async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
         return Ok(());
@@ -216,7 +216,7 @@ fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Acco
     }
 }
 
-fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, AppError> {
+fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow> {
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
@@ -259,7 +259,7 @@ fn event_of(
     resolution: Resolution,
     (report, taken): (Option<TradeReport>, Option<Taken>),
     reserved_until: Millis,
-) -> Result<EventKind, AppError> {
+) -> Result<EventKind> {
     let intent = row.approved.intent();
     Ok(match resolution {
         Resolution::Adopt(venue_id) => {

@@ -4,7 +4,7 @@
 
 use super::reach::living_holder;
 use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
 ///
 /// Applies only if no bot runs on the journal named from this folder and the environment names
 /// none.
-pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
+pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     let named = journal_url(loaded)?;
     // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };

@@ -2,7 +2,7 @@
 
 use super::{Existing, LongerCounts, OutputFile};
 use crate::candles::{CandleStore, DataName, meant_in_catalog};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -44,7 +44,7 @@ pub enum RepairedPlace {
 }
 
 impl RepairTerms {
-    pub fn check(&self, targets: &[CheckTarget]) -> Result<(), AppError> {
+    pub fn check(&self, targets: &[CheckTarget]) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
             let help = "repair one file at a time; a series of the catalog gets a new version";
@@ -59,7 +59,7 @@ impl RepairTerms {
         checked: &Checked,
         catalog: &Catalog,
         progress: &dyn Progress,
-    ) -> Result<Repaired, AppError> {
+    ) -> Result<Repaired> {
         let resolved = self.conflicts.map(|choice| checked.choose(choice));
         let checked = resolved.as_ref().unwrap_or(checked);
         if checked.conflicts() > 0 {
@@ -92,7 +92,7 @@ impl RepairTerms {
         Ok(Repaired { removed, replaced, sorted, place: Some(place), left, again })
     }
 
-    fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile, AppError> {
+    fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile> {
         let out = match &self.out {
             Some(out) => out.clone(),
             None => beside(original, candles)?,
@@ -107,7 +107,7 @@ impl RepairTerms {
     }
 }
 
-fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf, AppError> {
+fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf> {
     let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
     let out = CandleFile::in_folder(&folder, candles.series())?.path;
     std::fs::create_dir_all(&folder).map_err(|error| {
@@ -116,7 +116,7 @@ fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf, AppError> 
     Ok(out)
 }
 
-fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32, AppError> {
+fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32> {
     let note = format!("repaired: {} left out, {} given their latest value", fixed.removed, fixed.replaced);
     let source = "data check --fix".to_owned();
     let fetched_at = SystemClock::new().now();
@@ -342,7 +342,7 @@ pub enum CheckTarget {
 }
 
 impl CheckTarget {
-    pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>, AppError> {
+    pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>> {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }
@@ -369,7 +369,7 @@ impl CheckTarget {
         reading: &ImportSettings,
         store: &CandleStore,
         progress: &dyn Progress,
-    ) -> Result<Checked, AppError> {
+    ) -> Result<Checked> {
         let work = format!("Checking {self}");
         match self {
             Self::Stored(series) => {

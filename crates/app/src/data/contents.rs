@@ -1,6 +1,6 @@
 //! Contents of the catalog, and the longer candles that a series can be resampled to.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_history::{Catalog, Manifest, Version, count_longer};
 use candlewick_records::{table, utc};
 use candlewick_sdk::{CandleSeries, Interval, ResampleCounts};
@@ -16,7 +16,7 @@ pub struct CatalogContents {
 }
 
 impl CatalogContents {
-    pub fn read(catalog: &Catalog) -> Result<Self, AppError> {
+    pub fn read(catalog: &Catalog) -> Result<Self> {
         let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         for series in catalog.series()? {
             match catalog.manifest(series) {

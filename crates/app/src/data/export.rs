@@ -2,7 +2,7 @@
 
 use super::LongerCounts;
 use crate::candles::{ALWAYS, CandleStore, DataName, within};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage::{self, is_address};
 use candlewick_history::{CandleFormat, HashedSeries, Resampled, resample_by};
@@ -30,7 +30,7 @@ pub fn export(
     store: &CandleStore,
     out: &OutputFile,
     progress: &dyn Progress,
-) -> Result<Exported, AppError> {
+) -> Result<Exported> {
     let resampled_from = terms.resampled_from(store)?;
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let series = terms.read(store)?;
@@ -39,14 +39,14 @@ pub fn export(
 }
 
 impl ExportTerms {
-    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>, AppError> {
+    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>> {
         let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
         let (interval, share) = (self.name.series().interval, store.longer_share_percent);
         let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
         Ok(Some((shorter, LongerCounts::from_counts(interval, counts, share))))
     }
 
-    fn read(&self, store: &CandleStore) -> Result<HashedSeries, AppError> {
+    fn read(&self, store: &CandleStore) -> Result<HashedSeries> {
         let whole = match (&self.name, self.version) {
             (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
             (DataName::File(_), Some(_)) => {
@@ -103,7 +103,7 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    pub fn new(path: &Path, existing: Existing) -> Result<Self, AppError> {
+    pub fn new(path: &Path, existing: Existing) -> Result<Self> {
         let shown = path.display();
         let Some(format) = CandleFormat::of_path(path) else {
             let problem = format!("--out {shown}: the name does not say the format");
@@ -121,7 +121,7 @@ impl OutputFile {
         &self.path
     }
 
-    pub fn write(&self, candles: &CandleSeries) -> Result<(), AppError> {
+    pub fn write(&self, candles: &CandleSeries) -> Result<()> {
         if !is_address(&self.path) {
             return Ok(self.format.write_file(candles, &self.path)?);
         }

@@ -5,7 +5,7 @@ use crate::candles::{
     check_in_step, has_tails, is_other_interval, price_step, read_other_intervals, step_of,
 };
 use crate::configuration::toml_key;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::fetch::Mixing;
 use crate::lints::unusual_spelling;
 use crate::progress::Progress;
@@ -58,7 +58,7 @@ pub fn read_for_catalog(
     terms: &ImportTerms,
     catalog: &Catalog,
     progress: &dyn Progress,
-) -> Result<Vec<ReadFile>, AppError> {
+) -> Result<Vec<ReadFile>> {
     let read = |file: &PathBuf| {
         ReadFile::read((file, &terms.copies), (&terms.reading, terms.longer_share_percent), progress)
     };
@@ -87,7 +87,7 @@ impl ReadFile {
         (file, copies): (&Path, &Path),
         (reading, longer_share_percent): (&ImportSettings, f64),
         progress: &dyn Progress,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::here(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
@@ -100,7 +100,7 @@ impl ReadFile {
     }
 
     /// Rejects a second spelling of a symbol, whose candles bots on the first would miss.
-    fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<(), AppError> {
+    fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<()> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
         let Some(known) = names.iter().find(is_same).filter(|_| !names.contains(&own)) else { return Ok(()) };
@@ -118,7 +118,7 @@ impl ReadFile {
     }
 
     /// Rejects probable mistakes: candles of another source, or of another time zone.
-    fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<(), AppError> {
+    fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
         let (source, folder) = (self.source(terms), catalog.folder().display());
@@ -143,7 +143,7 @@ impl ReadFile {
         Ok(())
     }
 
-    fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>, AppError> {
+    fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>> {
         let (own, place) = (&self.imported.candles, self.file.display().to_string());
         let earlier = earlier.iter().map(|file| &file.imported.candles);
         let mut notices = Vec::new();
@@ -160,7 +160,7 @@ impl ReadFile {
         terms: &ImportTerms,
         catalog: &Catalog,
         progress: &dyn Progress,
-    ) -> Result<ImportedFile, AppError> {
+    ) -> Result<ImportedFile> {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let origin = Origin {
             source: self.source(terms),
@@ -174,7 +174,7 @@ impl ReadFile {
         let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current()?.end()));
         let appended = catalog.append(series, candles.candles(), &origin)?;
         let last = end.map(|end| end - series.interval.length());
-        let is_revised = |last: &Millis| -> Result<bool, AppError> {
+        let is_revised = |last: &Millis| -> Result<bool> {
             let revisions = catalog.revisions(series)?;
             let of_last =
                 |revision: &Revision| revision.candle.time() == *last && revision.seen == origin.fetched_at;
@@ -188,7 +188,7 @@ impl ReadFile {
         Ok(ImportedFile { read: self, place: Place::Catalog { folder, appended, revised_end } })
     }
 
-    pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
+    pub fn write(self, out: &OutputFile) -> Result<ImportedFile> {
         out.write(&self.imported.candles)?;
         Ok(ImportedFile { read: self, place: Place::File(out.path().to_owned()) })
     }

@@ -2,7 +2,7 @@
 
 use super::outcome::{Fetched, give_up};
 use super::{Fetching, Target};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings, Downloaded};
 use candlewick_history::{Catalog, Manifest, MarketHours, gaps};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
@@ -28,14 +28,14 @@ pub struct CandleJob {
 }
 
 /// Fetches until complete, stopped or failed, and stores whatever was received.
-pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
+pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<()>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
+async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
     let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
@@ -89,7 +89,7 @@ struct Stored {
     repaired: HashSet<Millis>,
 }
 
-fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, AppError> {
+fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>> {
     let manifest = catalog.manifest(series)?;
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     Ok(match manifest.filter(has_candles) {
@@ -102,11 +102,7 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, AppError>
     })
 }
 
-fn stretches(
-    job: &CandleJob,
-    stored: Option<&Stored>,
-    fetching: &Fetching,
-) -> Result<Vec<Range<Millis>>, AppError> {
+fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> Result<Vec<Range<Millis>>> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
     let usual = || stored.map_or(to - USUAL_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
@@ -144,11 +140,7 @@ fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
 }
 
 /// Records closed hours that brought nothing, so that later runs skip them.
-async fn remember_rests(
-    target: &Target,
-    asked: Vec<Range<Millis>>,
-    fetching: &Fetching,
-) -> Result<(), AppError> {
+async fn remember_rests(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
@@ -174,7 +166,7 @@ impl Batch {
         self.seen_at = self.seen_at.max(got.seen_at);
     }
 
-    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
+    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
         if self.candles.is_empty() {
             return Ok(());
         }

@@ -17,7 +17,7 @@ pub use target::{Target, targets};
 
 use crate::candles::{check_stored, source_of};
 use crate::configuration::{Loaded, credentials};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::MarketData;
@@ -54,12 +54,7 @@ struct Meter {
 
 impl Fetching {
     /// Creates a client of the symbol price API, without the trading token.
-    pub fn new(
-        loaded: &Loaded,
-        targets: &[Target],
-        mixing: Mixing,
-        progress: &dyn Progress,
-    ) -> Result<Self, AppError> {
+    pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
@@ -79,7 +74,7 @@ impl Fetching {
         })
     }
 
-    pub fn check_in_step(&self, symbol: Symbol) -> Result<Vec<String>, AppError> {
+    pub fn check_in_step(&self, symbol: Symbol) -> Result<Vec<String>> {
         check_stored(&self.catalog, symbol)
     }
 
@@ -103,26 +98,21 @@ impl Fetching {
 
     async fn on_disk<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Catalog) -> Result<T, AppError> + Send + 'static,
-    ) -> Result<T, AppError> {
+        work: impl FnOnce(&Catalog) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let catalog = self.catalog.clone();
         let done = tokio::task::spawn_blocking(move || work(&catalog)).await;
         done.map_err(|error| AppError::system("the catalog was not read or written to its end", error))?
     }
 
-    async fn append(
-        &self,
-        series: Series,
-        candles: Vec<Candle>,
-        seen_at: Millis,
-    ) -> Result<Appended, AppError> {
+    async fn append(&self, series: Series, candles: Vec<Candle>, seen_at: Millis) -> Result<Appended> {
         let origin =
             Origin { source: self.source.clone(), licence: None, fetched_at: seen_at, files: Vec::new() };
         self.on_disk(move |catalog| Ok(catalog.append(series, &candles, &origin)?)).await
     }
 
     /// Rejects a series of other sources, whose every difference would count as revised.
-    async fn check_source(&self, series: Series) -> Result<(), AppError> {
+    async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == Mixing::Allowed {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::{Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use candlewick_broker::{AsOf, BrokerError, Downloaded, PriceAnswer, Recorded, USUAL_INTERVALS};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
 use candlewick_records::{table, utc};
@@ -69,7 +69,7 @@ impl Fetched {
         self.appended.new
     }
 
-    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), AppError> {
+    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<()> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
             let (manifest, missing) = (catalog.manifest(series)?, catalog.missing_candles(series)?);
@@ -198,11 +198,7 @@ fn changes(first: &Candle, later: &Candle) -> String {
 }
 
 /// Ends a task after a venue error, and all tasks, with one report, after one that affects all.
-pub(super) async fn give_up(
-    error: BrokerError,
-    fetched: &Fetched,
-    fetching: &Fetching,
-) -> Result<(), AppError> {
+pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> Result<()> {
     if concerns_all(&error) {
         if fetching.stop.is_cancelled() {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::outcome::{Fetched, give_up};
 use super::{Fetching, Target};
-use crate::error::AppError;
+use crate::error::Result;
 use candlewick_broker::{BrokerError, PriceRecorder, Recorded};
 use candlewick_sdk::{Candle, Millis};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub struct PriceJob {
     pub target: Target,
 }
 
-pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
+pub async fn record_prices(job: PriceJob, fetching: Fetching) -> (Fetched, Result<()>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = record(&job, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
+async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);

@@ -2,7 +2,7 @@
 
 use crate::candles::DataName;
 use crate::configuration::{Loaded, asset_type_of_bot};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_engine::BotSettings;
 use candlewick_history::asset_type_of;
 use candlewick_sdk::{Interval, Series, Symbol};
@@ -22,7 +22,7 @@ pub fn targets(
     every: Option<Interval>,
     asset_type: Option<&str>,
     loaded: &Loaded,
-) -> Result<Vec<Target>, AppError> {
+) -> Result<Vec<Target>> {
     let bots = &loaded.config.bots;
     let mut series: Vec<Series> = Vec::new();
     let named = names.iter().map(|name| series_of(name, every)).collect::<Result<Vec<_>, _>>()?;
@@ -46,7 +46,7 @@ pub fn targets(
     Ok(series.into_iter().map(|series| Target { series, asset_type: kind(series.symbol) }).collect())
 }
 
-fn series_of(name: &str, every: Option<Interval>) -> Result<Series, AppError> {
+fn series_of(name: &str, every: Option<Interval>) -> Result<Series> {
     if let Ok(DataName::Stored(series)) = name.parse() {
         return Ok(series);
     }

@@ -3,7 +3,7 @@
 use super::journal_session::observer;
 use super::{Connection, WaitingRequests};
 use crate::configuration::{Config, Loaded, Mode, Problems, asset_types, credentials, token_source};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Checks that an address or token names a venue, before a journal is created for it.
-pub fn check_venue(loaded: &Loaded) -> Result<(), AppError> {
+pub fn check_venue(loaded: &Loaded) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub fn check_venue(loaded: &Loaded) -> Result<(), AppError> {
     ))
 }
 
-pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
+pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
     Problems::check(short_body_problems(loaded))?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
@@ -66,7 +66,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection, AppError> {
 }
 
 /// Connects to the price API with simulated trades, without the trading token.
-pub fn connect_paper(loaded: &Loaded) -> Result<Connection, AppError> {
+pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
     let config = &loaded.config;
     loaded.check_simulation()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -124,7 +124,7 @@ impl OwnBrokers {
         self.0.insert(name.to_owned(), Arc::new(connect));
     }
 
-    pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection, AppError> {
+    pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection> {
         let Some(connect) = self.0.get(name) else {
             let error = AppError::invalid(format!("this program has no broker \"{name}\""));
             let known: Vec<&str> = self.0.keys().map(String::as_str).collect();

@@ -4,7 +4,7 @@ use super::journal_session::observer;
 use super::{Connection, WaitingRequests};
 use crate::candles;
 use crate::configuration::{Loaded, Problems, asset_types};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker, Secret};
 use candlewick_broker::Account;
@@ -45,7 +45,7 @@ impl Embedded {
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (span, warmups): (Span, &[(BotSettings, usize)]),
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
         let start = start_of(settings, &series, (span, warmups))?;
         // In lock-step nothing keeps the clock from running years ahead of candles that are over.
@@ -62,7 +62,7 @@ impl Embedded {
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (start, until): (Millis, Option<Millis>),
         [venues, clock]: [Arc<dyn Clock>; 2],
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
         // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
@@ -107,11 +107,7 @@ impl Embedded {
     }
 }
 
-fn venue_at(
-    running: &RunningSandbox,
-    loaded: &Loaded,
-    clock: Arc<dyn Clock>,
-) -> Result<HttpBroker, AppError> {
+fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -172,7 +168,7 @@ fn start_of(
     settings: &SandboxSettings,
     series: &[CandleSeries],
     (span, warmups): (Span, &[(BotSettings, usize)]),
-) -> Result<Millis, AppError> {
+) -> Result<Millis> {
     let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     let asked = settings.start.map(|StartTime(start)| start);
     match (asked, span) {
@@ -217,7 +213,7 @@ impl ServedSandbox {
         settings: SandboxSettings,
         series: Vec<CandleSeries>,
         loaded: &Loaded,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         loaded.check_simulation()?;
         let Timeline { clock, start, series } = timeline_of(&settings, series)?;
         let foundation = Foundation {
@@ -236,7 +232,7 @@ impl ServedSandbox {
 /// Chooses the clock and places the candles on it.
 ///
 /// At speed 1 without a start they are shifted to real time, for clients with a clock of their own.
-fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline, AppError> {
+fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {

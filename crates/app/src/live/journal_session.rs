@@ -2,7 +2,7 @@
 
 use crate::configuration::{Loaded, control_paths, journal_url, make_folder_of};
 use crate::control::RunningEntry;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::journal::exposure;
 use crate::progress::{Progress, ProgressBar};
 use candlewick_api::{Exchange, HttpObserver};
@@ -45,7 +45,7 @@ pub struct HeldJournal {
 }
 
 impl JournalSession {
-    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
+    pub async fn open(loaded: &Loaded) -> Result<Self> {
         let url = journal_url(loaded)?;
         let holder = Holder::of_this_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
@@ -63,7 +63,7 @@ impl JournalSession {
     }
 
     /// Acquires the configured journal and opens the control channel, or neither.
-    pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel), AppError> {
+    pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel)> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
             Ok(control) => Ok((journal, control)),
@@ -89,7 +89,7 @@ impl JournalSession {
         }
     }
 
-    pub async fn first_balance(&mut self) -> Result<Option<Decimal>, AppError> {
+    pub async fn first_balance(&mut self) -> Result<Option<Decimal>> {
         match self {
             Self::None => Ok(None),
             Self::Store(held) => Ok(Past::first_balance(&mut held.reader).await?),
@@ -97,7 +97,7 @@ impl JournalSession {
     }
 
     /// Checks that the journal is empty, as a restarted venue knows none of its trades.
-    pub async fn check_fresh(&mut self) -> Result<(), AppError> {
+    pub async fn check_fresh(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl JournalSession {
     }
 
     /// Checks the journal's trading mode: trades of different modes must never mix.
-    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<(), AppError> {
+    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<()> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
         let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
@@ -141,7 +141,7 @@ impl JournalSession {
         (settings, runtime): (&SessionSettings, &RuntimeSettings),
         now: Millis,
         progress: &dyn Progress,
-    ) -> Result<(Box<dyn Journal>, Past), AppError> {
+    ) -> Result<(Box<dyn Journal>, Past)> {
         match self {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
@@ -225,7 +225,7 @@ impl ControlChannel {
         self.feed.clone()
     }
 
-    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
+    pub async fn open(loaded: &Loaded) -> Result<Self> {
         let paths: ControlPaths = control_paths(loaded)?;
         let problem = || format!("the folder of {} cannot be made", paths.socket.display());
         make_folder_of(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
@@ -334,7 +334,7 @@ pub(super) async fn whole(
     standing: &Standing,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
-) -> Result<Standing, AppError> {
+) -> Result<Standing> {
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
     let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
@@ -348,7 +348,7 @@ pub(super) async fn whole(
     Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
 }
 
-async fn fold(url: &JournalUrl, settings: &SessionSettings) -> Result<JournalFold, AppError> {
+async fn fold(url: &JournalUrl, settings: &SessionSettings) -> Result<JournalFold> {
     let mut reader = Reader::open(url).await?;
     let fold = JournalFold::read(&mut reader, settings, 0).await;
     reader.close().await;

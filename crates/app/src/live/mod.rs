@@ -19,7 +19,7 @@ pub use start_checks::note_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
@@ -89,7 +89,7 @@ pub async fn run(
     bots: BotSet,
     connection: Connection,
     mut front: FrontEnd<'_>,
-) -> Result<Outcome, AppError> {
+) -> Result<Outcome> {
     let (orders, leave) = (front.control.sender.downgrade(), Arc::clone(&front.leave));
     let alerts = match Alerts::begin(loaded, &mut front.watchers, (&connection.clock, &orders)) {
         Ok(alerts) => alerts,
@@ -113,7 +113,7 @@ async fn run_watched(
     bots: BotSet,
     connection: Connection,
     front: FrontEnd<'_>,
-) -> Result<Outcome, AppError> {
+) -> Result<Outcome> {
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
     let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
@@ -189,7 +189,7 @@ async fn prepare(
     loaded: &Loaded,
     journal: &mut JournalSession,
     (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
-) -> Result<(Watch, ClosedDoors, Account, Decimal), AppError> {
+) -> Result<(Watch, ClosedDoors, Account, Decimal)> {
     let watch = Watch::begin(loaded).await?;
     journal.check_kind(trading).await?;
     let doors = ClosedDoors::prepare(loaded).await?;
@@ -209,7 +209,7 @@ async fn recover(
     (settings, runtime): (&SessionSettings, &RuntimeSettings),
     trading: TradingMode,
     (now, progress): (Millis, &dyn Progress),
-) -> Result<(Session, Box<dyn Journal>, Past), AppError> {
+) -> Result<(Session, Box<dyn Journal>, Past)> {
     let url = journal.url();
     let (mut journal, past) = journal.begin(&mut session, (settings, runtime), now, progress).await?;
     let terms = (settings, &loaded.config.simulation);
@@ -225,10 +225,7 @@ fn begins_halted(halt: &Halt) -> String {
     format!("This run begins {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
 }
 
-async fn or_give_back<T>(
-    made: Result<T, AppError>,
-    journal: JournalSession,
-) -> Result<(T, JournalSession), AppError> {
+async fn or_give_back<T>(made: Result<T>, journal: JournalSession) -> Result<(T, JournalSession)> {
     match made {
         Ok(made) => Ok((made, journal)),
         Err(error) => {
@@ -239,7 +236,7 @@ async fn or_give_back<T>(
 }
 
 /// Checks that a first run has money; that of a later one may be in open trades.
-fn check_wallet(account: &Account) -> Result<(), AppError> {
+fn check_wallet(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
     }
@@ -252,7 +249,7 @@ async fn check_start(
     trading: TradingMode,
     (past, session): (&Past, &Session),
     journal: Option<&JournalUrl>,
-) -> Result<(), AppError> {
+) -> Result<()> {
     let left = past.left_in_journal();
     if left > 0 {
         tracing::info!("{left} trades that were over long ago are left in the journal");
@@ -274,7 +271,7 @@ fn header_of(
     Header { format: Header::FORMAT, settings, strategies, data_hash: None }
 }
 
-fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session, AppError> {
+fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session> {
     for notice in check_stakes(settings)? {
         tracing::warn!("{}", notice.text);
     }

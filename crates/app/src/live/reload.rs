@@ -4,7 +4,7 @@ use super::journal_session::whole;
 use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::search::files_of_bots;
 use candlewick_broker::clock::Clock;
@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 const MAX_FILES: usize = 3;
 const MAX_NAME: usize = 40;
 
-pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
+pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
 
 pub(super) struct Running {
     pub(super) config: Config,
@@ -45,7 +45,7 @@ impl Running {
         })
     }
 
-    fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings, AppError> {
+    fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
         let settings = self.settings_of(loaded);
         check_stakes(&settings)?;
@@ -71,7 +71,7 @@ impl Running {
     }
 
     /// Returns the changed parameter files, which need a restart.
-    fn changed_files(&self) -> Result<Vec<String>, AppError> {
+    fn changed_files(&self) -> Result<Vec<String>> {
         let now = files_of_bots(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {

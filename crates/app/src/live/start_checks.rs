@@ -2,7 +2,7 @@
 
 use crate::bots::session_settings;
 use crate::configuration::Loaded;
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use crate::search::files_of_bots;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
 use candlewick_runtime::{Account, Past, Standing};
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 /// Rejects real money while an intent is in doubt, or a bot's edge is ruled out or lost.
-pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<(), AppError> {
+pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<()> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
@@ -82,7 +82,7 @@ pub(super) fn check_ladders(
     settings: &SessionSettings,
     standing: &Standing,
     simulation: &SimulationSettings,
-) -> Result<(), AppError> {
+) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let records: Vec<TradeRecord> =
         assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
@@ -115,7 +115,7 @@ pub fn note_look(
     loaded: &Loaded,
     registry: &Registry,
     (candles, span): (CandleSample, Range<Millis>),
-) -> Result<(), AppError> {
+) -> Result<()> {
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(()) };
     let settings = session_settings(loaded);
     let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);

@@ -5,7 +5,7 @@
 use super::PreparedSearch;
 use crate::bots::own_durations_of;
 use crate::candles::built_in_steps;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::storage::{RemoteFolder, is_address};
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
@@ -62,7 +62,7 @@ impl Identity<'_> {
 }
 
 impl ResultFolder {
-    pub fn open(path: &Path) -> Result<Self, AppError> {
+    pub fn open(path: &Path) -> Result<Self> {
         if is_address(path) {
             let remote = RemoteFolder::open(path)?;
             return Ok(Self { here: remote.here().to_owned(), remote: Some(remote) });
@@ -76,7 +76,7 @@ impl ResultFolder {
     }
 
     /// Returns the local path of a file, which may not exist, downloading it if necessary.
-    pub fn bring(&self, name: &str) -> Result<PathBuf, AppError> {
+    pub fn bring(&self, name: &str) -> Result<PathBuf> {
         if let Some(remote) = &self.remote {
             remote.bring(name)?;
         }
@@ -84,7 +84,7 @@ impl ResultFolder {
     }
 
     /// Uploads a finished file. Returns a notice if another machine was faster, whose file stays.
-    pub fn keep(&self, name: &str) -> Result<Option<String>, AppError> {
+    pub fn keep(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
         let others = || format!("{}: another run was faster, and its file stays", place.display());
@@ -114,7 +114,7 @@ impl ResultFolder {
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<PathBuf, AppError> {
+    ) -> Result<PathBuf> {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
         // Whoever was faster put the same: rows follow from the plan alone, and what is merged is held to it.
@@ -123,11 +123,7 @@ impl ResultFolder {
     }
 
     /// Writes a file atomically.
-    pub fn put(
-        &self,
-        name: &str,
-        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<PathBuf, AppError> {
+    pub fn put(&self, name: &str, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<PathBuf> {
         let (path, bytes) = self.write(name, fill)?;
         let Some(remote) = &self.remote else { return Ok(path) };
         remote.put(name, bytes)?;
@@ -138,7 +134,7 @@ impl ResultFolder {
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<(PathBuf, Vec<u8>), AppError> {
+    ) -> Result<(PathBuf, Vec<u8>)> {
         let path = self.here.join(name);
         let mut bytes = Vec::new();
         let written = fill(&mut bytes).and_then(|()| write_whole_file(&path, |file| file.write_all(&bytes)));
@@ -151,7 +147,7 @@ impl ResultFolder {
 /// steps.
 ///
 /// A comment lists durations that the strategy chooses itself.
-pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String, AppError> {
+pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);

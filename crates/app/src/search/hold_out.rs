@@ -1,7 +1,7 @@
 //! The hold-out of a walk-forward run: its lock, and earlier looks at it.
 
 use super::{Layout, PreparedSearch, SearchTerms};
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use candlewick_records::{counted, utc};
 use candlewick_sdk::Millis;
 use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
@@ -129,19 +129,19 @@ impl HoldOutLock {
         hypothesis: &Hypothesis,
         candles: &CandleSample,
         range: &Range<Millis>,
-    ) -> Result<usize, AppError> {
+    ) -> Result<usize> {
         let text = self.text()?;
         let openings = self.read(&text)?.0;
         Ok(openings.iter().filter(|opening| opening.is_of(hypothesis, candles, range)).count())
     }
 
-    pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<(), AppError> {
+    pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<()> {
         let (openings, _) = self.read(&self.text()?)?;
         self.place(&openings, asked).map(|_| ())
     }
 
     /// Records an opening durably before any result is shown; a repeated run opens nothing.
-    pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord, AppError> {
+    pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord> {
         let mut file = self.file().map_err(|error| self.unusable(error))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
@@ -181,7 +181,7 @@ impl HoldOutLock {
     }
 
     /// Returns the index of this run's opening, the end of the list if it is new.
-    fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize, AppError> {
+    fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let is_own = |one: &&Opening| one.is_of(hypothesis, candles, range);
         if let Some(place) = openings.iter().position(|one| is_own(&one) && one.run == asked.run) {
@@ -194,7 +194,7 @@ impl HoldOutLock {
         }
     }
 
-    fn text(&self) -> Result<Vec<u8>, AppError> {
+    fn text(&self) -> Result<Vec<u8>> {
         match std::fs::read(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             text => text.map_err(|error| self.unusable(error)),
@@ -210,7 +210,7 @@ impl HoldOutLock {
     }
 
     /// Returns the openings and their length in bytes, without a last line cut off by a kill.
-    fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64), AppError> {
+    fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64)> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);
         for (line, number) in whole.zip(1..) {
@@ -264,7 +264,7 @@ impl HoldOutRange {
         })
     }
 
-    pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks, AppError> {
+    pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks> {
         let Some(ledger) = &self.ledger else {
             let unknown = "whether candles of the hold-out were looked at before is not known: variants are not counted \
                            ([variants] ledger is empty)";

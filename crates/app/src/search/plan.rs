@@ -5,7 +5,7 @@ use super::folder::ResultFolder;
 use super::prepared::{PreparedSearch, SearchTerms};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::storage::{self, is_address};
@@ -123,7 +123,7 @@ impl SearchPlan {
         (sets, shards, walk): (u64, u64, Option<PlannedWalk>),
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
         identity: Value,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let search = prepared.sweep.search;
         let arguments = PlannedArguments {
             param: terms.parameters.clone(),
@@ -154,11 +154,11 @@ impl SearchPlan {
         })
     }
 
-    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf, AppError> {
+    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
+    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self> {
         let plan: Self = read_plan(path, command)?;
         let rounds = plan.rounds.map_or(1, NonZeroU64::get);
         if plan.shards == 0
@@ -170,7 +170,7 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms, AppError> {
+    pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms> {
         let PlannedArguments { search, objective, .. } = &self.arguments;
         let unknown = |what: &str, why: String| AppError::invalid(format!("the plan's {what}: {why}"));
         let planned = self.arguments.clone();
@@ -197,7 +197,7 @@ impl SearchPlan {
         terms: &SearchTerms,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSearch<'a>, AppError> {
+    ) -> Result<PreparedSearch<'a>> {
         let loaded = Loaded::of_plan(path, &self.configuration, terms.candles.flags())?;
         terms.prepare_loaded(loaded, registry, progress)
     }
@@ -206,7 +206,7 @@ impl SearchPlan {
         &self,
         (prepared, identity): (&PreparedSearch<'_>, &Value),
         others: OtherProgram,
-    ) -> Result<PlanDifferences, AppError> {
+    ) -> Result<PlanDifferences> {
         let found = check_program(&self.program, others)?;
         check_candles(&self.candles, &prepared.candles.contents)?;
         check_identity(&self.sweep, identity, "searched")?;
@@ -214,7 +214,7 @@ impl SearchPlan {
     }
 }
 
-pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
+pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P> {
     let (shown, typed, title) = (path.display(), command.as_str(), command.title());
     let there = if is_address(path) {
         storage::read(path)?
@@ -248,7 +248,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
 }
 
-pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences, AppError> {
+pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
     let (own, mut found) = (Program::running()?, PlanDifferences::default());
     if own.hash != planned.hash {
         let problem = format!("this is another program than made the plan: {own}, not {planned}");
@@ -269,7 +269,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
-pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<(), AppError> {
+pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<()> {
     let text = |one: &SeriesContent| {
         let SeriesContent { candles, start, end, hash, .. } = one;
         let [start, end] = [*start, *end].map(candlewick_records::utc);
@@ -293,7 +293,7 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
     Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
 }
 
-pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<(), AppError> {
+pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<()> {
     let differs = |key: &&String| *key != "program" && planned.get(*key) != here.get(*key);
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
     let keys: Vec<&str> = keys.map(String::as_str).collect();

@@ -5,7 +5,7 @@ use super::hold_out::Hypothesis;
 use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
 use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
 use crate::configuration::{Base, Loaded, RealMoney, to_json};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
@@ -63,7 +63,7 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
-    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<(), AppError> {
+    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<()> {
         let sweep = sweep_settings(terms, &self.space);
         self.sweep = sweep.map_err(|error| error_of_search(error, &self.loaded))?;
         Ok(())
@@ -81,7 +81,7 @@ impl SearchTerms {
         files: &[PathBuf],
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSearch<'a>, AppError> {
+    ) -> Result<PreparedSearch<'a>> {
         self.prepare_loaded(Loaded::read(files, Base::Sandbox, self.candles.flags())?, registry, progress)
     }
 
@@ -90,7 +90,7 @@ impl SearchTerms {
         mut loaded: Loaded,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSearch<'a>, AppError> {
+    ) -> Result<PreparedSearch<'a>> {
         loaded.check_mode(RealMoney::NotAsked)?;
         loaded.check_simulation()?;
         warn_of_unused_list(&loaded);
@@ -125,7 +125,7 @@ impl SearchTerms {
         Ok(PreparedSearch { loaded, written, sections, entry, settings, space, sweep, files, candles })
     }
 
-    pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>, AppError> {
+    pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>> {
         Ok(Identity {
             program: program_hash()?,
             settings: &prepared.settings,
@@ -149,7 +149,7 @@ impl SearchTerms {
         }
     }
 
-    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>, AppError> {
+    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
@@ -177,7 +177,7 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
     Value::Object(sections)
 }
 
-pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
+pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
         if bots.len() == 1 {
@@ -244,7 +244,7 @@ pub(super) fn check_expiries(
     candles: &Candles,
     loaded: &Loaded,
     terms: &SearchTerms,
-) -> Result<Option<String>, AppError> {
+) -> Result<Option<String>> {
     let markets = &candles.markets;
     let coarse = match space.axes().iter().find(|axis| axis.target() == Target::CloseType) {
         None => terms.candles.check_expiries(loaded, markets, Fineness::Throughout)?,
@@ -297,7 +297,7 @@ fn coarse_close_type(
     markets: &[Market],
     loaded: &Loaded,
     terms: &SearchTerms,
-) -> Result<Option<String>, AppError> {
+) -> Result<Option<String>> {
     for (bot, market) in traded(loaded, markets) {
         for setting in axis.listed().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
@@ -356,17 +356,17 @@ fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expir
 }
 
 /// Returns the content hash of each file named in a parameter.
-pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>, AppError> {
+pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hashes_of(bots.iter().map(|bot| &bot.params))
 }
 
-pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>, AppError> {
+pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
     let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
     let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());
     hashes_of(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
 }
 
-fn hashes_of<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>, AppError> {
+fn hashes_of<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     files_of(values).map_err(|(name, error)| {
         let problem = format!("{name}: the file that a parameter names cannot be read");
         AppError::invalid(problem).because(error)

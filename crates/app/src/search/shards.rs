@@ -2,7 +2,7 @@
 
 use super::folder::ResultFolder;
 use super::plan::{OtherProgram, SearchPlan};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{Record, Round, Rounds, Shard, Sweep, TrialJournal};
 use serde_json::{Value, json};
@@ -22,11 +22,11 @@ pub(super) struct GatheredShard {
 }
 
 impl SearchPlan {
-    pub fn bring(&self, folder: &ResultFolder, number: u64) -> Result<(), AppError> {
+    pub fn bring(&self, folder: &ResultFolder, number: u64) -> Result<()> {
         folder.bring(&journal_name(number)).map(drop)
     }
 
-    pub fn keep(&self, folder: &ResultFolder, number: u64) -> Result<Option<String>, AppError> {
+    pub fn keep(&self, folder: &ResultFolder, number: u64) -> Result<Option<String>> {
         folder.keep(&journal_name(number))
     }
 
@@ -47,7 +47,7 @@ impl SearchPlan {
         sweep: &Sweep<'_>,
         others: OtherProgram,
         to_error: impl Fn(SearchError) -> AppError,
-    ) -> Result<GatheredShards, AppError> {
+    ) -> Result<GatheredShards> {
         if let Some(rounds) = self.rounds {
             return self.gather_rounds((folder, rounds), sweep, others, &to_error);
         }
@@ -67,7 +67,7 @@ impl SearchPlan {
         (number, expected): (u64, Range<u64>),
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
-    ) -> Result<GatheredShard, AppError> {
+    ) -> Result<GatheredShard> {
         let path = folder.bring(&journal_name(number))?;
         let place = folder.shown().join(journal_name(number));
         let (shown, command) = (place.display(), self.command.as_str());
@@ -125,7 +125,7 @@ impl RoundShard {
 }
 
 impl SearchPlan {
-    pub fn with_rounds(mut self, sweep: &Sweep<'_>) -> Result<Self, AppError> {
+    pub fn with_rounds(mut self, sweep: &Sweep<'_>) -> Result<Self> {
         let search = sweep.settings.search;
         let (most, shards) = (search.batch.min(search.trials), self.shards);
         if shards > most {
@@ -148,7 +148,7 @@ impl SearchPlan {
         sweep: &Sweep<'_>,
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
-    ) -> Result<Option<RoundShard>, AppError> {
+    ) -> Result<Option<RoundShard>> {
         let Some(parts) = self.shards_of_round() else { return Ok(None) };
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(to_error)?;
         let mut rounds = Rounds::new(sweep).map_err(to_error)?;
@@ -176,7 +176,7 @@ impl SearchPlan {
         sweep: &Sweep<'_>,
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
-    ) -> Result<GatheredShards, AppError> {
+    ) -> Result<GatheredShards> {
         let mut rounds = Rounds::new(sweep).map_err(to_error)?;
         let mut gathered = GatheredShards::default();
         for number in 0..count.get() {
@@ -192,7 +192,7 @@ impl SearchPlan {
         (folder, others): (&ResultFolder, OtherProgram),
         gathered: &mut GatheredShards,
         to_error: &dyn Fn(SearchError) -> AppError,
-    ) -> Result<(), AppError> {
+    ) -> Result<()> {
         if round.is_empty() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use super::{
     KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchTerms,
 };
 use crate::bots::error_of_search;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
@@ -80,7 +80,7 @@ impl<'a> WalkRun<'a> {
         asked: &'a LayoutTerms,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = Course { whole, balance: loaded.initial_balance()? };
@@ -130,7 +130,7 @@ impl<'a> WalkRun<'a> {
         count_walk((self.terms, self.prepared), &look, registry)
     }
 
-    pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd, AppError> {
+    pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
         self.begin()?;
         let windows = std::mem::take(&mut self.windows);
         let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
@@ -165,7 +165,7 @@ impl<'a> WalkRun<'a> {
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
-    pub(super) fn begin(&self) -> Result<(), AppError> {
+    pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let SweepSettings { search, .. } = &self.prepared.sweep;
         let sets = search.most_sets(&self.prepared.space);
@@ -185,7 +185,7 @@ impl<'a> WalkRun<'a> {
         Ok(())
     }
 
-    pub fn earlier_looks(&self) -> Result<KnownLooks, AppError> {
+    pub fn earlier_looks(&self) -> Result<KnownLooks> {
         let run = hash_of(&walk_alone(&self.identity));
         self.hold_out
             .as_ref()
@@ -197,7 +197,7 @@ impl<'a> WalkRun<'a> {
         (place, windows): (usize, usize),
         window: &Window,
         watcher: &mut WalkWatcher<'_>,
-    ) -> Result<Option<WindowResult>, AppError> {
+    ) -> Result<Option<WindowResult>> {
         let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity = of_window(&self.identity, window);
@@ -232,7 +232,7 @@ fn opening<'a>(
     hold_out_use: HoldOutUse,
     hold_out: Option<&'a HoldOutRange>,
     identity: &Value,
-) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>, AppError> {
+) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>> {
     let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
     let Some(hold_out) = hold_out else {
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
@@ -267,7 +267,7 @@ fn hash_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
 }
 
-fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value, AppError> {
+fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
     let mut identity = terms.identity(prepared)?.to_json();
     let settings = layout.settings;
     identity["walk"] = json!({
@@ -308,7 +308,7 @@ pub struct Layout {
 
 impl LayoutTerms {
     /// Divides candles with intervals up to `step` and trades up to `purge` long.
-    pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout, AppError> {
+    pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
         {
@@ -355,7 +355,7 @@ struct Part {
 impl WalkRun<'_> {
     /// Cuts the trials into at least `shards` shards, the same number per window, in a learning
     /// search one.
-    pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan, AppError> {
+    pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
         let windows = self.windows.len() as u64;
@@ -365,7 +365,7 @@ impl WalkRun<'_> {
         SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
     }
 
-    pub fn check(&self, plan: &SearchPlan, others: OtherProgram) -> Result<PlanDifferences, AppError> {
+    pub fn check(&self, plan: &SearchPlan, others: OtherProgram) -> Result<PlanDifferences> {
         plan.check((self.prepared, &self.identity), others)
     }
 
@@ -374,7 +374,7 @@ impl WalkRun<'_> {
         plan: &SearchPlan,
         number: u64,
         watcher: &mut WalkWatcher<'_>,
-    ) -> Result<WalkShard, AppError> {
+    ) -> Result<WalkShard> {
         let Part { window: place, shard } = self.part(plan, number)?;
         // Shards count as the walk whose parts they are, until they are merged.
         self.begin()?;
@@ -398,7 +398,7 @@ impl WalkRun<'_> {
     }
 
     /// Loads the trials of all shards; [`run`](Self::run) then runs the rest.
-    pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>, AppError> {
+    pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];
         for number in 1..=plan.shards {
@@ -420,7 +420,7 @@ impl WalkRun<'_> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { part.shard.trials(plan.sets) }
     }
 
-    fn part(&self, plan: &SearchPlan, number: u64) -> Result<Part, AppError> {
+    fn part(&self, plan: &SearchPlan, number: u64) -> Result<Part> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
             let problem = format!("the plan has {} shards, and there are {windows} windows", plan.shards);

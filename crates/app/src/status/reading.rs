@@ -1,7 +1,7 @@
 //! Figures of a status from the running bot and from all intents, including old trades.
 
 use crate::configuration::{Loaded, control_paths};
-use crate::error::AppError;
+use crate::error::Result;
 use candlewick_engine::{
     BotVerdict, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, RunningEdge, VenueId,
 };
@@ -10,7 +10,7 @@ use candlewick_records::{EdgeIntervals, JournalContents, StrangeTrade, VerdictLi
 use candlewick_runtime::OldTrade;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, SignalTally, send_order};
 
-pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppError> {
+pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Some(*state),
@@ -32,7 +32,7 @@ pub(super) async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>, AppErro
 
 /// Counts signals and decisions from a line on, `None` without signals. Malformed input is in no
 /// entry.
-pub(super) async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>, AppError> {
+pub(super) async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();
     let mut rest = &lines[..];

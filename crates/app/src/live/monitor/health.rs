@@ -1,7 +1,7 @@
 //! Liveness and readiness of a run, its heartbeat and what systemd is told.
 
 use crate::configuration::HeartbeatSettings;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::EventKind;
 use candlewick_runtime::control::{Phase, VenueApi};
@@ -136,7 +136,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 pub(super) fn beat(
     settings: &HeartbeatSettings,
     health: Arc<Health>,
-) -> Result<Option<impl Future<Output = ()> + Send + 'static>, AppError> {
+) -> Result<Option<impl Future<Output = ()> + Send + 'static>> {
     let Some(url) = settings.url.clone() else { return Ok(None) };
     let every = Duration::from_secs(u64::from(settings.every_s.max(1)));
     candlewick_api::prepare_tls();

@@ -10,7 +10,7 @@ mod server;
 
 use super::WaitingRequests;
 use crate::configuration::{Loaded, Problems, monitoring_problems};
-use crate::error::AppError;
+use crate::error::Result;
 use candlewick_broker::clock::Clock;
 use candlewick_runtime::control::ControlRequest;
 use candlewick_runtime::events::EventFeed;
@@ -40,7 +40,7 @@ impl Watch {
         not(feature = "metrics"),
         allow(clippy::unused_async, reason = "an address is waited for where there are figures")
     )]
-    pub(super) async fn begin(loaded: &Loaded) -> Result<Self, AppError> {
+    pub(super) async fn begin(loaded: &Loaded) -> Result<Self> {
         Problems::check(monitoring_problems(loaded))?;
         let (health, mut tasks) = (Arc::new(Health::default()), JoinSet::new());
         if let Some(beating) = health::beat(&loaded.config.heartbeat, Arc::clone(&health))? {

@@ -4,7 +4,7 @@ use super::Sources;
 use super::figures::Figures;
 use super::health::Health;
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
 use candlewick_runtime::Observer;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState};
@@ -23,7 +23,7 @@ use tokio::time::Instant;
 const TEXT: &str = "text/plain; charset=utf-8";
 const FIGURES: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>, AppError> {
+pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
     let listener = http_server::listen("metrics.listen", address).await?;
     let address = listener.local_addr().unwrap_or(address);
