@@ -233,23 +233,12 @@ impl PreparedBacktest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Candle, Ohlcv, Series};
-    use serde_json::json;
-
-    fn series(symbol: &str, interval: &str, first: i64) -> CandleSeries {
-        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let at = |place: i64| series.interval.length() * (first + place);
-        let candles = (0..3).map(|place| Candle::new(at(place), series.interval, numbers).unwrap());
-        CandleSeries::new(series, candles.collect::<Vec<_>>()).unwrap()
-    }
+    use crate::tests::{bot, flat_candles};
 
     #[test]
     fn series_of_bots_without_common_time_are_named_and_what_only_prices_them_is_not() {
-        let bot = |symbol: &str, interval: &str| -> BotSettings {
-            let text = json!({"name": "a", "symbol": symbol, "interval": interval, "strategy": "x", "close_type": "15:00"});
-            serde_json::from_value(text).unwrap()
-        };
+        let series =
+            |symbol: &str, interval: &str, first: i64| flat_candles(symbol, interval, first..first + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // 0 to 15 and 15 to 30 minutes.

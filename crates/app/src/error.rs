@@ -210,12 +210,12 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
 }
 
 fn help_to_find(journals: &[String]) -> String {
-    match journals {
-        [] => "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
-               a run at the embedded venue keeps none"
-            .to_owned(),
-        here => format!("in this folder: {}", here.join(", ")),
+    if journals.is_empty() {
+        return "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
+                a run at the embedded venue keeps none"
+            .to_owned();
     }
+    format!("in this folder: {}", journals.join(", "))
 }
 
 fn help_for_runtime(error: &RuntimeError) -> Option<String> {
@@ -258,17 +258,5 @@ fn help_for_venue(error: &BrokerError) -> &'static str {
             "check broker.base_url and broker.price_url, and that the venue can be reached from here"
         }
         _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn journals_that_lie_here_are_how_one_is_named() {
-        let named = ["--journal a.db", "--journal run.db"].map(str::to_owned);
-        assert_eq!(help_to_find(&named), "in this folder: --journal a.db, --journal run.db");
-        assert!(help_to_find(&[]).contains("keeps none"));
     }
 }

@@ -32,6 +32,8 @@ pub mod shell;
 pub mod signals;
 pub mod status;
 pub mod storage;
+#[cfg(test)]
+mod tests;
 mod traded_symbols;
 pub mod tune;
 pub mod validation;

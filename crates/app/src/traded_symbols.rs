@@ -123,16 +123,12 @@ fn rename<K: Ord + Clone + ToString, V>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::{Base, Flag, Loaded};
+    use crate::configuration::Loaded;
     use crate::error::Result;
-    use serde_json::json;
+    use crate::tests::bot;
 
     fn traded(symbols: &[&str]) -> TradedSymbols {
-        let bot = |symbol: &&str| {
-            let bot = json!({ "name": symbol, "symbol": symbol, "interval": "1m", "strategy": "none", "close_type": "01:00" });
-            serde_json::from_value::<BotSettings>(bot).unwrap()
-        };
-        TradedSymbols::new(&symbols.iter().map(bot).collect::<Vec<_>>())
+        TradedSymbols::new(&symbols.iter().map(|symbol| bot(symbol, "1m")).collect::<Vec<_>>())
     }
 
     #[test]
@@ -173,19 +169,14 @@ mod tests {
         }
     }
 
-    /// A configuration with bots on EURUSD and BTCUSDT, and the blackouts of this file.
-    fn load(settings: &str, blackouts: &str) -> Result<Loaded> {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, news) = (folder.path().join("bot.toml"), folder.path().join("news.csv"));
-        std::fs::write(&news, blackouts).unwrap();
+    /// A configuration with bots on EURUSD and BTCUSDT.
+    fn load(settings: &str) -> Result<Loaded> {
         let bot = |symbol: &str| {
             format!(
                 "[[bots]]\nname = \"{symbol}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"01:00\"\n"
             )
         };
-        let settings = settings.replace("NEWS", &news.display().to_string());
-        std::fs::write(&file, format!("{settings}\n{}{}", bot("EURUSD"), bot("BTCUSDT"))).unwrap();
-        Loaded::read(&[file], Base::Bare, Vec::<Flag>::new())
+        Loaded::of_text(&format!("{settings}\n{}{}", bot("EURUSD"), bot("BTCUSDT")))
     }
 
     #[test]
@@ -193,7 +184,7 @@ mod tests {
         let settings = "[risk]\nbest_payout_of = [\"eur/usd\", \"BTC-USDT\"]\n\
                         min_payout_percent_by_symbol = { \"EUR/USD\" = 80.0, GBPUSD = 90.0 }\n\
                         [simulation]\npayout_percent_by_symbol = { eurusd = 85.0 }\nticks = { \"FX:EURUSD\" = 0.00001 }\n";
-        let config = load(settings, "from,to\n").unwrap().config;
+        let config = load(settings).unwrap().config;
         assert_eq!(config.risk.best_payout_of, ["EURUSD", "BTCUSDT"]);
         let least: Vec<&str> = config.risk.min_payout_percent_by_symbol.keys().map(String::as_str).collect();
         assert_eq!(least, ["EURUSD", "GBPUSD"]);
@@ -205,7 +196,7 @@ mod tests {
     #[test]
     fn refuses_a_symbol_that_is_set_twice() {
         let settings = "[risk]\nmin_payout_percent_by_symbol = { EURUSD = 80.0, eurusd = 90.0 }";
-        let error = load(settings, "from,to\n").unwrap_err().to_string();
+        let error = load(settings).unwrap_err().to_string();
         assert!(error.contains("min_payout_percent_by_symbol.eurusd"), "{error}");
         assert!(error.contains("EURUSD is set twice"), "{error}");
     }
@@ -213,8 +204,9 @@ mod tests {
     #[test]
     fn blackouts_hold_for_the_symbols_that_are_meant() {
         let names = |cell: &str| {
-            let text = format!("from,to,symbols\n2026-01-05,2026-01-06,{cell}\n");
-            let config = load("[risk]\nblackouts = 'NEWS'", &text).unwrap().config;
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, format!("from,to,symbols\n2026-01-05,2026-01-06,{cell}\n")).unwrap();
+            let config = load(&format!("[risk]\nblackouts = '{}'", file.path().display())).unwrap().config;
             let span = config.risk.blackouts.spans[0].clone();
             span.symbols.iter().map(ToString::to_string).collect::<Vec<_>>()
         };

@@ -271,32 +271,13 @@ fn without_tail(price: f64) -> f64 {
 mod tests {
     use super::super::candles_of;
     use super::*;
-    use candlewick_engine::StakeSettings;
-    use candlewick_sdk::{ExpirationType, Interval, Millis, Ohlcv};
-
-    fn bot(symbol: &str, interval: &str) -> BotSettings {
-        BotSettings {
-            name: "a".to_owned(),
-            symbol: symbol.parse().unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: interval.parse().unwrap(),
-            strategy: "x".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: StakeSettings::default(),
-        }
-    }
+    use crate::tests::{bot, flat_candles};
+    use candlewick_sdk::{Interval, Millis, Ohlcv};
 
     fn series(text: &str) -> HashedSeries {
         let (symbol, interval) = text.split_once(' ').unwrap();
-        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let step = series.interval.length();
-        let count = (Millis::HOUR.get() / step.get()).max(1);
-        let candle = |index| Candle::new(step * index, series.interval, numbers).unwrap();
-        HashedSeries::new(CandleSeries::new(series, (0..count).map(candle).collect::<Vec<_>>()).unwrap())
+        let length = interval.parse::<Interval>().unwrap().length();
+        HashedSeries::new(flat_candles(symbol, interval, 0..(Millis::HOUR.get() / length.get()).max(1)))
     }
 
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, &[&str])]) {

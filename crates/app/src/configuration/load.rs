@@ -274,7 +274,6 @@ impl Loaded {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Flag;
     use super::*;
 
     fn defaults() -> Loaded {
@@ -324,10 +323,7 @@ mod tests {
                        close_type = \"01:00\"\nparams = { period = 2 }\n";
 
     fn loaded(text: &str) -> Loaded {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("bot.toml");
-        std::fs::write(&file, text).unwrap();
-        Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+        Loaded::of_text(text).unwrap()
     }
 
     /// A change of the configuration, and what is said of it; nothing where it may be.

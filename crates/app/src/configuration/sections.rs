@@ -270,7 +270,6 @@ impl VariantSettings {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Base, Flag};
     use super::*;
     use serde_json::json;
 
@@ -313,10 +312,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &[&str]) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("bot.toml");
-        std::fs::write(&file, text).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let loaded = Loaded::of_text(text).unwrap();
         let problems: Vec<String> = monitoring_problems(&loaded).iter().map(ToString::to_string).collect();
         let problems: Vec<&String> = problems.iter().filter(|text| !text.contains("built without")).collect();
         assert_eq!(problems.len(), expected.len(), "{text}: {problems:?}");

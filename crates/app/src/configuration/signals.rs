@@ -219,7 +219,6 @@ pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Base, Flag};
     use super::*;
 
     fn check(section: &str, expected: &[&str]) {
@@ -228,10 +227,8 @@ mod tests {
         std::fs::write(&secret, "0123456789abcdef\n").unwrap();
         #[cfg(unix)]
         std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let file = folder.path().join("bot.toml");
         let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
-        std::fs::write(&file, format!("[signals]\n{section}\n")).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n")).unwrap();
         let problems: Vec<String> = signal_problems(&loaded).iter().map(ToString::to_string).collect();
         assert_eq!(problems.len(), expected.len(), "{section}: {problems:?}");
         for (problem, part) in problems.iter().zip(expected) {

@@ -97,9 +97,10 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Halt, IntentId};
+    use candlewick_engine::Halt;
     use candlewick_runtime::control::{NextEntry, SourceTally};
     use candlewick_sdk::{Direction, Millis};
+    use serde_json::json;
 
     #[test]
     fn what_came_and_what_comes_next_are_sentences() {
@@ -118,27 +119,16 @@ mod tests {
 
     #[test]
     fn a_state_reads_as_a_sentence() {
-        let state = RunState {
-            phase: Phase::Halted,
-            reason: Some("news".to_owned()),
-            halt: Some(Halt { at: Some(Millis::new(1_767_571_200_000)), reason: "news".to_owned() }),
-            in_flight: 0,
-            in_doubt: vec![IntentId::new(7), IntentId::new(9)],
-            open: 1,
-            at: Millis::ZERO,
-            clock: None,
-            audits: std::collections::BTreeMap::new(),
-            heard: None,
-            apis: None,
-            troubles: Vec::new(),
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
-            gates: None,
-            blocked: Vec::new(),
-            all_blocked: false,
-        };
+        let state: RunState = serde_json::from_value(json!({
+            "phase": Phase::Halted,
+            "reason": "news",
+            "halt": Halt { at: Some(Millis::new(1_767_571_200_000)), reason: "news".to_owned() },
+            "in_flight": 0,
+            "in_doubt": [7, 9],
+            "open": 1,
+            "at": 0,
+        }))
+        .unwrap();
         assert_eq!(
             describe(&state),
             "The bot is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, in doubt: 7, 9."

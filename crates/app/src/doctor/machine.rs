@@ -272,15 +272,10 @@ fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
 mod tests {
     use super::super::finding::Mark;
     use super::*;
-    use candlewick_sdk::{Candle, Interval, Ohlcv};
+    use crate::tests::flat_candles;
 
     fn check_gaps(hours: &[i64], mark: Mark, part: &str) {
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let interval: Interval = "1h".parse().unwrap();
-        let candle = |hour: &i64| Candle::new(Millis::HOUR * *hour, interval, numbers).unwrap();
-        let series = Series { symbol: "EURUSD".parse().unwrap(), interval };
-        let finding =
-            judge_candles(&CandleSeries::new(series, hours.iter().map(candle).collect::<Vec<_>>()).unwrap());
+        let finding = judge_candles(&flat_candles("EURUSD", "1h", hours.iter().copied()));
         assert!(finding.mark == mark && finding.text.contains(part), "{finding}");
     }
 

@@ -225,7 +225,6 @@ fn there(name: &str, now: DateTime<Utc>) -> String {
 mod tests {
     use super::super::finding::Mark;
     use super::*;
-    use crate::configuration::Flag;
     use candlewick_engine::Hours;
 
     async fn findings(section: &str, list: &str) -> Vec<Finding> {
@@ -238,10 +237,8 @@ mod tests {
         std::fs::write(&path, list).unwrap();
         let quoted = |path: &std::path::Path| format!("{:?}", path.display().to_string());
         let section = section.replace("SECRET", &quoted(&secret)).replace("LIST", &quoted(&path));
-        let file = folder.path().join("bot.toml");
         let bot = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
-        std::fs::write(&file, format!("[signals]\n{section}\n{bot}")).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n{bot}")).unwrap();
         let mut found = Vec::new();
         check_signals(&loaded, &mut |finding| found.push(finding)).await;
         found

@@ -228,17 +228,13 @@ pub(super) fn slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Ohlcv;
+    use crate::tests::flat_candles;
 
     /// From one minute up to another.
     type Minutes = (i64, i64);
 
     fn stored(minutes: &[Minutes]) -> CandleSeries {
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let candle = |minute| Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap();
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        let minutes = minutes.iter().flat_map(|(start, end)| *start..*end);
-        CandleSeries::new(series, minutes.map(candle).collect::<Vec<_>>()).unwrap()
+        flat_candles("BTCUSDT", "1m", minutes.iter().flat_map(|(start, end)| *start..*end))
     }
 
     fn check(there: &[Minutes], range: Minutes, extent: Extent, expected: &[Minutes]) {

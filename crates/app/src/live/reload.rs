@@ -114,10 +114,7 @@ mod tests {
                  close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
             )
         };
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("bot.toml");
-        std::fs::write(&file, format!("{risk}\n{}", bots.map(bot).concat())).unwrap();
-        Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+        Loaded::of_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
     fn running(config: Config, files: BTreeMap<String, String>) -> Running {

@@ -133,25 +133,16 @@ pub fn note_look(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::bot;
     use candlewick_broker::Account as Kind;
     use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+    use candlewick_sdk::MoneyScale;
     use candlewick_sdk::rust_decimal::Decimal;
-    use candlewick_sdk::{ExpirationType, Interval, MoneyScale, Symbol};
 
     #[test]
     fn the_summary_names_the_money_the_bots_each_limit_and_what_is_unlimited() {
-        let bot = BotSettings {
-            name: "btc".to_owned(),
-            symbol: Symbol::new("BTCUSDT").unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: Interval::MINUTE,
-            strategy: "rsi-reversal".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: Value::Null,
-            stake: StakeSettings::Fixed { amount: Decimal::TEN },
-        };
+        let stake = StakeSettings::Fixed { amount: Decimal::TEN };
+        let bot = BotSettings { name: "btc".to_owned(), stake, ..bot("BTCUSDT", "1m") };
         let settings = SessionSettings {
             money_scale: MoneyScale::default(),
             balance: Decimal::ONE_HUNDRED,
@@ -168,7 +159,7 @@ mod tests {
         let text = summary(&settings, &account);
         for line in [
             "REAL MONEY is traded: the real wallets hold 123.45.\n",
-            "  bot btc: rsi-reversal on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",
+            "  bot btc: x on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",
             "  max_open_trades = 3\n",
             "  daily_loss_limit = 100\n",
             "  max_drawdown_percent = 20.0\n",

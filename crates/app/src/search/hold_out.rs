@@ -355,12 +355,12 @@ mod tests {
             HoldOutLock::new(&self.folder.path().join("state"))
         }
 
-        fn open(
+        fn ask(
             &self,
             hypothesis: &Hypothesis,
             run: &str,
             reopening: Reopening,
-        ) -> Result<(usize, usize), String> {
+        ) -> Result<OpeningRecord, String> {
             let candles = self.candles();
             let asked = OpeningRequest {
                 hypothesis,
@@ -372,19 +372,23 @@ mod tests {
                 reopening,
             };
             let check = self.lock().check(&asked).map_err(|failure| failure.text());
-            let opened = self.lock().open(&asked);
-            assert_eq!(check.err(), opened.as_ref().err().map(AppError::text));
-            opened.map(|opened| (opened.number, opened.others)).map_err(|failure| failure.text())
+            let opened = self.lock().open(&asked).map_err(|failure| failure.text());
+            assert_eq!(check.err(), opened.as_ref().err().cloned());
+            opened
+        }
+
+        fn open(
+            &self,
+            hypothesis: &Hypothesis,
+            run: &str,
+            reopening: Reopening,
+        ) -> Result<(usize, usize), String> {
+            self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.others))
         }
 
         /// What a new opening for this hypothesis finds in the list.
         fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {
-            let candles = self.candles();
-            let (range, looks) = (&candles.span().unwrap(), KnownLooks::default());
-            let (run, candles, now) = (run.to_owned(), &candles, Millis::ZERO);
-            let reopening = OnPurpose;
-            let asked = OpeningRequest { hypothesis, run, range, candles, looks, now, reopening };
-            self.lock().open(&asked).unwrap().looks.found
+            self.ask(hypothesis, run, OnPurpose).unwrap().looks.found
         }
     }
 
