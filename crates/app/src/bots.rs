@@ -24,7 +24,6 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-/// Finds settings for symbols that no bot trades in any spelling.
 fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;

@@ -26,7 +26,6 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) type Answer = Response<Full<Bytes>>;
 
-/// Binds the address that the setting `key` names.
 pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let cure = match error.kind() {

@@ -1,9 +1,8 @@
 //! Status of a journal and its bot: money, open trades, doubts, verdicts, holder and blocks.
 
-mod lines;
 mod reading;
 
-pub use lines::{HolderLine, LadderLine, PauseLine};
+pub use reading::{HolderLine, LadderLine, PauseLine};
 
 use crate::configuration::Loaded;
 use crate::control::describe_phase;

@@ -121,7 +121,6 @@ async fn take_back(url: &JournalUrl) -> Result<u64> {
     }
 }
 
-/// Makes the bot reload its own configuration and returns its state.
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
     match reached.map_err(of_argument)? {

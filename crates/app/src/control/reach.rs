@@ -26,7 +26,6 @@ pub(super) enum Reached {
     NoJournal,
 }
 
-/// Delivers a command to the bot that holds the journal.
 pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Reached> {
     order.check_length()?;
     let token = OrderToken::random()?;

@@ -56,7 +56,6 @@ impl Embedded {
         Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
     }
 
-    /// Starts the venue at a moment, on the clocks of venue and bot.
     pub async fn start_on(
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),

@@ -15,6 +15,7 @@ pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use reload::ReadAgain;
+use reload::Running;
 pub use start_checks::note_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
@@ -23,7 +24,6 @@ use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
-use crate::search::files_of_bots;
 use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
@@ -135,16 +135,9 @@ async fn run_watched(
     let real = (trading == TradingMode::Real).then(|| start_checks::summary(&settings, &account));
     real.into_iter().chain(past.halt().map(|halt| begins_halted(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
-    let running = reload::Running {
-        config: loaded.config.clone(),
-        wants_prices: bots.wants_prices.clone(),
-        files: files_of_bots(&loaded.config.bots)?,
-        requests_per_second,
-        runtime: runtime.clone(),
-        journal: journal_url.clone(),
-        settings: settings.clone(),
-        clock: Arc::clone(&clock),
-    };
+    let venue = (journal_url.as_ref(), &clock);
+    let running =
+        Running::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
     let runner = Runner::new(Parts {
         header: header_of(loaded, (trading, &settings, &runtime), bots.versions),
         settings: runtime,

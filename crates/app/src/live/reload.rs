@@ -24,17 +24,36 @@ const MAX_NAME: usize = 40;
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
 
 pub(super) struct Running {
-    pub(super) config: Config,
-    pub(super) wants_prices: Vec<bool>,
-    pub(super) files: BTreeMap<String, String>,
-    pub(super) requests_per_second: f64,
-    pub(super) runtime: RuntimeSettings,
-    pub(super) journal: Option<JournalUrl>,
-    pub(super) settings: SessionSettings,
-    pub(super) clock: Arc<dyn Clock>,
+    config: Config,
+    wants_prices: Vec<bool>,
+    files: BTreeMap<String, String>,
+    requests_per_second: f64,
+    runtime: RuntimeSettings,
+    journal: Option<JournalUrl>,
+    settings: SessionSettings,
+    clock: Arc<dyn Clock>,
 }
 
 impl Running {
+    pub(super) fn new(
+        loaded: &Loaded,
+        wants_prices: &[bool],
+        (settings, runtime): (&SessionSettings, &RuntimeSettings),
+        (journal, clock): (Option<&JournalUrl>, &Arc<dyn Clock>),
+        requests_per_second: f64,
+    ) -> Result<Self> {
+        Ok(Self {
+            config: loaded.config.clone(),
+            wants_prices: wants_prices.to_vec(),
+            files: files_of_bots(&loaded.config.bots)?,
+            requests_per_second,
+            runtime: runtime.clone(),
+            journal: journal.cloned(),
+            settings: settings.clone(),
+            clock: Arc::clone(clock),
+        })
+    }
+
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &Standing| {
             let loaded = read().map_err(|error| one_line(&error))?;
@@ -70,7 +89,6 @@ impl Running {
         Ok(NewSettings { risk, runtime, kept })
     }
 
-    /// Returns the changed parameter files, which need a restart.
     fn changed_files(&self) -> Result<Vec<String>> {
         let now = files_of_bots(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));

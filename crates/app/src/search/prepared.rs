@@ -355,7 +355,6 @@ fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expir
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
 
-/// Returns the content hash of each file named in a parameter.
 pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hashes_of(bots.iter().map(|bot| &bot.params))
 }

@@ -1,7 +1,7 @@
 //! Checks that a strategy decides alike in other processes and uses nothing but the candles.
 
 use super::file::{files, paths};
-use super::process::{Itself, Reply, Surroundings};
+use super::process::{Itself, Reply, Surroundings, Traffic};
 use candlewick_sdk::testkit::{
     Check, Checked, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -61,13 +61,12 @@ struct Elsewhere<'a> {
 
 pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Checked; 2] {
     let candles = &market.candles[..];
-    let not_run = |problem: &dyn std::fmt::Display| {
-        [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, problem.to_string()))
-    };
     let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
         Ok(folders) => Elsewhere { itself, subject, candles, folders }.check(),
-        Err(error) => not_run(&error),
+        Err(error) => {
+            [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, error.to_string()))
+        }
     }
 }
 
@@ -147,47 +146,37 @@ impl Elsewhere<'_> {
     }
 
     fn outside(&self, reply: &Reply) -> Checked {
-        let found = |finding, words: String| Check::Outside.found(finding, words);
         let left: BTreeSet<String> = self.folders.iter().flat_map(|folder| names(folder.path())).collect();
-        if let Some(file) = left.first() {
-            return found(Finding::Failed, format!("it writes the file {file}: the next run would find it"));
-        }
-        let Some(traffic) = reply.traffic else {
-            return found(
-                Finding::NotRun,
-                "this system does not count what a thread reads and writes".to_owned(),
-            );
-        };
         let names_a_file = !files(&self.subject.params).is_empty();
-        let read_to_decide = traffic.read_to_decide;
-        if read_to_decide > LEAST {
-            return found(
+        let (finding, words) = match (left.first(), reply.traffic) {
+            (Some(file), _) => {
+                (Finding::Failed, format!("it writes the file {file}: the next run would find it"))
+            }
+            (None, None) => {
+                (Finding::NotRun, "this system does not count what a thread reads and writes".to_owned())
+            }
+            (None, Some(Traffic { read_to_decide, .. })) if read_to_decide > LEAST => (
                 Finding::Failed,
                 format!(
                     "it reads {read_to_decide} bytes while it is shown candles: read in build, files that parameters name"
                 ),
-            );
-        }
-        if traffic.read_to_build > 0 && !names_a_file {
-            return found(
+            ),
+            (None, Some(Traffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
                 Finding::Failed,
                 format!(
-                    "it reads {} bytes when it is built, and no parameter names a file: name it by a parameter, so that results \
-                     are known by what it holds",
-                    traffic.read_to_build
+                    "it reads {read_to_build} bytes when it is built, and no parameter names a file: name it by a parameter, so that results \
+                     are known by what it holds"
                 ),
-            );
-        }
-        if traffic.wrote > 0 {
-            return found(
+            ),
+            (None, Some(Traffic { wrote, .. })) if wrote > 0 => (
                 Finding::Noted,
                 format!(
-                    "it writes {} bytes, to a file or as messages: nothing may come back from there",
-                    traffic.wrote
+                    "it writes {wrote} bytes, to a file or as messages: nothing may come back from there"
                 ),
-            );
-        }
-        found(Finding::Passed, "it reads no file that no parameter names, and writes none".to_owned())
+            ),
+            _ => (Finding::Passed, "it reads no file that no parameter names, and writes none".to_owned()),
+        };
+        Check::Outside.found(finding, words)
     }
 }
 

@@ -9,7 +9,6 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-/// Properties of recurring events, which are rejected.
 const REPEATS: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
 struct Line {
