@@ -26,6 +26,7 @@ use std::time::Duration;
 
 pub type Strategies = Vec<Box<dyn Strategy>>;
 
+#[derive(Default)]
 pub struct BacktestTerms {
     pub candles: CandleChoice,
     pub stress: Option<f64>,
@@ -131,6 +132,10 @@ impl BacktestTerms {
     }
 }
 
+pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
+    threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
 fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
@@ -187,7 +192,6 @@ impl PreparedBacktest {
         act: impl FnOnce(&Repeat<'_>) -> Result<T, SearchError>,
     ) -> Result<T> {
         let Self { loaded, settings, candles, wants_prices, .. } = self;
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let repeat = Repeat {
             settings,
             wants_prices,
@@ -195,7 +199,7 @@ impl PreparedBacktest {
             markets: &candles.markets,
             balance: loaded.initial_balance()?,
             strategies: &|| strategies_of(&settings.session, registry),
-            threads: threads.unwrap_or_else(cores),
+            threads: threads_or_cores(threads),
         };
         act(&repeat).map_err(|error| error_of_search(error, loaded))
     }

@@ -1,6 +1,6 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
-use crate::backtest::{BacktestTerms, PreparedBacktest};
+use crate::backtest::{BacktestTerms, PreparedBacktest, threads_or_cores};
 use crate::bots::{error_of_search, strategies_of};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
@@ -95,8 +95,7 @@ impl MonteCarloTerms {
         progress: &dyn Progress,
     ) -> Result<PreparedMonteCarlo<'a>> {
         let sections = deciding_sections(&loaded);
-        let terms =
-            BacktestTerms { candles: self.candles.clone(), stress: None, latency: None, signals: None };
+        let terms = BacktestTerms { candles: self.candles.clone(), ..BacktestTerms::default() };
         let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
         if !prepared.signals.is_empty() {
             let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";
@@ -180,14 +179,13 @@ impl PreparedMonteCarlo<'_> {
     pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
         let to_error = |error| error_of_search(error, &self.prepared.loaded);
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let PreparedBacktest { loaded, settings, wants_prices, .. } = &self.prepared;
         let monte_carlo = MonteCarlo {
             bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
             balance: loaded.initial_balance()?,
             least_stake: least_stake(&self.trades),
             scale: settings.session.money_scale,
-            threads: self.terms.threads.unwrap_or_else(cores),
+            threads: threads_or_cores(self.terms.threads),
         };
         match self.terms.resampling {
             Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),

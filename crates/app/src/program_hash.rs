@@ -75,12 +75,6 @@ fn unreadable(error: io::Error) -> AppError {
     AppError::system("the program cannot read itself", error)
 }
 
-fn hash_of(file: File) -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    add(file, &mut hasher)?;
-    Ok(hasher.finalize().to_hex().to_string())
-}
-
 fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
     let hash = |path: String| {
         let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
@@ -89,7 +83,8 @@ fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
     libraries()?.into_iter().map(hash).collect()
 }
 
-fn add(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<()> {
+fn hash_of(mut file: File) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
     let parts = loaded(&file).unwrap_or_else(|| std::iter::once(0..u64::MAX).collect());
     for part in parts {
         hasher.update(&part.start.to_le_bytes());
@@ -97,7 +92,7 @@ fn add(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<()> {
         file.seek(SeekFrom::Start(part.start))?;
         hasher.update_reader((&file).take(part.end - part.start))?;
     }
-    Ok(())
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 fn loaded(file: &File) -> Option<Vec<Range<u64>>> {

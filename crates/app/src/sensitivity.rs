@@ -52,8 +52,7 @@ impl SensitivityTerms {
         progress: &dyn Progress,
     ) -> Result<PreparedSensitivity<'a>> {
         let sections = deciding_sections(&loaded);
-        let terms =
-            BacktestTerms { candles: self.candles.clone(), stress: None, latency: None, signals: None };
+        let terms = BacktestTerms { candles: self.candles.clone(), ..BacktestTerms::default() };
         // Each run builds its own strategies.
         let (prepared, _) = terms.prepare_loaded(loaded, registry, progress)?;
         let runs = prepared.repeat(registry, self.threads, |repeat| Ok(repeat.runs()))?;

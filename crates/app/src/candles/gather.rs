@@ -166,7 +166,7 @@ impl CandleChoice {
 pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
-pub(super) const ALLOW_BY_FLAG: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
+const ALLOW_BY_FLAG: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
 pub const ALLOW_IN_SANDBOX: &str = "sandbox.allow_coarse = true runs it all the same, with prices from inside single candles; such a result proves nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, h
 }
 
 /// Checks that candles no longer than its expiry priced each trade.
-pub(super) fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
+fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
     for (index, bot) in loaded.config.bots.iter().enumerate() {
         let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
         let mut stretches: HashMap<CloseType, Vec<Range<Millis>>> = HashMap::new();

@@ -244,7 +244,7 @@ pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<St
     Ok(found.iter().map(describe).collect())
 }
 
-pub(super) fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
+fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
     check_in_step(&candles, place)
 }
@@ -298,7 +298,7 @@ const START: Millis = Millis::new(1_767_571_200_000);
 const DAYS: u32 = 14;
 const DETAIL_DAYS: i64 = 4;
 
-pub(super) fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
+fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
     let mut all = Vec::with_capacity(2 * SYMBOLS.len());
     for name in SYMBOLS {
         let symbol = Symbol::new(name).expect("a name of the table is a symbol");

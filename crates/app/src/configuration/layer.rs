@@ -232,7 +232,7 @@ impl FileKind {
         Some(Self::from_values(&values))
     }
 
-    pub(super) fn from_values(values: &Dict) -> Self {
+    fn from_values(values: &Dict) -> Self {
         let is_rule =
             ["buy", "sell"].iter().any(|key| values.contains_key(*key)) && !values.contains_key("bots");
         if is_rule { Self::Rule } else { Self::Configuration }
@@ -257,7 +257,7 @@ impl FileKind {
 }
 
 /// Makes the paths in a configuration file relative to the working directory.
-pub(super) fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
+fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
@@ -361,7 +361,7 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 /// Returns a hint that never quotes the line, which might contain a secret.
-pub(super) fn hint_for_line(line: &str) -> Option<&'static str> {
+fn hint_for_line(line: &str) -> Option<&'static str> {
     let mut values = line.match_indices('=').map(|(at, _)| line[at + 1..].trim_start());
     if values.any(has_separators) {
         return Some("a number has a decimal point and nothing between thousands, as in 1000.50");

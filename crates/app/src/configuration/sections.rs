@@ -88,10 +88,14 @@ fn anchor_of(url: &JournalUrl) -> PathBuf {
     url.file().map_or_else(database, Path::to_owned)
 }
 
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = path(variable).or_else(|| Some(path("HOME")?.join(below_home)));
+    folder.map(|folder| folder.join("candlewick"))
+}
+
 pub(crate) fn state_folder() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let usual = || variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-    usual().filter(|folder| folder.is_absolute()).map(|folder| folder.join("candlewick"))
+    user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
 }
 
 /// Creates the state folder if `path` is directly in it; others are up to the user.
@@ -152,12 +156,10 @@ impl DataSettings {
     }
 
     fn cache_folder(&self) -> Option<PathBuf> {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let usual = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
         match &self.cache {
             Some(folder) if folder.as_os_str().is_empty() => None,
             Some(folder) => Some(folder.clone()),
-            None => usual().map(|folder| folder.join("candlewick")),
+            None => user_folder("XDG_CACHE_HOME", ".cache"),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-pub(super) const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
+const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
 /// Minimum length of the secret, against guessing.
 const LEAST_SECRET_BYTES: usize = 16;
 const MOST_SECRET_BYTES: usize = 256;

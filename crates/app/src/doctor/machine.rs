@@ -207,7 +207,7 @@ async fn verify(url: &JournalUrl) -> Finding {
     }
 }
 
-pub(super) fn remedy_of_journal(error: &JournalError) -> &'static str {
+fn remedy_of_journal(error: &JournalError) -> &'static str {
     match error {
         JournalError::BrokenChain { .. } => {
             "trust no figure from that entry on: restore a copy, or begin another journal once nothing is open"

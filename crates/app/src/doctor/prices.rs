@@ -134,14 +134,10 @@ async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSampl
     // The candle that forms is asked for as well: whether it is sent is worth knowing.
     let end = now + bot.interval.length();
     match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
-        Ok(candles) => {
-            let found = window.count(&candles);
-            if found.closed == 0 {
-                nothing_lately(asked, bot, &name, samples).await
-            } else {
-                found.judge(&name)
-            }
-        }
+        Ok(candles) => match window.judge(&name, &candles) {
+            Some(finding) => finding,
+            None => nothing_lately(asked, bot, &name, samples).await,
+        },
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
     }
 }
@@ -187,14 +183,6 @@ struct Window {
     expected: i64,
 }
 
-struct Found {
-    window: Window,
-    closed: i64,
-    is_only_late: bool,
-    forming: usize,
-    unusable: usize,
-}
-
 impl Window {
     fn before(now: Millis, interval: Interval) -> Self {
         let expected = (Millis::HOUR.get() / interval.length().get()).clamp(FEWEST, MOST);
@@ -202,42 +190,30 @@ impl Window {
         Self { interval, start, now, expected }
     }
 
-    fn count(self, candles: &Candles) -> Found {
+    /// Returns `None` if no candle of the window has closed.
+    fn judge(&self, name: &str, candles: &Candles) -> Option<Finding> {
         let length = self.interval.length();
         // By the venue's clock: ours may be ahead of it.
         let has_closed = |candle: &Candle| candle.time() + length <= self.now;
         let times: BTreeSet<Millis> =
             candles.candles.iter().filter(|candle| has_closed(candle)).map(Candle::time).collect();
-        let closed = times.range(self.start..self.now).count() as i64;
+        let (closed, expected) = (times.range(self.start..self.now).count() as i64, self.expected);
         let last_close = self.now.floor_to(length);
-        let is_only_late = closed + 1 == self.expected
+        let is_only_late = closed + 1 == expected
             && !times.contains(&(last_close - length))
             && self.now - last_close < JUST_NOW;
-        let forming = candles.forming + candles.candles.len() - times.len();
-        Found { window: self, closed, is_only_late, forming, unusable: candles.unusable }
-    }
-}
-
-impl Found {
-    fn judge(&self, name: &str) -> Finding {
-        let Self { window, closed, is_only_late, forming, unusable } = self;
-        let length = window.interval.length() * window.expected;
-        let forming = if *forming > 0 { "sent too, and left out" } else { "not sent" };
+        let is_forming_sent = candles.forming + candles.candles.len() > times.len();
+        let forming = if is_forming_sent { "sent too, and left out" } else { "not sent" };
         let text = format!(
-            "{name}: {closed} of {} closed candles of the last {}; the forming one is {forming}",
-            window.expected,
-            span(length)
+            "{name}: {closed} of {expected} closed candles of the last {}; the forming one is {forming}",
+            span(length * expected)
         );
-        if *unusable > 0 {
-            let remedy = format!("rows that are no sound candles: {unusable}; each counts as a gap");
-            return Check::Candles.warn(text, remedy);
-        }
-        if *closed < window.expected && !is_only_late {
-            let missing = window.expected - closed;
-            let remedy = format!("missing: {missing}; indicators do not include them");
-            return Check::Candles.warn(text, remedy);
-        }
-        Check::Candles.ok(text)
+        let remedy = match candles.unusable {
+            0 if closed >= expected || is_only_late => return (closed > 0).then(|| Check::Candles.ok(text)),
+            0 => format!("missing: {}; indicators do not include them", expected - closed),
+            unusable => format!("rows that are no sound candles: {unusable}; each counts as a gap"),
+        };
+        (closed > 0).then(|| Check::Candles.warn(text, remedy))
     }
 }
 
@@ -291,7 +267,7 @@ mod tests {
         let symbol = Symbol::new("X").unwrap();
         let end = now + Millis::MINUTE;
         let query = CandleQuery { symbol, interval: Interval::MINUTE, start: window.start, end };
-        let finding = window.count(&Candles::of_rows(&rows, &query, now)).judge("X 1m");
+        let finding = window.judge("X 1m", &Candles::of_rows(&rows, &query, now)).unwrap();
         let shown = finding.to_string();
         assert!(finding.mark == mark && parts.iter().all(|part| shown.contains(part)), "{shown}");
     }

@@ -222,7 +222,7 @@ async fn record(job: &PriceJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         };
         match polled {
             Ok(recorded) => {
-                fetched.record_prices(&recorded);
+                fetched.record(1, recorded.rejected, recorded.seen_at);
                 fetching.pulse(recorded.candles.len() as u64);
                 let Recorded { candles, seen_at: seen, .. } = recorded;
                 waiting.extend(candles);

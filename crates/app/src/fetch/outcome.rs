@@ -3,7 +3,7 @@
 use super::{Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
 use crate::error::{AppError, ErrorKind, Result};
-use candlewick_broker::{AsOf, BrokerError, Downloaded, PriceAnswer, Recorded, USUAL_INTERVALS};
+use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
 use candlewick_records::{table, utc};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
@@ -46,16 +46,10 @@ impl Fetched {
         }
     }
 
-    pub(super) fn record_window(&mut self, got: &Downloaded) {
-        self.requests += got.requests;
-        self.rejected += got.rejected;
-        self.since = self.since.or(Some(got.seen_at));
-    }
-
-    pub(super) fn record_prices(&mut self, recorded: &Recorded) {
-        self.requests += 1;
-        self.rejected += recorded.rejected;
-        self.since = self.since.or(Some(recorded.seen_at));
+    pub(super) fn record(&mut self, requests: u64, rejected: usize, seen_at: Millis) {
+        self.requests += requests;
+        self.rejected += rejected;
+        self.since = self.since.or(Some(seen_at));
     }
 
     pub(super) fn count(&mut self, appended: Appended) {
@@ -126,10 +120,12 @@ impl Fetched {
 }
 
 fn values(candle: &Candle) -> Value {
-    json!({
-        "open": candle.open(), "high": candle.high(), "low": candle.low(), "close": candle.close(),
-        "volume": candle.volume(),
-    })
+    fields(candle).into_iter().collect()
+}
+
+fn fields(candle: &Candle) -> [(&'static str, f64); 5] {
+    let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
+    [("open", open), ("high", high), ("low", low), ("close", close), ("volume", candle.volume())]
 }
 
 pub fn document(all: &[Fetched], finished: FetchEnd, fetching: &Fetching) -> Value {
@@ -181,15 +177,6 @@ fn write_revised(one: &Fetched, text: &mut String) {
 }
 
 fn changes(first: &Candle, later: &Candle) -> String {
-    let fields = |candle: &Candle| {
-        [
-            ("open", candle.open()),
-            ("high", candle.high()),
-            ("low", candle.low()),
-            ("close", candle.close()),
-            ("volume", candle.volume()),
-        ]
-    };
     let pairs = fields(first).into_iter().zip(fields(later));
     let changed = pairs.filter(|(first, later)| first != later);
     let changes: Vec<String> =

@@ -146,13 +146,13 @@ impl JournalSession {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
-                let mut shown = ShownReading::new(progress);
-                let watch = &mut |reading: WholeReading<'_>| shown.take(reading);
+                let mut bar = None;
+                let watch = &mut |reading: WholeReading<'_>| show_reading(reading, &mut bar, progress);
                 let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
                 let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
                 let every = runtime.snapshot_every.into();
                 let folded = JournalFold::read_watched(&mut reader, settings, every, remember, watch).await;
-                drop(shown);
+                drop(bar);
                 let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
                 let (past, fold) = match folded {
                     Ok(folded) => folded,
@@ -267,25 +267,14 @@ impl ControlChannel {
 /// Number of entries below which reading is too fast to show.
 const MANY: u64 = 100_000;
 
-pub(super) struct ShownReading<'a> {
-    progress: &'a dyn Progress,
-    bar: Option<Box<dyn ProgressBar>>,
-}
-
-impl<'a> ShownReading<'a> {
-    pub(super) const fn new(progress: &'a dyn Progress) -> Self {
-        Self { progress, bar: None }
+/// Shows the progress of a long reading, after a notice of its cause.
+fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
+    if bar.is_none()
+        && let Some(notice) = notice_of(reading)
+    {
+        tracing::warn!("{notice}");
     }
-
-    pub(super) fn take(&mut self, reading: WholeReading<'_>) {
-        if self.bar.is_none()
-            && let Some(notice) = notice_of(reading)
-        {
-            tracing::warn!("{notice}");
-        }
-        let bar = self.bar.get_or_insert_with(|| self.progress.bar("reading the journal"));
-        bar.update(reading.done, reading.total);
-    }
+    bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
 }
 
 fn notice_of(reading: WholeReading<'_>) -> Option<String> {

@@ -107,15 +107,6 @@ impl PlannedCommand {
             Self::Sensitivity => "sensitivity",
         }
     }
-
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Sweep => "sweep",
-            Self::WalkForward => "walk forward",
-            Self::MonteCarlo => "Monte Carlo",
-            Self::Sensitivity => "sensitivity",
-        }
-    }
 }
 
 impl SearchPlan {
@@ -215,7 +206,7 @@ impl SearchPlan {
 }
 
 pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P> {
-    let (shown, typed, title) = (path.display(), command.as_str(), command.title());
+    let (shown, typed) = (path.display(), command.as_str());
     let there = if is_address(path) {
         storage::read(path)?
     } else {
@@ -232,7 +223,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         let help = format!("make one with {typed} plan, or copy it here from where it was made");
         return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
     };
-    let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {title}: {why}"));
+    let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {typed}: {why}"));
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {

@@ -2,6 +2,7 @@
 
 use super::folder::Identity;
 use super::hold_out::Hypothesis;
+use crate::backtest::threads_or_cores;
 use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
 use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
 use crate::configuration::{Base, Loaded, RealMoney, to_json};
@@ -158,8 +159,7 @@ impl SearchTerms {
     }
 
     pub fn threads(&self) -> NonZeroUsize {
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.threads.unwrap_or_else(cores)
+        threads_or_cores(self.threads)
     }
 }
 
@@ -239,7 +239,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
 
 /// Checks the expiries of the bot and of its strategy. Returns a warning if one is too short and
 /// that is allowed.
-pub(super) fn check_expiries(
+fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
     loaded: &Loaded,
@@ -268,7 +268,7 @@ pub(super) fn check_expiries(
 }
 
 /// Warns about searched durations, if the strategy sets the durations of all trades itself.
-pub(super) fn idle_close_types(
+fn idle_close_types(
     (entry, space): (&StrategyEntry, &Space),
     bots: &[BotSettings],
 ) -> Option<String> {
@@ -359,7 +359,7 @@ pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hashes_of(bots.iter().map(|bot| &bot.params))
 }
 
-pub(super) fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
+fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
     let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
     let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());
     hashes_of(bots.iter().map(|bot| &bot.params).chain(once(&texts)))

@@ -16,11 +16,6 @@ pub struct GatheredShards {
     pub notices: Vec<String>,
 }
 
-pub(super) struct GatheredShard {
-    pub records: Vec<Record>,
-    pub notice: Option<String>,
-}
-
 impl SearchPlan {
     pub fn bring(&self, folder: &ResultFolder, number: u64) -> Result<()> {
         folder.bring(&journal_name(number)).map(drop)
@@ -54,9 +49,10 @@ impl SearchPlan {
         let (mut records, mut notices) = (Vec::new(), Vec::new());
         for number in 1..=self.shards {
             let trials = Shard::new(number, self.shards).map_err(&to_error)?.trials(self.sets);
-            let one = self.gather_shard((folder, &self.sweep), (number, trials), others, &to_error)?;
-            records.extend(one.records);
-            notices.extend(one.notice);
+            let (own, notice) =
+                self.gather_shard((folder, &self.sweep), (number, trials), others, &to_error)?;
+            records.extend(own);
+            notices.extend(notice);
         }
         Ok(GatheredShards { records, notices })
     }
@@ -67,7 +63,7 @@ impl SearchPlan {
         (number, expected): (u64, Range<u64>),
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
-    ) -> Result<GatheredShard> {
+    ) -> Result<(Vec<Record>, Option<String>)> {
         let path = folder.bring(&journal_name(number))?;
         let place = folder.shown().join(journal_name(number));
         let (shown, command) = (place.display(), self.command.as_str());
@@ -103,7 +99,7 @@ impl SearchPlan {
         if missing > 0 {
             return Err(lacks(format!("{shown}: {missing} trials of shard {number} have not run")));
         }
-        Ok(GatheredShard { records, notice })
+        Ok((records, notice))
     }
 }
 
@@ -170,7 +166,7 @@ impl SearchPlan {
         Ok(Some(RoundShard { round: rounds.ask(), shard, notices: gathered.notices }))
     }
 
-    pub(super) fn gather_rounds(
+    fn gather_rounds(
         &self,
         (folder, count): (&ResultFolder, NonZeroU64),
         sweep: &Sweep<'_>,
@@ -202,9 +198,9 @@ impl SearchPlan {
         for part in 1..=parts {
             let trials = round.trials(Shard::new(part, parts).map_err(to_error)?);
             let place = number * parts + part;
-            let one = self.gather_shard((folder, &planned), (place, trials), others, to_error)?;
-            records.extend(one.records);
-            gathered.notices.extend(one.notice);
+            let (own, notice) = self.gather_shard((folder, &planned), (place, trials), others, to_error)?;
+            records.extend(own);
+            gathered.notices.extend(notice);
         }
         gathered.records.extend(records.iter().cloned());
         rounds.tell(round, records).map_err(to_error)

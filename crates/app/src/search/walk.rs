@@ -346,12 +346,6 @@ pub enum WalkShard {
     Stopped,
 }
 
-/// A shard of one window (0-based).
-struct Part {
-    window: usize,
-    shard: Shard,
-}
-
 impl WalkRun<'_> {
     /// Cuts the trials into at least `shards` shards, the same number per window, in a learning
     /// search one.
@@ -375,7 +369,7 @@ impl WalkRun<'_> {
         number: u64,
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
-        let Part { window: place, shard } = self.part(plan, number)?;
+        let (place, shard) = self.part(plan, number)?;
         // Shards count as the walk whose parts they are, until they are merged.
         self.begin()?;
         let window = &self.windows[place];
@@ -402,25 +396,26 @@ impl WalkRun<'_> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];
         for number in 1..=plan.shards {
-            let part = self.part(plan, number)?;
-            let window = &self.windows[part.window];
+            let (place, shard) = self.part(plan, number)?;
+            let window = &self.windows[place];
             let planned = of_window(&plan.sweep, window);
-            let trials = if self.walk.has_candles(window) { self.expected(plan, &part) } else { 0..0 };
+            let trials = if self.walk.has_candles(window) { self.expected(plan, shard) } else { 0..0 };
             let to_error = |error: SearchError| self.failure(error);
-            let one = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
-            gathered[part.window].extend(one.records);
-            notices.extend(one.notice);
+            let found = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
+            gathered[place].extend(found.0);
+            notices.extend(found.1);
         }
         self.gathered = gathered;
         Ok(notices)
     }
 
     /// A learning search may run out of new sets early, so only its first trial is required.
-    fn expected(&self, plan: &SearchPlan, part: &Part) -> Range<u64> {
-        if self.prepared.sweep.search.search.learns() { 0..1 } else { part.shard.trials(plan.sets) }
+    fn expected(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
+        if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
 
-    fn part(&self, plan: &SearchPlan, number: u64) -> Result<Part> {
+    /// Returns the window (0-based) of a shard, and its part of that.
+    fn part(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
             let problem = format!("the plan has {} shards, and there are {windows} windows", plan.shards);
@@ -431,7 +426,7 @@ impl WalkRun<'_> {
         let parts = plan.shards / windows;
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
         let window = usize::try_from((number - 1) / parts).expect("there are that many windows");
-        Ok(Part { window, shard })
+        Ok((window, shard))
     }
 
     fn failure(&self, error: SearchError) -> AppError {

@@ -214,7 +214,6 @@ impl ValidationReport {
 
     pub fn document(&self, subject: &Subject) -> Value {
         let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
-        let market = |market: &CheckedMarket| json!({ "name": market.name, "candles": market.candles, "given": market.given });
         let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         json!({
             "strategy": subject.entry.name,
@@ -222,7 +221,7 @@ impl ValidationReport {
             "params": subject.params,
             "symbol": subject.bot.symbol.as_str(),
             "interval": subject.bot.interval.to_string(),
-            "markets": self.markets.iter().map(market).collect::<Vec<_>>(),
+            "markets": self.markets,
             "signals": self.validation.as_ref().map(|validation| validation.signals),
             "warmup": self.validation.as_ref().map(|validation| json!({
                 "declared": validation.declared_warmup, "needed": validation.needed_warmup,

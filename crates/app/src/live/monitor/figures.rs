@@ -392,7 +392,7 @@ pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
 }
 
 /// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
-pub(super) fn in_plain_format(text: &str) -> String {
+fn in_plain_format(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut described = String::new();
     for line in text.lines().filter(|line| *line != "# EOF") {
