@@ -79,7 +79,7 @@ pub(crate) const INDICATORS: [Function; 20] = [
 
 /// Returns the names of the indicators that a rule may use.
 pub fn indicator_names() -> impl Iterator<Item = &'static str> {
-    INDICATORS.iter().map(|indicator| indicator.name)
+    INDICATORS.into_iter().map(|indicator| indicator.name)
 }
 
 pub(crate) const FUNCTIONS: [Function; 17] = [

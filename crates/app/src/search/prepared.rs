@@ -268,10 +268,7 @@ fn check_expiries(
 }
 
 /// Warns about searched durations, if the strategy sets the durations of all trades itself.
-fn idle_close_types(
-    (entry, space): (&StrategyEntry, &Space),
-    bots: &[BotSettings],
-) -> Option<String> {
+fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
     let axis = space.axes().iter().find(|axis| axis.target() == Target::CloseType)?;
     let values = axis.listed().filter(|values| values.len() > 1)?;
     let is_idle = |bot: &BotSettings| {
