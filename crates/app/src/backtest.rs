@@ -6,7 +6,7 @@ use crate::bots::{
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::inspection::ruin_of;
 use crate::lints::{self, LintInput, Stage};
 use crate::progress::Progress;
@@ -26,6 +26,7 @@ use std::time::Duration;
 
 pub type Strategies = Vec<Box<dyn Strategy>>;
 
+#[derive(Default)]
 pub struct BacktestTerms {
     pub candles: CandleChoice,
     pub stress: Option<f64>,
@@ -63,7 +64,7 @@ impl BacktestTerms {
         files: &[PathBuf],
         registry: &Registry,
         progress: &dyn Progress,
-    ) -> Result<(PreparedBacktest, Strategies), AppError> {
+    ) -> Result<(PreparedBacktest, Strategies)> {
         let stress = Flag::new("--stress", "simulation", "stress", self.stress);
         let signals = Flag::new("--signals", "signals", "list", self.signals.as_ref());
         let flags = self.candles.flags().into_iter().chain(stress).chain(signals).collect();
@@ -75,9 +76,9 @@ impl BacktestTerms {
         loaded: Loaded,
         registry: &Registry,
         progress: &dyn Progress,
-    ) -> Result<(PreparedBacktest, Strategies), AppError> {
-        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-        loaded.check_simulation().map_err(Problems::from)?;
+    ) -> Result<(PreparedBacktest, Strategies)> {
+        loaded.check_mode(RealMoney::NotAsked)?;
+        loaded.check_simulation()?;
         let BotSet { strategies, wants_prices, versions } = BotSet::build(&loaded, registry)?;
         let simulation = loaded.config.simulation.clone();
         let has_simulated_latency =
@@ -104,7 +105,7 @@ impl BacktestTerms {
         candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
         candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
-        let list = SignalList::of(&loaded).map_err(Problems::from)?.unwrap_or_default();
+        let list = SignalList::of(&loaded)?.unwrap_or_default();
         let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
             candles.notices.push(format!(
@@ -131,6 +132,10 @@ impl BacktestTerms {
     }
 }
 
+pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
+    threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
 fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
@@ -144,9 +149,7 @@ fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String>
     })
 }
 
-/// Warns about bots whose candles do not overlap in time.
-///
-/// They share limits and a balance, but never trade at the same time.
+/// Warns about bots that share limits and a balance, but never trade at the same time.
 fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
@@ -165,10 +168,9 @@ fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Strin
 }
 
 impl LatencyTerms {
-    /// Applies the latencies and returns the payout of the journal's trades.
-    ///
-    /// Settings that depend on a single latency, such as stress, use the median.
-    fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>), AppError> {
+    /// Applies the latencies, stress at their median, and returns the payout of the journal's
+    /// trades.
+    fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
             let problem = format!("--latency-from {}: no order of this journal was answered", self.journal);
@@ -182,17 +184,14 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
-    /// Runs `act` on other venue settings, with new strategies for each.
-    ///
-    /// Uses `threads` parallel runs, one per core by default.
+    /// Runs `act` on other venue settings in `threads` parallel runs, by default one per core.
     pub fn repeat<T>(
         &self,
         registry: &Registry,
         threads: Option<NonZeroUsize>,
         act: impl FnOnce(&Repeat<'_>) -> Result<T, SearchError>,
-    ) -> Result<T, AppError> {
+    ) -> Result<T> {
         let Self { loaded, settings, candles, wants_prices, .. } = self;
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let repeat = Repeat {
             settings,
             wants_prices,
@@ -200,7 +199,7 @@ impl PreparedBacktest {
             markets: &candles.markets,
             balance: loaded.initial_balance()?,
             strategies: &|| strategies_of(&settings.session, registry),
-            threads: threads.unwrap_or_else(cores),
+            threads: threads_or_cores(threads),
         };
         act(&repeat).map_err(|error| error_of_search(error, loaded))
     }
@@ -210,7 +209,7 @@ impl PreparedBacktest {
         strategies: Strategies,
         journal: Option<&Path>,
         progress: &dyn Progress,
-    ) -> Result<Replayed, AppError> {
+    ) -> Result<Replayed> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
         let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;
@@ -238,23 +237,12 @@ impl PreparedBacktest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Candle, Ohlcv, Series};
-    use serde_json::json;
-
-    fn series(symbol: &str, interval: &str, first: i64) -> CandleSeries {
-        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let at = |place: i64| series.interval.length() * (first + place);
-        let candles = (0..3).map(|place| Candle::new(at(place), series.interval, numbers).unwrap());
-        CandleSeries::new(series, candles.collect::<Vec<_>>()).unwrap()
-    }
+    use crate::tests::{bot, flat_candles};
 
     #[test]
     fn series_of_bots_without_common_time_are_named_and_what_only_prices_them_is_not() {
-        let bot = |symbol: &str, interval: &str| -> BotSettings {
-            let text = json!({"name": "a", "symbol": symbol, "interval": interval, "strategy": "x", "close_type": "15:00"});
-            serde_json::from_value(text).unwrap()
-        };
+        let series =
+            |symbol: &str, interval: &str, first: i64| flat_candles(symbol, interval, first..first + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // 0 to 15 and 15 to 30 minutes.

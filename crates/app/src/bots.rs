@@ -6,6 +6,7 @@ use crate::traded_symbols::TradedSymbols;
 use candlewick_backtest::BacktestError;
 use candlewick_engine::{Blackout, BotSettings, EngineError, SessionSettings};
 use candlewick_history::gaps;
+use candlewick_rules::indicator_names;
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{
     AliasContext, BuildError, CandleSeries, CloseType, Counterpart, GateView, Payout, Registry, Strategy,
@@ -13,29 +14,6 @@ use candlewick_sdk::{
 };
 use candlewick_search::SearchError;
 use std::borrow::Cow;
-
-pub const INDICATORS: [&str; 20] = [
-    "sma",
-    "ema",
-    "wma",
-    "hull",
-    "rsi",
-    "z_score",
-    "macd",
-    "bollinger",
-    "atr",
-    "adx",
-    "cci",
-    "stochastic",
-    "donchian",
-    "keltner",
-    "williams_r",
-    "supertrend",
-    "parabolic_sar",
-    "heikin_ashi",
-    "session_range",
-    "pivots",
-];
 
 const MAX_NAMED_BLACKOUTS: usize = 8;
 
@@ -46,9 +24,6 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-/// Finds settings for symbols that no bot trades.
-///
-/// Other spellings of traded symbols were already replaced while loading the configuration.
 fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
@@ -118,6 +93,10 @@ impl BotSet {
         problems.extend(settings_of_unknown_symbols(loaded));
         Problems::check(problems).map(|()| set)
     }
+
+    pub fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
+        bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
+    }
 }
 
 fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
@@ -142,12 +121,6 @@ fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
         loaded.problem(&format!("risk.bots.{name}"), problem)
     };
     unknown.map(problem).collect()
-}
-
-impl BotSet {
-    pub fn warmups(&self, bots: &[BotSettings]) -> Vec<(BotSettings, usize)> {
-        bots.iter().zip(&self.strategies).map(|(bot, strategy)| (bot.clone(), strategy.warmup())).collect()
-    }
 }
 
 fn build<'a>(
@@ -234,9 +207,7 @@ pub fn strategies_of(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the trade durations that each strategy declares.
-///
-/// Empty for bots whose trades all have the bot's duration.
+/// Returns the durations that each strategy declares, empty if they are those of the bot.
 pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -271,7 +242,7 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     if suggested.ends_with('?') {
         return suggested;
     }
-    let near = nearest(name, INDICATORS);
+    let near = nearest(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
             "{indicator} is an indicator, which a rule may name: strategy = \"rules\", params = {{ buy = \"...\" }}, and docs/rules.md says how; \
@@ -334,7 +305,7 @@ pub fn error_of_search(error: SearchError, loaded: &Loaded) -> AppError {
 
 pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
-        BacktestError::Engine(error) => Problems::from(problem_of_session(&error, loaded)).into(),
+        BacktestError::Engine(error) => problem_of_session(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),
         other => AppError::Backtest(other),
     }

@@ -1,6 +1,6 @@
 //! HTTP server of a run: bounded connections and deadlines, so that no client delays the run.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -26,8 +26,7 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) type Answer = Response<Full<Bytes>>;
 
-/// Binds the address that the setting `key` names.
-pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener, AppError> {
+pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
         let cure = match error.kind() {
             ErrorKind::AddrInUse => {

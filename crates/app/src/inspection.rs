@@ -88,9 +88,8 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Returns the ruin figures of stakes without ladders, and a bot count.
-///
-/// Counted are bots whose balance is more likely than not to fall to half or less.
+/// Returns the ruin figures of stakes without ladders, and the number of bots that are more likely
+/// than not to lose half of the balance.
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)
@@ -109,17 +108,13 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-/// Checks the client's settings without sending a request.
-///
-/// The result does not depend on this machine.
+/// Checks the client's settings without a request, alike on every machine.
 fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
     let (settings, credentials, clock) = client_of(loaded);
     problem_of_broker(loaded, HttpBroker::check(settings, credentials, clock))
 }
 
-/// Checks that the client can be created on this machine.
-///
-/// Root certificates may be missing, for example. Sends no request.
+/// Checks, without a request, that the client can be created on this machine.
 pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
     let (settings, credentials, clock) = client_of(loaded);
     problem_of_broker(loaded, HttpBroker::new(settings, credentials, clock).map(|_| ()))

@@ -22,7 +22,6 @@ pub mod journal;
 pub mod lints;
 pub mod live;
 pub mod monte_carlo;
-mod nearby;
 pub mod notify;
 pub mod program_hash;
 mod progress;
@@ -33,6 +32,8 @@ pub mod shell;
 pub mod signals;
 pub mod status;
 pub mod storage;
+#[cfg(test)]
+mod tests;
 mod traded_symbols;
 pub mod tune;
 pub mod validation;

@@ -1,6 +1,6 @@
 //! Identity of the running program, including compiled-in strategies.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use object::read::ReadCache;
 use object::{Object, ObjectSegment};
 use serde::{Deserialize, Serialize};
@@ -19,14 +19,12 @@ pub struct Program {
     pub target: String,
     pub features: Vec<String>,
     pub hash: String,
-    /// Hashes of the loaded system libraries by file name.
-    ///
-    /// Informational only: a patched library does not make it a different program.
+    /// Hashes of system libraries by file name. A patched library makes no other program.
     pub libraries: BTreeMap<String, String>,
 }
 
 impl Program {
-    pub fn running() -> Result<Self, AppError> {
+    pub fn running() -> Result<Self> {
         let features = [
             ("metrics", cfg!(feature = "metrics")),
             ("notify", cfg!(feature = "notify")),
@@ -59,9 +57,7 @@ impl fmt::Display for Program {
 
 static CODE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the code file, for a program loaded by another, such as a Python module.
-///
-/// Only the first call has an effect.
+/// Sets the code file of a program that another one loads, once.
 pub fn set_code_file(file: PathBuf) {
     CODE.get_or_init(|| file);
 }
@@ -70,19 +66,13 @@ pub fn set_code_file(file: PathBuf) {
 ///
 /// It changes with any compiled-in code, even if no version was raised. A hash of our sources would
 /// miss strategies from other crates. Debug sections, most of the file, are excluded.
-pub fn program_hash() -> Result<String, AppError> {
+pub fn program_hash() -> Result<String> {
     let file = CODE.get().map_or_else(executable, File::open);
     file.and_then(hash_of).map_err(unreadable)
 }
 
 fn unreadable(error: io::Error) -> AppError {
     AppError::system("the program cannot read itself", error)
-}
-
-fn hash_of(file: File) -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    add(file, &mut hasher)?;
-    Ok(hasher.finalize().to_hex().to_string())
 }
 
 fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
@@ -93,7 +83,8 @@ fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
     libraries()?.into_iter().map(hash).collect()
 }
 
-fn add(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<()> {
+fn hash_of(mut file: File) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
     let parts = loaded(&file).unwrap_or_else(|| std::iter::once(0..u64::MAX).collect());
     for part in parts {
         hasher.update(&part.start.to_le_bytes());
@@ -101,7 +92,7 @@ fn add(mut file: File, hasher: &mut blake3::Hasher) -> io::Result<()> {
         file.seek(SeekFrom::Start(part.start))?;
         hasher.update_reader((&file).take(part.end - part.start))?;
     }
-    Ok(())
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 fn loaded(file: &File) -> Option<Vec<Range<u64>>> {

@@ -1,23 +1,19 @@
 //! Reading of a journal from its last snapshot, in time independent of the journal's length.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
 /// Reads runs, intents, money and doubts under the settings of the last run.
 ///
-/// Without a snapshot, the whole journal is read. Rejections are not counted, and only lines of
-/// [`Folded::lines`] are kept.
-///
-/// # Errors
-/// An unreadable, modified or empty journal, or an invalid entry.
-pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents, AppError> {
+/// Rejections are not counted, and only lines of [`Folded::lines`] are kept.
+pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, OldIntents::All)).await?.0)
 }
 
 /// Like [`read_recent`], but reads only the trades of old intents, in order.
-pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>), AppError> {
+pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>)> {
     Box::pin(read(reader, OldIntents::Trades)).await
 }
 
@@ -27,7 +23,7 @@ enum OldIntents {
     Trades,
 }
 
-async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, Vec<OldTrade>), AppError> {
+async fn read(reader: &mut Reader, old: OldIntents) -> Result<(JournalContents, Vec<OldTrade>)> {
     loop {
         let header = reader.last_run_header().await?.ok_or(RecordsError::NoRun)?;
         let begun = header.seq;

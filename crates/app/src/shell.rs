@@ -1,6 +1,8 @@
-//! Quoting of words in commands that messages show for pasting.
+//! Parts of hints: files near a missing path, and words quoted for a shell.
 
+use candlewick_sdk::{nearest, visible};
 use std::borrow::Cow;
+use std::path::Path;
 
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+=@%:,./".contains(c);
@@ -8,6 +10,40 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text)
     } else {
         Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+    }
+}
+
+const MAX_ENTRIES: usize = 1_000;
+const MAX_NAMED: usize = 5;
+
+/// Lists the files of a missing file's folder, as the first part of a hint with punctuation.
+pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
+    let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return format!("the folder {} does not exist;", folder.display());
+    }
+    let place =
+        if folder == Path::new(".") { "this folder".to_owned() } else { folder.display().to_string() };
+    let is_meant = |path: &Path| {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES);
+    let files = entries.map(|entry| entry.path()).filter(|path| is_meant(path) && path.is_file());
+    let mut names: Vec<String> =
+        files.filter_map(|path| Some(visible(path.file_name()?.to_str()?).into_owned())).collect();
+    names.sort_unstable();
+    let missing = missing.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if let Some(near) = nearest(missing, names.iter().map(String::as_str)) {
+        let near = if folder == Path::new(".") { near.into() } else { folder.join(near) };
+        return format!("did you mean {}?", near.display());
+    }
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match names.as_slice() {
+        [] => format!("{place} has no {} file;", extensions.join(" or ")),
+        _ => format!("{place} has {}{more};", names.join(", ")),
     }
 }
 
@@ -25,6 +61,25 @@ mod tests {
             ("", "''"),
         ] {
             assert_eq!(shell_word(text), expected);
+        }
+    }
+
+    #[test]
+    fn files_of_the_kind_are_named_and_a_near_one_is_suggested() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert!(describe_nearby(&path("my.toml"), &["toml"]).ends_with(" has no toml file;"));
+        for name in ["demo.toml", "bots.toml", "BTCUSDT_1m.csv"] {
+            std::fs::write(path(name), "").unwrap();
+        }
+        let here = folder.path().display();
+        for (missing, extensions, expected) in [
+            ("other.toml", &["toml"][..], format!("{here} has bots.toml, demo.toml;")),
+            ("demos.toml", &["toml"], format!("did you mean {here}/demo.toml?")),
+            ("btcusdt_1m.csv", &["csv", "parquet"], format!("did you mean {here}/BTCUSDT_1m.csv?")),
+            ("none/x.toml", &["toml"], format!("the folder {here}/none does not exist;")),
+        ] {
+            assert_eq!(describe_nearby(&path(missing), extensions), expected, "{missing}");
         }
     }
 }

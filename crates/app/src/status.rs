@@ -1,32 +1,27 @@
 //! Status of a journal and its bot: money, open trades, doubts, verdicts, holder and blocks.
 
-mod asking;
-mod holder;
-mod opens;
-mod rests;
-mod signals;
-mod with_old;
+mod reading;
 
-pub use holder::HolderLine;
-pub use rests::{LadderLine, PauseLine};
+pub use reading::{HolderLine, LadderLine, PauseLine};
 
 use crate::configuration::Loaded;
 use crate::control::describe_phase;
-use crate::error::AppError;
+use crate::error::Result;
 use crate::live::lost_with_venue;
 use crate::recent::read_recent_trades;
-use asking::ask_bot;
 use candlewick_engine::{Halt, IntentId, IntentState, Reloaded};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, table, utc};
+use candlewick_records::{
+    JournalContents, LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine, describe_halt, table,
+    utc,
+};
 use candlewick_runtime::ClockEstimate;
-use candlewick_runtime::control::{ApiState, Blockage, MarketState, RunState, SignalTally};
+use candlewick_runtime::control::{ApiState, Blockage, MarketState, Phase, RunState, SignalTally};
 use candlewick_sdk::{Millis, Money, visible};
+use reading::{ask_bot, by_person, settled, signals_since, strangers, verdicts_of};
 use serde::Serialize;
-use signals::signals_since;
 use std::collections::BTreeMap;
 use std::fmt;
-use with_old::{by_person, settled, strangers, verdicts_of};
 
 #[derive(Debug, Serialize)]
 pub struct Status {
@@ -49,9 +44,7 @@ pub struct Status {
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents whose trades were open when their embedded venue ended with its process.
-    ///
-    /// No venue has these trades now.
+    /// Intents whose trades ended with their embedded venue; no venue has them now.
     pub lost_with_venue: Vec<u64>,
     /// Account trades that no intent explains: second trades of requests, and foreign trades.
     pub strange_trades: Vec<StrangeTrade>,
@@ -67,19 +60,15 @@ pub struct Status {
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules, apart from a halt, that reject every signal of some bots.
-    ///
-    /// Without a running bot, only rules on money and trade counts are included.
+    /// Risk rules that reject every signal of some bots; without a running bot, only those on money
+    /// and counts.
     pub blocked: Vec<Blockage>,
     /// Whether no bot can open a trade for longer than an open trade lasts.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
     pub audit_findings: BTreeMap<String, u64>,
-    /// External signals of the last run, `None` if there were none.
-    ///
-    /// As reported by the bot or noted at the end of the run, else counted from the journal
-    /// entries.
+    /// External signals of the last run, as reported, noted at its end or counted from the journal.
     pub signals: Option<SignalTally>,
     /// Arrival of the last entry, in venue time.
     pub last_event: Millis,
@@ -91,7 +80,7 @@ pub struct Status {
 }
 
 impl Status {
-    pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self, AppError> {
+    pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::of);
         // Before the journal is read: what that takes makes nothing older than the bot knows it to be.
@@ -114,14 +103,7 @@ impl Status {
             (None, Some(holder)) if !is_sandbox => holder.read,
             (None, _) => last_event,
         };
-        let signals = match &bot {
-            Some(bot) => bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned(),
-            None => match contents.notes_of_last_run().find_map(SignalTally::of_note) {
-                // A run that came to its end has noted what came, and given the journal back.
-                None if holder.is_some() => signals_since(&mut reader, contents.last_run().seq).await?,
-                noted => noted,
-            },
-        };
+        let signals = signals_of(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
         let halt = bot.as_ref().and_then(|bot| bot.halt.clone()).or_else(|| contents.halt());
         let of_journal = || Blockage::all_of_journal(&contents.session, now);
         let blocked = bot.as_ref().map_or_else(of_journal, |bot| bot.blocked.clone());
@@ -261,62 +243,72 @@ impl fmt::Display for Status {
         let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
         // What is open or in flight is told once, as the journal has it: the bot's own count is of another moment.
         let bot = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
+        let one = |text: String| vec![text];
+        let or =
+            |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
+        let clock = self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock);
+        let settings = self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded);
+        let signals = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
+        let limits = self.limits.iter().map(|limit| limit.words(self.decimals)).collect();
+        // A row without lines is omitted.
+        let rows = [
+            ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
+            ("held by", one(holder)),
+            ("bot", one(bot)),
+            ("clock", one(clock)),
+            ("runs", one(self.runs.to_string())),
+            (
+                "balance",
+                one(format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
+            ),
+            ("wallet, when last read", one(self.wallet_text())),
+            ("venue last heard", one(self.heard_text())),
+            ("slowest candle", one(self.slowest_text())),
+            ("streamed prices", one(self.stream_text())),
+            ("next of the list", one(self.next_entry_text())),
+            ("passed over", self.passed_over()),
+            ("signals from outside", or(signals, "none")),
+            ("trouble", one(self.trouble())),
+            ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
+            ("open trades", one(intents(&self.open))),
+            ("in flight", one(intents(&self.in_flight))),
+            ("in doubt", one(intents(&self.in_doubt))),
+            ("not our trades", one(strange(&self.strange_trades))),
+            ("settled trades", one(self.settled_text())),
+            ("opens", one(self.opens())),
+            ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
+            ("settings", one(settings)),
+            ("pauses", self.pauses.iter().map(PauseLine::words).collect()),
+            ("ladders", self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect()),
+            ("gates", self.gates()),
+            ("limits in force", or(limits, "none of money, losses or numbers of trades")),
+            ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect()),
+            ("audits found", one(findings(&self.audit_findings))),
+            ("last event", one(utc(self.last_event))),
+        ];
         let mut figures = table(["status", ""]);
-        for (name, value) in [
-            ("journal", format!("{}, {} entries", self.journal, self.entries)),
-            ("held by", holder),
-            ("bot", bot),
-            ("clock", self.bot.as_ref().and_then(|bot| bot.clock).map_or("-".to_owned(), clock)),
-            ("runs", self.runs.to_string()),
-            ("balance", format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
-            ("wallet, when last read", self.wallet_text()),
-            ("venue last heard", self.heard_text()),
-            ("slowest candle", self.slowest_text()),
-            ("streamed prices", self.stream_text()),
-            ("next of the list", self.next_entry_text()),
-            ("passed over", String::new()),
-            ("signals from outside", String::new()),
-            ("trouble", self.trouble()),
-            ("profit today", format!("{:+.*}", self.decimals, self.profit_today)),
-            ("open trades", intents(&self.open)),
-            ("in flight", intents(&self.in_flight)),
-            ("in doubt", intents(&self.in_doubt)),
-            ("not our trades", strange(&self.strange_trades)),
-            ("settled trades", self.settled_text()),
-            ("opens", self.opens()),
-            ("blocked", String::new()),
-            ("settings", self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded)),
-            ("pauses", String::new()),
-            ("ladders", String::new()),
-            ("gates", String::new()),
-            ("limits in force", String::new()),
-            ("verdicts", String::new()),
-            ("audits found", findings(&self.audit_findings)),
-            ("last event", utc(self.last_event)),
-        ] {
-            let lines = match name {
-                // Without any there is no such row.
-                "blocked" => self.blocked.iter().map(Blockage::describe).collect(),
-                "pauses" => self.pauses.iter().map(PauseLine::words).collect(),
-                "ladders" => self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect(),
-                "gates" => self.gates(),
-                "passed over" => self.passed_over(),
-                "limits in force" if self.limits.is_empty() => {
-                    vec!["none of money, losses or numbers of trades".to_owned()]
-                }
-                "limits in force" => self.limits.iter().map(|limit| limit.words(self.decimals)).collect(),
-                "signals from outside" => {
-                    let words = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
-                    if words.is_empty() { vec!["none".to_owned()] } else { words }
-                }
-                "verdicts" => self.verdicts.iter().map(VerdictLine::words).collect(),
-                _ => vec![value],
-            };
+        for (name, lines) in rows {
             for (place, line) in lines.into_iter().enumerate() {
                 figures.add_row([if place == 0 { name } else { "" }.to_owned(), line]);
             }
         }
         f.write_str(&figures.trim_fmt())
+    }
+}
+
+async fn signals_of(
+    bot: Option<&RunState>,
+    contents: &JournalContents,
+    holder: Option<&HolderLine>,
+    reader: &mut Reader,
+) -> Result<Option<SignalTally>> {
+    if let Some(bot) = bot {
+        return Ok(bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned());
+    }
+    match contents.notes_of_last_run().find_map(SignalTally::of_note) {
+        // A run that came to its end has noted what came, and given the journal back.
+        None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
+        noted => Ok(noted),
     }
 }
 
@@ -326,8 +318,8 @@ fn stale(age: Millis, limit: Millis) -> String {
 
 fn reloaded(reloaded: &Reloaded) -> String {
     let Reloaded { at, by, changes, .. } = reloaded;
-    let changes: Vec<String> = changes.iter().map(|change| visible(change).to_string()).collect();
-    let what = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
+    let changes = changes.iter().map(|change| visible(change).into_owned());
+    let what = joined(changes, "; ", "nothing has changed");
     format!("read again {} by {by}: {what}", utc(*at))
 }
 
@@ -336,24 +328,54 @@ fn strange(trades: &[StrangeTrade]) -> String {
         Some(intent) => format!("{}, a second one of trade #{intent}", trade.venue_id),
         None => format!("{}, explained by no intent", trade.venue_id),
     };
-    let all: Vec<String> = trades.iter().map(text).collect();
-    if all.is_empty() { "none".to_owned() } else { all.join("; ") }
+    joined(trades.iter().map(text), "; ", "none")
 }
 
 fn intents(numbers: &[u64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
+    joined(numbers.iter().map(ToString::to_string), ", ", "none")
 }
 
 fn findings(found: &BTreeMap<String, u64>) -> String {
-    let counts: Vec<String> = found.iter().map(|(audit, count)| format!("{audit} {count}")).collect();
-    if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") }
+    joined(found.iter().map(|(audit, count)| format!("{audit} {count}")), ", ", "nothing")
+}
+
+fn joined(parts: impl Iterator<Item = String>, between: &str, none: &str) -> String {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { none.to_owned() } else { parts.join(between) }
 }
 
 fn clock(estimate: ClockEstimate) -> String {
     let ClockEstimate { low, high, agreeing, outvoted } = estimate;
     let most = high.map_or("any".to_owned(), |high| high.to_string());
     format!("the venue's is {low} to {most} ms ahead, by {agreeing} answers; {outvoted} outvoted")
+}
+
+impl Status {
+    /// Uses the bot's answer if there is one, else the end of the journal.
+    pub fn opens(&self) -> String {
+        let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
+        if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
+            return format!("suspended: {}", visible(reason));
+        }
+        if let (Some(ended), false) = (&self.ended_by, self.halted) {
+            return ended.words();
+        }
+        match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
+            (Some(Phase::Halted), _) | (None, true) => {
+                let halt = self.halt.clone().unwrap_or_default();
+                format!("{}; run `candlewick resume` to open trades again", describe_halt(&halt))
+            }
+            (Some(Phase::Suspended), _) => "suspended".to_owned(),
+            (Some(Phase::Stopping), _) => "none any more: the bot is stopping".to_owned(),
+            (None, false) if has_silent_bot => {
+                "not known: a process holds the journal, and does not answer here".to_owned()
+            }
+            (Some(Phase::Trading), _) | (None, false) if self.all_blocked => {
+                "none at present, because risk rules refuse every signal".to_owned()
+            }
+            (Some(Phase::Trading), _) | (None, false) => "allowed".to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -79,6 +79,11 @@ const INDICATORS: [Function; 20] = [
         .lines(&["pivot", "r1", "r2", "r3", "s1", "s2", "s3"], Some(0)),
 ];
 
+/// Returns the names of the indicators that a rule may use.
+pub fn indicator_names() -> impl Iterator<Item = &'static str> {
+    INDICATORS.into_iter().map(|indicator| indicator.name)
+}
+
 const FUNCTIONS: [Function; 17] = [
     function("abs", "abs(number)", &[Number]),
     function("min", "min(one, other)", &[Number, Number]),

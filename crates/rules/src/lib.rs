@@ -58,6 +58,7 @@ mod strategy;
 mod syntax;
 mod token;
 
+pub use catalog::indicator_names;
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
 pub use held::{HeldCondition, held_conditions};

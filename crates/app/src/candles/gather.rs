@@ -1,19 +1,18 @@
 //! The candles of a run, with notices about them.
-use super::coarse::{ALLOW_BY_FLAG, COARSE, Fineness, check_expiries, check_trades};
+
 use super::load::{self, ALWAYS, CandleSource};
-use super::market::{markets_for, select_series};
-use super::price_source::PriceSource;
-use super::price_step::{built_in_steps_note, unset_steps};
-use super::rule_bots::rule_bots;
-use crate::configuration::{Flag, Loaded};
-use crate::error::AppError;
+use super::market::{built_in_steps_note, markets_for, select_series, unset_steps};
+use super::name::{PriceSource, rule_bots};
+use crate::configuration::{Flag, Loaded, Problems};
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
-use candlewick_engine::{BotSettings, TradeBook};
+use candlewick_engine::{BotSettings, IntentRow, TradeBook};
 use candlewick_history::{HashedSeries, closed_candles, combine_series_hashes, missing_candles};
 use candlewick_records::utc;
-use candlewick_sdk::{CandleSeries, Millis, Series};
-use candlewick_simulator::Market;
+use candlewick_sdk::{CandleSeries, CloseType, Expiry, Millis, Series};
+use candlewick_simulator::{Market, check_expiry, coarse_stretches};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -71,9 +70,7 @@ impl Candles {
         start.unwrap_or(Millis::ZERO)..end.unwrap_or(Millis::ZERO)
     }
 
-    /// Counts missing candles of the bots' series.
-    ///
-    /// Ignores hours when the market was closed.
+    /// Counts candles of the bots' series that are missing while the market was open.
     pub fn missing(&self, bots: &[BotSettings]) -> u64 {
         let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
         self.series.iter().filter(has_bot).map(missing_candles).sum()
@@ -101,7 +98,7 @@ impl CandleChoice {
         flags.into_iter().flatten().collect()
     }
 
-    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles, AppError> {
+    pub fn gather(&self, loaded: &Loaded, progress: &dyn Progress) -> Result<Candles> {
         let bots = &loaded.config.bots;
         let stock = load::load(loaded, &self.range()?, progress)?;
         let given: Vec<Series> = stock.series.iter().map(|one| one.candles().series()).collect();
@@ -135,7 +132,7 @@ impl CandleChoice {
         loaded: &Loaded,
         markets: &[Market],
         fineness: Fineness,
-    ) -> Result<Option<String>, AppError> {
+    ) -> Result<Option<String>> {
         self.coarse(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
     }
 
@@ -144,11 +141,11 @@ impl CandleChoice {
         loaded: &Loaded,
         markets: &[Market],
         book: &TradeBook,
-    ) -> Result<Option<String>, AppError> {
+    ) -> Result<Option<String>> {
         self.coarse(check_trades(loaded, markets, book))
     }
 
-    fn coarse(&self, checked: Result<(), AppError>) -> Result<Option<String>, AppError> {
+    fn coarse(&self, checked: Result<()>) -> Result<Option<String>> {
         match checked {
             Ok(()) => Ok(None),
             Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
@@ -156,12 +153,115 @@ impl CandleChoice {
         }
     }
 
-    fn range(&self) -> Result<Range<Millis>, AppError> {
+    fn range(&self) -> Result<Range<Millis>> {
         let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
         if range.is_empty() {
             let [from, to] = [range.start, range.end].map(utc);
             return Err(AppError::invalid(format!("--from {from} does not lie before --to {to}")));
         }
         Ok(range)
+    }
+}
+
+pub const COARSE: &str =
+    "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
+
+const ALLOW_BY_FLAG: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
+pub const ALLOW_IN_SANDBOX: &str = "sandbox.allow_coarse = true runs it all the same, with prices from inside single candles; such a result proves nothing";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fineness {
+    /// Some candles must be fine enough; those of each trade are checked after the run.
+    Somewhere,
+    Throughout,
+}
+
+pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option<String> {
+    if let Err(error) = check_expiry(expiry, market) {
+        return Some(error.to_string());
+    }
+    let stretches = match fineness {
+        Fineness::Somewhere => Vec::new(),
+        Fineness::Throughout => coarse_stretches(expiry, market),
+    };
+    let first = stretches.first()?;
+    let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
+    Some(format!(
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {}{}",
+        text_of(first),
+        more(stretches.len() - 1, "stretch", "stretches"),
+    ))
+}
+
+pub fn check_expiries(loaded: &Loaded, markets: &[Market], fineness: Fineness, hint: &str) -> Result<()> {
+    let mut problems = Vec::new();
+    for (index, bot) in loaded.config.bots.iter().enumerate() {
+        let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
+        if let Some(why) = too_coarse(bot.expiry(), market, fineness) {
+            let problem = loaded.problem(&format!("bots[{index}].close_type"), why);
+            problems.push(problem.value(format!("\"{}\"", bot.close_type)));
+        }
+    }
+    Problems::check(problems).map_err(|problems| refused(&problems, hint))
+}
+
+/// Checks that candles no longer than its expiry priced each trade.
+fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result<()> {
+    for (index, bot) in loaded.config.bots.iter().enumerate() {
+        let Some(market) = markets.iter().find(|market| market.symbol() == bot.symbol) else { continue };
+        let mut stretches: HashMap<CloseType, Vec<Range<Millis>>> = HashMap::new();
+        let of_bot = book.rows().iter().filter(|row| row.approved.bot().index() == index);
+        let mut is_too_coarse = |row: &&IntentRow| {
+            let expiry = row.approved.expiry();
+            let own = stretches.entry(expiry.close_type).or_insert_with(|| coarse_stretches(expiry, market));
+            is_coarse(row, own)
+        };
+        let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_too_coarse(row)).collect();
+        let Some((first, open)) = coarse.first().and_then(|row| Some((row, row.open_time?))) else {
+            continue;
+        };
+        let (interval, symbol) = (market.prices.interval(), bot.symbol);
+        let close_type = first.approved.expiry().close_type;
+        let why = format!(
+            "trades of {close_type} were priced inside {interval} candles of {symbol}, which finer ones do not cover: the \
+             one of {}{}",
+            utc(open),
+            more(coarse.len() - 1, "trade", "trades"),
+        );
+        let problem = if close_type == bot.close_type {
+            loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
+        } else {
+            let whose = format!("its strategy asks for an expiry of its own: {why}");
+            loaded.problem(&format!("bots[{index}].strategy"), whose)
+        };
+        let help = format!("--from and --to keep to what the finer candles cover; {ALLOW_BY_FLAG}");
+        return Err(refused(&Problems::from(problem), &help));
+    }
+    Ok(())
+}
+
+fn refused(problems: &Problems, help: &str) -> AppError {
+    AppError::invalid(problems.to_string()).help(help)
+}
+
+/// Returns whether a price of the trade is in a stretch. A price at the end of a candle is in it.
+fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
+    let holds = |moment: Millis| {
+        let after = stretches.partition_point(|stretch| stretch.start <= moment);
+        after.checked_sub(1).is_some_and(|at| moment < stretches[at].end)
+    };
+    let exit = row.close_time.filter(|_| row.close_price.is_some()).map(|close| close - Millis::new(1));
+    row.open_time.is_some_and(holds) || exit.is_some_and(holds)
+}
+
+fn text_of(stretch: &Range<Millis>) -> String {
+    format!("{} to {}", utc(stretch.start), utc(stretch.end))
+}
+
+fn more(count: usize, one: &str, several: &str) -> String {
+    match count {
+        0 => String::new(),
+        1 => format!(", and 1 {one} more"),
+        _ => format!(", and {count} {several} more"),
     }
 }

@@ -1,18 +1,18 @@
 //! Source of a run's candles: named files or series, else the catalog, else synthetic candles.
 
-use super::absent::meant_in_catalog;
-use super::in_step::check_stock;
-use super::market::not_in_catalog;
-use super::name::{CandleStore, DataName, is_part, names};
-use super::price_source::PriceSource;
-use super::synthetic;
+use super::market::{meant_in_catalog, not_in_catalog};
+use super::name::{CandleStore, DataName, PriceSource, is_part, names};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage::is_address;
 use candlewick_engine::BotSettings;
-use candlewick_history::{Catalog, HashedSeries};
-use candlewick_sdk::{CandleSeries, Millis, Series};
+use candlewick_history::{
+    Catalog, GenerateSettings, HashedSeries, HistoryError, MismatchKind, SeriesMismatch, generate,
+    known_market, resample, series_mismatches,
+};
+use candlewick_records::utc;
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series, Symbol};
 use std::ops::Range;
 use std::path::Path;
 
@@ -45,11 +45,7 @@ pub enum CandleSource {
 /// # Errors
 /// Bad data (with file and line), duplicate series, series of a symbol out of step, or a configured
 /// catalog without matching candles.
-pub fn load(
-    loaded: &Loaded,
-    range: &Range<Millis>,
-    progress: &dyn Progress,
-) -> Result<LoadedCandles, AppError> {
+pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     check_catalog(store.catalog.folder())?;
@@ -88,7 +84,7 @@ pub fn load(
             .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
     }
     let spinner = progress.spinner("Making synthetic candles");
-    let made = synthetic::candles()?;
+    let made = synthetic_candles()?;
     drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
     let series = kept(made.collect(), range, &config.bots)?;
@@ -97,10 +93,8 @@ pub fn load(
     Ok(LoadedCandles { series, source, prices, place, notices, revised: 0 })
 }
 
-/// Rejects catalogs on object storage.
-///
-/// Object storage supports neither appending nor locking.
-fn check_catalog(folder: &Path) -> Result<(), AppError> {
+/// Rejects catalogs on object storage, which can neither append nor lock.
+fn check_catalog(folder: &Path) -> Result<()> {
     if !is_address(folder) {
         return Ok(());
     }
@@ -117,7 +111,7 @@ fn stock(
     store: &CandleStore,
     range: &Range<Millis>,
     progress: &dyn Progress,
-) -> Result<LoadedCandles, AppError> {
+) -> Result<LoadedCandles> {
     let folder = store.catalog.folder().display();
     let mut notices = resampled(names, store)?;
     let place = match source {
@@ -143,7 +137,7 @@ pub fn candle_store(loaded: &Loaded) -> CandleStore {
     }
 }
 
-pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>, AppError> {
+pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataName>> {
     let all = catalog.series()?;
     let mut found: Vec<Series> = Vec::new();
     for bot in bots {
@@ -165,7 +159,7 @@ pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
 
-fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, AppError> {
+fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>> {
     let mut notices = Vec::new();
     for name in names {
         if let Some(shorter) = name.joined_from(&store.catalog)? {
@@ -175,7 +169,7 @@ fn resampled(names: &[DataName], store: &CandleStore) -> Result<Vec<String>, App
     Ok(notices)
 }
 
-fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64, AppError> {
+fn revised(names: &[DataName], store: &CandleStore, range: &Range<Millis>) -> Result<u64> {
     let mut count = 0;
     for name in names {
         if let Some(series) = name.read_from(&store.catalog)? {
@@ -191,7 +185,7 @@ fn read_all(
     names: &[DataName],
     store: &CandleStore,
     progress: &dyn Progress,
-) -> Result<Vec<(String, HashedSeries)>, AppError> {
+) -> Result<Vec<(String, HashedSeries)>> {
     let read = |name: &DataName| {
         let mut bar = progress.bar(&format!("Reading {name}"));
         let whole = name.read(store, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
@@ -200,14 +194,12 @@ fn read_all(
     names.iter().map(read).collect()
 }
 
-/// Limits series to the range.
-///
-/// Series without a bot, such as finer candles, may be outside.
+/// Limits series to the range. Only those of a bot have to reach into it.
 fn kept(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,
     bots: &[BotSettings],
-) -> Result<Vec<HashedSeries>, AppError> {
+) -> Result<Vec<HashedSeries>> {
     let mut kept = Vec::with_capacity(series.len());
     let mut outside = None;
     for (place, whole) in series {
@@ -224,7 +216,7 @@ fn kept(
     }
 }
 
-pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries, AppError> {
+pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
         let ends = [candles.start(), candles.end()].map(candlewick_records::utc);
@@ -242,4 +234,105 @@ fn listed<'a>(all: impl IntoIterator<Item = &'a Series>) -> String {
 
 pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
+}
+
+pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>> {
+    let found = series_mismatches(all);
+    if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
+        return Err(AppError::data(format!("{place}: {}", describe(fatal))).help(hint(fatal)));
+    }
+    Ok(found.iter().map(describe).collect())
+}
+
+fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
+    let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
+    check_in_step(&candles, place)
+}
+
+pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {
+    let stored = catalog.series()?.into_iter().filter(|series| series.symbol == symbol);
+    let all: Vec<HashedSeries> = stored.map(|series| catalog.read(series)).collect::<Result<_, _>>()?;
+    check_stock(&all, &catalog.folder().display().to_string())
+}
+
+pub(crate) fn read_other_intervals(catalog: &Catalog, series: &[Series]) -> Result<Vec<CandleSeries>> {
+    let mut others = Vec::new();
+    for stored in catalog.series()? {
+        if series.iter().any(|one| is_other_interval(*one, stored)) {
+            others.push(catalog.read(stored)?.into_candles());
+        }
+    }
+    Ok(others)
+}
+
+pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
+    one.symbol == other.symbol && one.interval != other.interval
+}
+
+fn describe(mismatch: &SeriesMismatch) -> String {
+    let SeriesMismatch { span, is_whole, .. } = mismatch;
+    if *is_whole {
+        mismatch.to_string()
+    } else {
+        format!("{mismatch} (from about {} to {})", utc(span.start), utc(span.end))
+    }
+}
+
+fn hint(mismatch: &SeriesMismatch) -> String {
+    let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
+    let cause = match kind {
+        MismatchKind::Shifted(_) => {
+            "Import the series with the wrong times again, with --timezone or --stamped."
+        }
+        MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles of one source.",
+    };
+    format!(
+        "prices inside of a {coarse} candle would come from another time or market. {cause} Or omit {symbol} {fine}. \
+         `candlewick data check` compares files and series."
+    )
+}
+
+const SYMBOLS: [&str; 3] = ["BTCUSDT", "EURUSD", "GBPUSD"];
+/// 2026-01-05 00:00 UTC, a Monday.
+const START: Millis = Millis::new(1_767_571_200_000);
+const DAYS: u32 = 14;
+const DETAIL_DAYS: i64 = 4;
+
+fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
+    let mut all = Vec::with_capacity(2 * SYMBOLS.len());
+    for name in SYMBOLS {
+        let symbol = Symbol::new(name).expect("a name of the table is a symbol");
+        let market = known_market(symbol).expect("a name of the table is of a known market");
+        let detail_interval = Interval::from_seconds(5).expect("five seconds are an interval");
+        let settings = GenerateSettings::of_market(symbol, market, START, DAYS);
+        let fine = generate(&GenerateSettings { interval: detail_interval, ..settings })?;
+        // Joined five-second candles of a seed are its one-minute candles, so the walk is walked once.
+        all.push(resample(&fine, Interval::MINUTE)?);
+        all.push(last_days(&fine));
+    }
+    Ok(all)
+}
+
+fn last_days(fine: &CandleSeries) -> CandleSeries {
+    let from = START + Millis::DAY * (i64::from(DAYS) - DETAIL_DAYS);
+    let kept: Vec<Candle> = fine.candles().iter().filter(|candle| candle.time() >= from).copied().collect();
+    let series = Series { symbol: fine.symbol(), interval: fine.interval() };
+    CandleSeries::new(series, kept).expect("the end of a series is a series")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_history::{CandleFile, data_hash, no_progress};
+
+    #[test]
+    fn the_candles_are_those_of_the_shipped_files() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../backtest-data");
+        let made = synthetic_candles().unwrap();
+        let shipped: Vec<CandleSeries> = made
+            .iter()
+            .map(|one| CandleFile::in_folder(&folder, one.series()).unwrap().read(&mut no_progress).unwrap())
+            .collect();
+        assert_eq!(data_hash(&made), data_hash(&shipped));
+    }
 }

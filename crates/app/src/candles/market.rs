@@ -1,23 +1,26 @@
-//! Assignment of candle series to bots and to the pricing of trades.
+//! Assignment of candle series to bots and to the pricing of trades, missing candles and price steps.
 
-use super::name::is_part;
-use crate::error::AppError;
+use super::load::{serves, stored_for};
+use super::name::{DataName, is_part, names};
+use crate::configuration::Loaded;
+use crate::error::{AppError, Result};
+use crate::shell::{describe_nearby, shell_word};
 use candlewick_engine::BotSettings;
-use candlewick_history::{HashedSeries, resample_by};
-use candlewick_sdk::{CandleSeries, Series, Symbol, nearest};
+use candlewick_history::{Catalog, HashedSeries, HistoryError, Manifest, resample_by};
+use candlewick_sdk::{Candle, CandleSeries, Series, Symbol, nearest};
 use candlewick_simulator::Market;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::Path;
 
 /// Selects the series of each bot and the finer candles of traded symbols.
 ///
 /// A missing series is resampled from the longest candles that divide it. `place` names the source.
-///
-/// # Errors
-/// A bot whose series is missing, with the available ones.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
     (place, longer_share_percent): (&str, f64),
-) -> Result<Vec<HashedSeries>, AppError> {
+) -> Result<Vec<HashedSeries>> {
     for bot in bots {
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;
@@ -34,9 +37,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds one market per traded symbol.
-///
-/// The finest series with a bot provides the prices, and all finer ones the detail.
+/// Builds a market per symbol: prices of the finest series with a bot, detail of all finer ones.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -65,9 +66,7 @@ fn missing(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     AppError::data(absence(bot, there, place)).help(help)
 }
 
-/// Reports a bot without candles in a catalog that has others.
-///
-/// No synthetic candles are used in this case, because the symbol may be misspelled.
+/// Reports a bot without candles in a catalog that has others: its symbol may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant = meant(bot.series(), there).map_or_else(String::new, |meant| format!("{meant} Else "));
@@ -95,36 +94,190 @@ pub(super) fn meant(wanted: Series, there: &[Series]) -> Option<String> {
     Some(format!("did you mean symbol = \"{near}\"?"))
 }
 
+fn what_there_is(folder: &Path, wanted: &str) -> String {
+    let catalog = Catalog::new(folder);
+    let all: Vec<Series> = catalog.series().unwrap_or_default();
+    if all.is_empty() {
+        return "it is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
+            .to_owned();
+    }
+    let names: Vec<String> = all.iter().map(|series| series.symbol.to_string()).collect();
+    let symbol = wanted.split(' ').next().unwrap_or_default();
+    let near = nearest(symbol, names.iter().map(String::as_str));
+    let of_symbol: Vec<&Series> =
+        all.iter().filter(|series| near.is_some_and(|near| near == series.symbol.as_str())).collect();
+    let there: Vec<String> = all.iter().map(|series| argument_of(&catalog, *series)).collect();
+    let meant =
+        of_symbol.first().map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
+    format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
+}
+
+pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError> {
+    if Path::new(text).exists() || Symbol::new(text).is_err() {
+        return None;
+    }
+    let all = catalog.series().ok()?;
+    let there = all.iter().filter(|series| series.symbol.as_str().eq_ignore_ascii_case(text));
+    let there: Vec<String> = there.map(|series| format!("{}@{}", series.symbol, series.interval)).collect();
+    let folder = catalog.folder().display();
+    let first = there.first()?;
+    let problem = format!("{text} is no file; the catalog {folder} holds {}", there.join(", "));
+    Some(AppError::data(problem).help(format!("did you mean {first}?")))
+}
+
+fn argument_of(catalog: &Catalog, series: Series) -> String {
+    let Series { symbol, interval } = series;
+    // A broken manifest has an error of its own.
+    let manifest: Option<Manifest> = catalog.manifest(series).ok().flatten();
+    let versions = manifest.map(|manifest| manifest.versions).unwrap_or_default();
+    if versions.len() < 2 {
+        return format!("{symbol}@{interval}");
+    }
+    let numbers: Vec<String> = versions.iter().map(|version| version.number.to_string()).collect();
+    format!("{symbol}@{interval} in versions {}", numbers.join(", "))
+}
+
+pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
+    // What is no name of a file has a message of its own.
+    let names = names(&loaded.config.sandbox.data).unwrap_or_default();
+    let (names, there, place) = if names.is_empty() {
+        let folder = &loaded.config.data.catalog;
+        let catalog = Catalog::new(folder);
+        // A catalog that cannot be read has an error of its own where candles are needed.
+        let all: Vec<Series> = catalog.series().unwrap_or_default();
+        if all.is_empty() || loaded.has_built_in_bots() {
+            return Vec::new();
+        }
+        let stored = stored_for(&catalog, &loaded.config.bots).unwrap_or_default();
+        (stored, all, format!("the catalog {}", folder.display()))
+    } else {
+        let there = names.iter().map(DataName::series).collect();
+        (names, there, "sandbox.data".to_owned())
+    };
+    let without = loaded.config.bots.iter().filter(|bot| !serves(&names, bot));
+    let words = |bot: &BotSettings| {
+        let absence = absence(bot, &there, &place);
+        let meant = meant(bot.series(), &there).map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
+        format!("{absence}{meant} A backtest and live --sandbox refuse to start so")
+    };
+    without.map(words).collect()
+}
+
+pub fn help_for_history(error: &HistoryError) -> Option<String> {
+    match error {
+        HistoryError::NotInCatalog { folder, what } => Some(what_there_is(folder, what)),
+        // The first line is the header, which no repair takes out.
+        HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
+            "`candlewick data check {}` lists all that is wrong with it; with --fix it writes a copy without such lines",
+            shell_word(&path.display().to_string())
+        )),
+        HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
+            help_for_missing(path, action)
+        }
+        _ => None,
+    }
+}
+
+fn help_for_missing(path: &Path, action: &str) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match action {
+        "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
+        "open" | "read" if folder.join("manifest.json").exists() => {
+            Some("bring the file back, or delete the series' folder and fetch or import it anew".to_owned())
+        }
+        "open" | "read" => Some(format!(
+            "{} without --data `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
+            describe_nearby(path, &["csv", "parquet"])
+        )),
+        _ => None,
+    }
+}
+
+/// Number of newest candles to inspect; older ones may show an outdated step.
+const LOOKED_AT: usize = 1_000;
+
+/// Returns the step of the most decimals in the prices: 5 decimals are 0.00001.
+///
+/// Digits after the 15th are floating-point noise: 1.0832100000000002 is 1.08321.
+pub fn price_step(candles: &[Candle]) -> Option<String> {
+    Some(step_of(newest_prices(candles).map(decimals).max()?))
+}
+
+pub fn has_tails(candles: &[Candle]) -> bool {
+    newest_prices(candles).any(|price| without_tail(price) != price)
+}
+
+fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
+    let newest = &candles[candles.len().saturating_sub(LOOKED_AT)..];
+    newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
+}
+
+pub fn step_of(decimals: usize) -> String {
+    if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) }
+}
+
+pub fn unset_price_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> BTreeMap<Symbol, f64> {
+    let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
+    let step = |market: &Market| Some((market.symbol(), price_step(market.prices.candles())?.parse().ok()?));
+    unset.filter_map(step).collect()
+}
+
+pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
+    let unset = markets.iter().filter(|market| !set.contains_key(&market.symbol()));
+    let suggested: Vec<String> = unset
+        .filter_map(|market| Some(format!("{} = {}", market.symbol(), price_step(market.prices.candles())?)))
+        .collect();
+    (!suggested.is_empty()).then(|| {
+        format!(
+            "no price step is assumed: prices inside of a candle are not rounded, so that hardly a trade draws; by the last decimal of \
+             these candles [simulation.ticks] would say {}",
+            suggested.join(", ")
+        )
+    })
+}
+
+/// Returns the built-in steps in force as lines of `[simulation.ticks]`.
+pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
+    let symbols: BTreeSet<Symbol> = loaded.config.bots.iter().map(|bot| bot.symbol).collect();
+    let step = |symbol: Symbol| {
+        let step = loaded.config.simulation.ticks.get(&symbol)?;
+        loaded.is_built_in(&format!("simulation.ticks.{symbol}")).then(|| format!("{symbol} = {step}"))
+    };
+    if loaded.has_built_in_bots() { Vec::new() } else { symbols.into_iter().filter_map(step).collect() }
+}
+
+pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
+    let steps = built_in_steps(loaded);
+    (!steps.is_empty()).then(|| {
+        format!(
+            "without --config prices inside of a candle are rounded to the built-in price steps: in a configuration write [simulation.ticks] \
+             {} for the same figures",
+            steps.join(", ")
+        )
+    })
+}
+
+fn decimals(price: f64) -> usize {
+    // The shortest text that is this number.
+    without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+/// Rounds to 15 digits, the precision at which a double preserves any decimal.
+fn without_tail(price: f64) -> f64 {
+    format!("{price:.14e}").parse().unwrap_or(price)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::candles_of;
     use super::*;
-    use crate::candles::candles_of;
-    use candlewick_engine::StakeSettings;
-    use candlewick_sdk::{Candle, ExpirationType, Millis, Ohlcv};
-
-    fn bot(symbol: &str, interval: &str) -> BotSettings {
-        BotSettings {
-            name: "a".to_owned(),
-            symbol: symbol.parse().unwrap(),
-            entry_delay_s: 0,
-            venue: std::collections::BTreeMap::new(),
-            interval: interval.parse().unwrap(),
-            strategy: "x".to_owned(),
-            close_type: "01:00".parse().unwrap(),
-            expiration_type: ExpirationType::TimeFixed,
-            params: serde_json::json!({}),
-            stake: StakeSettings::default(),
-        }
-    }
+    use crate::tests::{bot, flat_candles};
+    use candlewick_sdk::{Interval, Millis, Ohlcv};
 
     fn series(text: &str) -> HashedSeries {
         let (symbol, interval) = text.split_once(' ').unwrap();
-        let series = Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() };
-        let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
-        let step = series.interval.length();
-        let count = (Millis::HOUR.get() / step.get()).max(1);
-        let candle = |index| Candle::new(step * index, series.interval, numbers).unwrap();
-        HashedSeries::new(CandleSeries::new(series, (0..count).map(candle).collect::<Vec<_>>()).unwrap())
+        let length = interval.parse::<Interval>().unwrap().length();
+        HashedSeries::new(flat_candles(symbol, interval, 0..(Millis::HOUR.get() / length.get()).max(1)))
     }
 
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[(&str, &[&str])]) {
@@ -180,5 +333,44 @@ mod tests {
             );
             assert!(failure.contains(&there) && failure.contains(help), "{failure}");
         }
+    }
+
+    fn candle(prices: [f64; 4]) -> Candle {
+        let [open, high, low, close] = prices;
+        Candle::new(Millis::ZERO, Interval::MINUTE, Ohlcv { open, high, low, close, volume: 1.0 }).unwrap()
+    }
+
+    #[test]
+    fn the_step_is_the_last_decimal_that_any_price_has() {
+        for (prices, expected) in [
+            ([1.1, 1.13, 1.09, 1.1], "0.01"),
+            ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
+            ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
+            ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
+            // As 1.0833 - 0.00009 and 0.1 + 0.2 are in binary fractions.
+            ([1.08, 1.083_210_000_000_000_2, 1.07, 1.08], "0.00001"),
+            ([1.0, 1.0, 0.300_000_000_000_000_04, 1.0], "0.1"),
+            ([0.000_001_23, 0.000_001_24, 0.000_001_2, 0.000_001_23], "0.00000001"),
+        ] {
+            assert_eq!(price_step(&[candle([1.0; 4]), candle(prices)]).as_deref(), Some(expected));
+        }
+        assert_eq!(price_step(&[]), None);
+    }
+
+    #[test]
+    fn only_symbols_without_a_step_are_named() {
+        let market = |symbol: &str, price: f64| {
+            let candles = vec![candle([price; 4])];
+            let series = Series { symbol: symbol.parse().unwrap(), interval: Interval::MINUTE };
+            Market { prices: CandleSeries::new(series, candles).unwrap(), detail: Vec::new() }
+        };
+        let markets = [market("EURUSD", 1.08123), market("BTCUSDT", 94_000.5)];
+        let set = |symbols: &[&str]| symbols.iter().map(|symbol| (symbol.parse().unwrap(), 0.5)).collect();
+        let said = |symbols: &[&str]| unset_steps(&markets, &set(symbols));
+        assert!(said(&[]).unwrap().ends_with("would say EURUSD = 0.00001, BTCUSDT = 0.1"));
+        assert!(said(&["EURUSD"]).unwrap().ends_with("would say BTCUSDT = 0.1"));
+        assert_eq!(said(&["EURUSD", "BTCUSDT"]), None);
+        let steps = unset_price_steps(&markets, &set(&["EURUSD"]));
+        assert_eq!(steps.into_iter().collect::<Vec<_>>(), [("BTCUSDT".parse().unwrap(), 0.1)]);
     }
 }

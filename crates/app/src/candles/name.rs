@@ -1,17 +1,20 @@
-//! The `--data` argument: a candle file or a catalog series.
+//! The `--data` argument: a candle file or a catalog series, its origin, and the bots for a rule file on it.
 
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::storage;
-use candlewick_history::{CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Progress, resample_by};
-use candlewick_sdk::{Interval, Series, Symbol};
+use candlewick_api::Settings;
+use candlewick_history::{
+    CandleFile, Catalog, FileCache, HashedSeries, HistoryError, Manifest, Progress, resample_by,
+};
+use candlewick_sdk::{CloseType, Interval, Millis, Series, Symbol};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file or a catalog series.
-///
-/// Files are `SYMBOL_INTERVAL.csv` or `.parquet` or `SYMBOL@INTERVAL=PATH`, series are
-/// `SYMBOL@INTERVAL`.
+/// A candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series
+/// (`SYMBOL@INTERVAL`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
     File(CandleFile),
@@ -35,11 +38,7 @@ impl DataName {
         }
     }
 
-    pub fn read(
-        &self,
-        store: &CandleStore,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<HashedSeries, AppError> {
+    pub fn read(&self, store: &CandleStore, progress: &mut dyn FnMut(Progress)) -> Result<HashedSeries> {
         match self {
             Self::File(source) => {
                 let path = storage::here(&source.path, &store.objects)?;
@@ -76,7 +75,7 @@ impl DataName {
     }
 }
 
-pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>, AppError> {
+pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {
         let name: DataName = text.parse()?;
@@ -116,6 +115,67 @@ pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceSource {
+    Venue,
+    Other,
+}
+
+impl PriceSource {
+    /// Determines the origin of named candles, which only the catalog records.
+    pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
+        let source = source_of(venue);
+        for name in names {
+            let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
+            let manifest = catalog.manifest(series)?;
+            if !manifest.is_some_and(|manifest| is_from(&manifest, &source)) {
+                return Ok(Self::Other);
+            }
+        }
+        Ok(if names.is_empty() { Self::Other } else { Self::Venue })
+    }
+}
+
+pub fn source_of(venue: &Settings) -> String {
+    let Settings { price_url, slot, .. } = venue;
+    if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
+}
+
+fn is_from(manifest: &Manifest, source: &str) -> bool {
+    !manifest.origins.is_empty() && manifest.origins.iter().all(|origin| origin.source == source)
+}
+
+/// Builds one bot per symbol of the data, on its longest candles.
+///
+/// Without data, the bot uses the first built-in series. Invalid names are reported on reading.
+pub fn rule_bots(file: &Path, data: &[String]) -> Value {
+    let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
+    for Series { symbol, interval } in
+        data.iter().filter_map(|name| Some(name.parse::<DataName>().ok()?.series()))
+    {
+        let known = longest.entry(symbol).or_insert(interval);
+        *known = interval.max(*known);
+    }
+    let is_one = longest.len() <= 1;
+    let bot = |symbol: &str, interval: Interval| {
+        // Longer candles than a day have no code of their own.
+        let close_type = CloseType::new(interval.length().min(Millis::DAY));
+        let name = if is_one { "rules".to_owned() } else { format!("rules-{}", symbol.to_lowercase()) };
+        json!({
+            "name": name,
+            "symbol": symbol,
+            "interval": interval,
+            "strategy": "rules",
+            "close_type": close_type.map_or_else(|_| "01:00".to_owned(), |code| code.to_string()),
+            "params": { "file": file },
+        })
+    };
+    if longest.is_empty() {
+        return json!([bot("BTCUSDT", Interval::MINUTE)]);
+    }
+    longest.iter().map(|(symbol, interval)| bot(symbol.as_str(), *interval)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,5 +194,26 @@ mod tests {
             assert_eq!(matches!(name, DataName::Stored(_)), stored, "{text}");
         }
         assert!("BTCUSDT@".parse::<DataName>().is_err());
+    }
+
+    #[test]
+    fn each_symbol_has_a_bot_on_its_longest_candles() {
+        let check = |data: &[&str], expected: Value| {
+            let data: Vec<String> = data.iter().map(|name| (*name).to_owned()).collect();
+            let bots = rule_bots(Path::new("my.toml"), &data);
+            let told = |bot: &Value| {
+                json!([bot["name"], bot["symbol"], bot["interval"], bot["close_type"], bot["params"]["file"]])
+            };
+            assert_eq!(bots.as_array().unwrap().iter().map(told).collect::<Value>(), expected);
+        };
+        check(&[], json!([["rules", "BTCUSDT", "1m", "01:00", "my.toml"]]));
+        check(&["EURUSD_5s.csv", "EURUSD@5m=x.csv"], json!([["rules", "EURUSD", "5m", "05:00", "my.toml"]]));
+        check(
+            &["EURUSD_1h.csv", "BTCUSDT@1m", "no series"],
+            json!([
+                ["rules-btcusdt", "BTCUSDT", "1m", "01:00", "my.toml"],
+                ["rules-eurusd", "EURUSD", "1h", "1:00:00", "my.toml"]
+            ]),
+        );
     }
 }

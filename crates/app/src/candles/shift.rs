@@ -10,9 +10,6 @@ use std::ops::Range;
 /// Shifts all candles by a number of whole days, so that they surround `now`.
 ///
 /// Every series has a candle at `now`. If possible, a day of history precedes and a day follows it.
-///
-/// # Errors
-/// Candles that are too short, or whose interval does not divide a day.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let way_out = "give --start or a --speed above 1: the candles then stay where they are in time";
     let Some(days) = shift_of(now, all) else {
@@ -31,9 +28,6 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
 /// Returns the start of a venue: the requested time or one covered by every series.
 ///
 /// The default leaves a day (or a quarter) of common history for warm-up.
-///
-/// # Errors
-/// A start outside the candles.
 pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = whole(all);
     let Some(at) = asked else {
@@ -116,7 +110,7 @@ fn shift(series: &CandleSeries, by: Millis) -> Result<CandleSeries, CandleError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::{Interval, Series};
+    use crate::tests::flat_candles;
     use proptest::prelude::*;
 
     fn hours(hours: i64) -> Millis {
@@ -125,11 +119,7 @@ mod tests {
 
     /// Hourly candles of these hours, each pair from one to before another.
     fn series(symbol: &str, of: &[(i64, i64)]) -> CandleSeries {
-        let interval: Interval = "1h".parse().unwrap();
-        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 2.0, volume: 0.0 };
-        let opens = of.iter().flat_map(|(from, until)| *from..*until).map(hours);
-        let candles: Vec<Candle> = opens.map(|open| Candle::new(open, interval, numbers).unwrap()).collect();
-        CandleSeries::new(Series { symbol: symbol.parse().unwrap(), interval }, candles).unwrap()
+        flat_candles(symbol, "1h", of.iter().flat_map(|(from, until)| *from..*until))
     }
 
     const TWO_WEEKS: (i64, i64) = (0, 14 * 24);
@@ -188,12 +178,7 @@ mod tests {
 
     #[test]
     fn candles_off_the_grid_of_days_are_refused() {
-        let interval: Interval = "7m".parse().unwrap();
-        let series = Series { symbol: "A".parse().unwrap(), interval };
-        let numbers = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 2.0, volume: 0.0 };
-        let candles: Vec<Candle> =
-            (0..1_000).map(|i| Candle::new(interval.length() * i, interval, numbers).unwrap()).collect();
-        let failure = shift_to(hours(24 * 100), &[CandleSeries::new(series, candles).unwrap()]).unwrap_err();
+        let failure = shift_to(hours(24 * 100), &[flat_candles("A", "7m", 0..1_000)]).unwrap_err();
         assert!(failure.text().starts_with("A 7m cannot be moved by whole days"), "{}", failure.text());
     }
 

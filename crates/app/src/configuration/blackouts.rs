@@ -3,7 +3,7 @@
 mod calendar;
 
 use super::Config;
-use super::symbol_names::resolve_spans;
+use crate::traded_symbols::resolve_spans;
 use candlewick_engine::Blackout;
 use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};

@@ -1,28 +1,24 @@
-//! Configuration layers, each overriding the previous one.
+//! Configuration layers, each overriding the previous one, and the input files that they name.
 
-use super::file_kind::FileKind;
-use super::named_file::place_files;
 use super::notify::is_channel_secret;
-use super::password::cover;
-use super::syntax_hint::hint_for_line;
-use crate::error::AppError;
-use crate::nearby::describe_nearby;
+use super::secret::cover;
+use crate::error::{AppError, Result};
+use crate::shell::{describe_nearby, shell_word};
 use figment::providers::{Env, Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::fmt;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{self, Path, PathBuf};
 
 const DEFAULTS: &str = include_str!("../../../../config/default.toml");
 const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
 
 const PREFIX: &str = "CANDLEWICK_";
-/// Environment variables that are never stored with the settings.
-///
-/// They are read elsewhere.
+/// Environment variables that are read elsewhere and never stored with the settings.
 const APART: [&str; 4] = ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 
@@ -62,11 +58,11 @@ impl Flag {
 }
 
 impl Layer {
-    pub(super) fn defaults() -> Result<Self, AppError> {
+    pub(super) fn defaults() -> Result<Self> {
         Self::parse(Origin::Default, DEFAULTS)
     }
 
-    pub(super) fn built_in() -> Result<Self, AppError> {
+    pub(super) fn built_in() -> Result<Self> {
         Self::parse(Origin::BuiltIn, SANDBOX)
     }
 
@@ -79,11 +75,11 @@ impl Layer {
         self
     }
 
-    pub(super) fn of_text(text: &str) -> Result<Self, AppError> {
+    pub(super) fn of_text(text: &str) -> Result<Self> {
         Self::parse(Origin::BuiltIn, text)
     }
 
-    pub(super) fn read_file(path: &Path) -> Result<Self, AppError> {
+    pub(super) fn read_file(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|source| {
             let is_missing = source.kind() == ErrorKind::NotFound;
             let problem = format!("{}: cannot read the configuration file", path.display());
@@ -107,7 +103,7 @@ impl Layer {
         Ok(layer)
     }
 
-    pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self, AppError> {
+    pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self> {
         let wrong = |error| {
             AppError::invalid(format!("{}: its configuration is none", path.display())).because(error)
         };
@@ -115,7 +111,7 @@ impl Layer {
         Ok(Self { origin: Origin::File(path.to_owned()), values })
     }
 
-    pub(super) fn environment() -> Result<Self, AppError> {
+    pub(super) fn environment() -> Result<Self> {
         let provider = Env::prefixed(PREFIX).ignore(&APART);
         let provider = provider.filter(|key| !is_channel_secret(&key.as_str().to_lowercase())).split("__");
         let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
@@ -132,7 +128,7 @@ impl Layer {
         Self { origin: Origin::Flag(flag.name), values }
     }
 
-    fn parse(origin: Origin, text: &str) -> Result<Self, AppError> {
+    fn parse(origin: Origin, text: &str) -> Result<Self> {
         match Toml::from_str::<Dict>(text) {
             Ok(values) => Ok(Self { origin, values }),
             // The parser would print the line itself, and that might hold a secret.
@@ -146,10 +142,8 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets in files, which get copied and committed.
-    ///
-    /// Errors never contain their values.
-    fn refuse_secrets(&self) -> Result<(), AppError> {
+    /// Rejects secrets in files, which get copied and committed, without their values.
+    fn refuse_secrets(&self) -> Result<()> {
         self.refuse_password()?;
         self.refuse_channel_secrets()?;
         let Some(Value::Dict(_, broker)) = self.values.get("broker") else { return Ok(()) };
@@ -159,10 +153,8 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets of alert channels.
-    ///
-    /// The address of a Discord channel is a secret by itself.
-    fn refuse_channel_secrets(&self) -> Result<(), AppError> {
+    /// Rejects secrets of alert channels, such as the address of a Discord channel.
+    fn refuse_channel_secrets(&self) -> Result<()> {
         let Some(Value::Dict(_, notify)) = self.values.get("notify") else { return Ok(()) };
         let Some(Value::Dict(_, channels)) = notify.get("channels") else { return Ok(()) };
         for (name, channel) in channels {
@@ -187,10 +179,8 @@ impl Layer {
         ))
     }
 
-    /// Rejects a database password in a file or argument.
-    ///
-    /// Arguments are visible to all local users.
-    pub(super) fn refuse_password(&self) -> Result<(), AppError> {
+    /// Rejects a database password in a file, or in an argument, which all local users see.
+    pub(super) fn refuse_password(&self) -> Result<()> {
         let Some(Value::Dict(_, journal)) = self.values.get("journal") else { return Ok(()) };
         let Some(Value::String(_, url)) = journal.get("url") else { return Ok(()) };
         if cover(url).is_none() {
@@ -226,6 +216,213 @@ impl fmt::Display for Origin {
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Environment => f.write_str("environment"),
             Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    Rule,
+    Configuration,
+}
+
+impl FileKind {
+    pub fn read(path: &Path) -> Option<Self> {
+        let values: Dict = toml::from_str(&fs::read_to_string(path).ok()?).ok()?;
+        Some(Self::from_values(&values))
+    }
+
+    fn from_values(values: &Dict) -> Self {
+        let is_rule =
+            ["buy", "sell"].iter().any(|key| values.contains_key(*key)) && !values.contains_key("bots");
+        if is_rule { Self::Rule } else { Self::Configuration }
+    }
+
+    pub fn advice(self, path: &Path) -> String {
+        let file = path.display();
+        let shown = file.to_string();
+        let word = shell_word(&shown);
+        match self {
+            Self::Rule => format!(
+                "{file} is a rule: `candlewick strategy check rules --param file={word}` checks it, `candlewick tune {word}` says what it is \
+                 worth, and `--rules {word}` trades it in a backtest; a bot of a configuration has it as strategy = \"rules\", params = {{ file = \
+                 \"{file}\" }}"
+            ),
+            Self::Configuration => format!(
+                "{file} is a configuration: `candlewick config check --config {word}` checks it, and `candlewick strategy check NAME --config {word}` \
+                 a strategy of its bots"
+            ),
+        }
+    }
+}
+
+/// Makes the paths in a configuration file relative to the working directory.
+fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
+    let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    let place = Place { folder, configuration };
+    values.iter_mut().try_for_each(|(key, value)| place.walk(value, &mut vec![key.clone()]))
+}
+
+pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
+    let name = Path::new(name);
+    if name.as_os_str().is_empty() || name.is_absolute() || name.exists() {
+        return String::new();
+    }
+    let configuration = origin.map(Path::new).filter(|origin| origin.is_file());
+    let folders = configuration.and_then(Path::parent).into_iter().chain([Path::new("")]);
+    let mut places: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        let place = whole(&folder.join(name));
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let places = places.iter().map(|place| place.display().to_string());
+    format!("; it was looked for as {}", places.collect::<Vec<_>>().join(" and as "))
+}
+
+struct Place<'a> {
+    folder: &'a Path,
+    configuration: &'a Path,
+}
+
+impl Place<'_> {
+    fn walk(&self, value: &mut Value, key: &mut Vec<String>) -> Result<()> {
+        match value {
+            Value::String(_, text) => {
+                if let Some(placed) = self.placed(text, key)? {
+                    *text = placed;
+                }
+                Ok(())
+            }
+            Value::Dict(_, values) => values.iter_mut().try_for_each(|(name, value)| {
+                key.push(name.clone());
+                let walked = self.walk(value, key);
+                key.pop();
+                walked
+            }),
+            Value::Array(_, values) => values.iter_mut().try_for_each(|value| self.walk(value, key)),
+            _ => Ok(()),
+        }
+    }
+
+    fn placed(&self, text: &str, key: &[String]) -> Result<Option<String>> {
+        let key: Vec<&str> = key.iter().map(String::as_str).collect();
+        let (before, name) = match key.as_slice() {
+            // SYMBOL@INTERVAL=PATH, or a path alone.
+            ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
+            ["signals", "list" | "secret_file"]
+            | ["broker", "api_token_file" | "api_key_file"]
+            | ["risk", "blackouts"]
+            | ["risk", "blackouts", "file"]
+            | ["notify", "channels", _, "url_file" | "secret_file"] => ("", text),
+            // Any parameter may name a file; a text without a dot or a folder is some other word.
+            ["bots", "params", ..] if text.contains(['.', '/', '\\']) => ("", text),
+            _ => return Ok(None),
+        };
+        let here = Path::new(name);
+        let beside = self.folder.join(here);
+        if here.is_absolute() || !beside.is_file() {
+            return Ok(None);
+        }
+        if !here.is_file() {
+            return Ok(beside.to_str().map(|beside| format!("{before}{beside}")));
+        }
+        if is_same(here, &beside) {
+            return Ok(None);
+        }
+        let problem = format!(
+            "{}: {} = {text:?} is one file beside the configuration, {}, and another one in the working folder, {}",
+            self.configuration.display(),
+            key.join("."),
+            whole(&beside).display(),
+            whole(here).display()
+        );
+        Err(AppError::invalid(problem)
+            .help("write the whole path of the one that is meant, or remove the other"))
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let hash = |path: &Path| -> io::Result<blake3::Hash> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_reader(File::open(path)?)?;
+        Ok(hasher.finalize())
+    };
+    let is_one = std::fs::canonicalize(one).ok().zip(std::fs::canonicalize(other).ok());
+    is_one.is_some_and(|(one, other)| one == other)
+        || hash(one).ok().zip(hash(other).ok()).is_some_and(|(one, other)| one == other)
+}
+
+fn whole(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Returns a hint that never quotes the line, which might contain a secret.
+fn hint_for_line(line: &str) -> Option<&'static str> {
+    let mut values = line.match_indices('=').map(|(at, _)| line[at + 1..].trim_start());
+    if values.any(has_separators) {
+        return Some("a number has a decimal point and nothing between thousands, as in 1000.50");
+    }
+    if line.matches('"').count() % 2 == 1 {
+        return Some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"");
+    }
+    let (_, value) = line.split_once('=')?;
+    let is_end = |letter: char| !(letter.is_alphanumeric() || "_-.:/".contains(letter));
+    let word = value.trim_start().split(is_end).next().unwrap_or_default();
+    match word.to_lowercase().as_str() {
+        _ if ["true", "false", "inf", "nan"].contains(&word) => None,
+        "true" | "false" | "yes" | "no" | "on" | "off" => Some("yes and no are written true and false"),
+        _ if word.starts_with(char::is_alphabetic) => {
+            Some("a text stands in quotes, as in symbol = \"EURUSD\"")
+        }
+        _ => None,
+    }
+}
+
+fn has_separators(value: &str) -> bool {
+    let is_end = |letter: char| !(letter.is_ascii_digit() || ",.".contains(letter));
+    let number = value.trim_start_matches(['-', '+']).split(is_end).next().unwrap_or_default();
+    let number = number.trim_end_matches(',');
+    let mut parts = number.split([',', '.']);
+    let is_number = parts.clone().all(|part| !part.is_empty());
+    let is_plain = number.matches(',').count() == 0 && parts.nth(2).is_none();
+    is_number && !is_plain && number.contains([',', '.'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recognizes_separators_open_quotes_and_bare_words() {
+        let number = Some("a number has a decimal point");
+        let (quote, bare) = (Some("a text ends"), Some("a text stands in quotes"));
+        for (line, expected) in [
+            ("amount = 10,5", number),
+            ("stake = { kind = \"fixed\", amount = 10,5 }", number),
+            ("stake = { amount = -10,50, kind = \"fixed\" }", number),
+            ("limit=10,5 # of the day", number),
+            ("amount = 1.000,00", number),
+            ("stake = { kind = \"fixed\", amount = 1,000.00 }", number),
+            ("stake = { a = 1.5,b = 5, c", None),
+            ("stake = { a = 10,b = 5", None),
+            ("list = [1,2", None),
+            ("amount = 10,", None),
+            ("10,5", None),
+            ("real = Yes # demo", Some("yes and no are written true and false")),
+            ("real = true, x", None),
+            ("symbol = \"EURUSD", quote),
+            ("symbol = EURUSD", bare),
+            ("interval = 1m", None),
+            ("", None),
+        ] {
+            let found = hint_for_line(line);
+            let is_expected =
+                expected.map_or(found.is_none(), |text| found.is_some_and(|f| f.starts_with(text)));
+            assert!(is_expected, "{line}: {found:?}");
         }
     }
 }

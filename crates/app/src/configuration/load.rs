@@ -1,17 +1,17 @@
-//! The merged configuration, with the origin of each value.
+//! The merged configuration with the origin of each value, and its comparison for a reload.
 
-use super::blackouts;
-use super::bot_section::set_usual_asset_type;
-use super::check::check;
-use super::layer::{Flag, Layer, Origin};
-use super::named_file::looked_for;
-use super::removed::take_unused;
-use super::schema::Schema;
-use super::symbol_names;
-use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems};
-use crate::error::AppError;
+use super::check::{Schema, check};
+use super::layer::{Flag, Layer, Origin, looked_for};
+use super::secret::{MASK, cover, cover_path, has_secret_path};
+use super::sections::set_usual_asset_type;
+use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
+use crate::error::{AppError, Result};
+use crate::traded_symbols::resolve_symbols;
+use candlewick_engine::{SettingChange, changes_between};
+use candlewick_runtime::RELOADABLE;
 use candlewick_sdk::{Money, MoneyError};
-use figment::value::{Tag, Value};
+use candlewick_simulator::SimulatorError;
+use figment::value::{Dict, Tag, Value};
 use figment::{Figment, Profile, Provider};
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
@@ -37,11 +37,10 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Layers `files` over the defaults, then the environment and `flags`.
+    /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
     ///
-    /// Without files, `base` takes their place. The risk limits of `base` apply only to its own
-    /// bots.
-    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
+    /// The risk limits of `base` apply only to its own bots.
+    pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = Vec::new();
         for file in files {
             layers.push(Layer::read_file(file)?);
@@ -62,17 +61,16 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Layers the sections of a plan over defaults and environment, then `flags`.
-    ///
-    /// A plan means the same on every machine; only the location of candles is local.
-    pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self, AppError> {
+    /// Layers a plan, which means the same on every machine, over defaults and environment, then
+    /// `flags`.
+    pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
         layers.extend(flags.into_iter().map(Layer::flag));
         Self::stack(layers)
     }
 
     /// Layers a text over the defaults, without the environment.
-    pub fn of_text(text: &str) -> Result<Self, AppError> {
+    pub fn of_text(text: &str) -> Result<Self> {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 
@@ -80,7 +78,7 @@ impl Loaded {
     ///
     /// Rejects non-regular files: opening a pipe blocks until it has a writer, and its content is
     /// gone after the first read.
-    pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self, AppError> {
+    pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         // What cannot be looked at cannot be read: `read` says why.
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
@@ -90,11 +88,11 @@ impl Loaded {
         Self::read(files, base, flags)
     }
 
-    fn stack(layers: Vec<Layer>) -> Result<Self, AppError> {
+    fn stack(layers: Vec<Layer>) -> Result<Self> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
-        for notice in take_unused(&mut values) {
+        if let Some(notice) = take_unused(&mut values) {
             tracing::warn!("{notice}");
         }
         let root = Value::Dict(Tag::Default, values);
@@ -105,10 +103,10 @@ impl Loaded {
             let looked = loaded.looked_for("risk.blackouts", file);
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
             let problem = problem.kind(ProblemKind::Data);
-            return Err(Problems::from(problem).into());
+            return Err(problem.into());
         }
-        if let Err((key, problem)) = symbol_names::resolve(&mut loaded.config) {
-            return Err(Problems::from(loaded.problem(&key, problem)).into());
+        if let Err((key, problem)) = resolve_symbols(&mut loaded.config) {
+            return Err(loaded.problem(&key, problem).into());
         }
         Ok(loaded)
     }
@@ -157,10 +155,9 @@ impl Loaded {
         self.is_from(&Origin::BuiltIn, key)
     }
 
-    pub fn initial_balance(&self) -> Result<Money, AppError> {
+    pub fn initial_balance(&self) -> Result<Money> {
         let account = &self.config.account;
-        let wrong =
-            |error: MoneyError| Problems::from(self.problem("account.initial_balance", error.to_string()));
+        let wrong = |error: MoneyError| self.problem("account.initial_balance", error.to_string());
         Ok(account.money_scale.exact(account.initial_balance).map_err(wrong)?)
     }
 
@@ -179,7 +176,7 @@ impl Loaded {
     }
 }
 
-fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
+fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
     let schema =
         schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
@@ -202,6 +199,77 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config, AppError> {
 
 fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
+}
+
+/// Keys of `[risk]` that are fixed at the start: terms of the verdict, bounds of the day.
+const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
+
+pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
+    let json = |config| {
+        serde_json::to_value(config).map_err(|error| AppError::system("the configuration is no JSON", error))
+    };
+    let changes = changes_between(&json(running)?, &json(&new.config)?);
+    let fixed = changes.iter().filter(|change| !may_change(&change.key));
+    Ok(Problems::check(fixed.map(|change| problem_of(change, new)).collect())?)
+}
+
+fn may_change(key: &str) -> bool {
+    let is_below =
+        |parent: &str| key.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    match key.split_once('.') {
+        Some(("risk", _)) => !FIXED_RISK.iter().any(|fixed| is_below(fixed)),
+        Some(("runtime", name)) => RELOADABLE.contains(&name),
+        _ => false,
+    }
+}
+
+fn problem_of(change: &SettingChange, new: &Loaded) -> Problem {
+    let SettingChange { key, from, to } = change;
+    let change = SettingChange { key: String::new(), from: masked(key, from), to: masked(key, to) };
+    let change = change.to_string();
+    let why = match key.split('.').next() {
+        Some("bots") => "bots and their strategies are built at the start",
+        Some("risk") => "it is fixed before the first trade that it judges, or with the day that has begun",
+        _ => "it is fixed at the start",
+    };
+    let problem =
+        format!("{} cannot change while the bot runs: {why}; restart the bot with it", change.trim());
+    new.problem(key, problem)
+}
+
+fn masked(key: &str, value: &Json) -> Json {
+    match value {
+        Json::String(_) | Json::Object(_) if key.starts_with("broker.headers") => Json::from(MASK),
+        Json::String(text) if has_secret_path(key) => Json::from(cover_path(text)),
+        Json::String(text) => cover(text).map_or_else(|| value.clone(), Json::from),
+        _ => value.clone(),
+    }
+}
+
+/// Removes keys without effect. Returns a notice of one that earlier versions read.
+fn take_unused(values: &mut Dict) -> Option<&'static str> {
+    // Reserved: a file that names it keeps loading.
+    values.remove("dashboard");
+    let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
+    data.remove("cache_results_from")?;
+    Some(
+        "data.cache_results_from: it does nothing: results of backtests are not cached any more; leave it out",
+    )
+}
+
+impl Loaded {
+    pub fn check_simulation(&self) -> Result<(), Problem> {
+        self.config.simulation.check().map_err(|error| match error {
+            SimulatorError::ChangeSetting { key, value, allowed } => {
+                self.problem(&format!("simulation.{key}"), format!("use {allowed}")).value(value)
+            }
+            SimulatorError::PayoutAsShare { percent, meant } => {
+                let problem = format!("payouts are in percent; did you mean {meant}?");
+                self.problem("simulation.payout_percent", problem).value(percent.to_string())
+            }
+            other => self.problem("simulation", other.to_string()),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -249,5 +317,80 @@ mod tests {
             assert_eq!(loaded.problem(key, "x").origin.as_deref(), origin, "{key}");
         }
         assert!(!loaded.is_set("sandbox.speed"));
+    }
+
+    const BOT: &str = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"rsi-reversal\"\n\
+                       close_type = \"01:00\"\nparams = { period = 2 }\n";
+
+    fn loaded(text: &str) -> Loaded {
+        Loaded::of_text(text).unwrap()
+    }
+
+    /// A change of the configuration, and what is said of it; nothing where it may be.
+    fn check(before: &str, after: &str, expected: &[&str]) {
+        let running = loaded(&format!("{before}\n{BOT}")).config;
+        let bots = if after.contains("[[bots]]") { "" } else { BOT };
+        let checked = check_reload(&running, &loaded(&format!("{after}\n{bots}")));
+        match (checked, expected) {
+            (Ok(()), []) => {}
+            (Ok(()), _) => panic!("{after} is taken"),
+            (Err(error), _) => {
+                let text = error.to_string();
+                assert!(!expected.is_empty(), "{text}");
+                for part in expected.iter().chain(&["restart the bot"]) {
+                    assert!(text.contains(part), "no {part:?} in {text}");
+                }
+                assert!(!text.contains("hush"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_may_change_and_everything_else_is_refused_by_name() {
+        check("", "", &[]);
+        check(
+            "",
+            "[risk]\nmax_open_trades = 1\ndaily_loss_limit = 7.5\nmax_stake = 20\nenforce_verdict = true",
+            &[],
+        );
+        check("", "[risk]\nhours = [{ days = [\"mon\"], from = \"08:00\", to = \"09:00\" }]", &[]);
+        check("", "[risk.bots.btc]\nmax_open_trades = 1\ndaily_loss_limit = 5", &[]);
+        check("[risk.bots.btc]\nmax_loss_streak = 1", "", &[]);
+        check("", "[runtime]\nmax_payout_percent = 95\nstop_patience_s = 1\nsecond_trade = \"alarm\"", &[]);
+        check("", "[risk]\nday_start = \"01:00\"", &["risk.day_start", "\"00:00\" -> \"01:00\""]);
+        check("", "[risk.verdict]\ndelta = 0.05", &["risk.verdict.delta", "0.04 -> 0.05"]);
+        check("", "[runtime]\nhold_ms = 5", &["runtime.hold_ms", "1000 -> 5"]);
+        check("", "[account]\ninitial_balance = 5", &["account.initial_balance", "10000 -> 5"]);
+        check("", "[broker]\nbase_url = \"http://127.0.0.1:9\"", &["broker.base_url", "http://127.0.0.1:9"]);
+        check("", "[journal]\nurl = \"sqlite://other.db\"", &["journal.url", "other.db"]);
+        let headers = |value: &str| format!("[broker.headers]\nx-api-key = \"{value}\"");
+        check(&headers("hush"), &headers("hush2"), &["broker.headers.x-api-key"]);
+    }
+
+    #[test]
+    fn a_bot_that_is_added_removed_or_changed_is_refused_by_its_name() {
+        let other = |period: u32| BOT.replace("period = 2", &format!("period = {period}"));
+        check("", &other(3), &["bots.btc.params.period", "2 -> 3", "built at the start"]);
+        check("", &format!("{BOT}{}", BOT.replace("\"btc\"", "\"new\"")), &["bots.new", "(not set) ->"]);
+        check("", &BOT.replace("\"btc\"", "\"new\""), &["bots.btc", "bots.new"]);
+        check(
+            "",
+            &format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}"),
+            &["bots.btc.stake.amount", "-> 3"],
+        );
+    }
+
+    #[test]
+    fn keys_that_do_nothing_are_taken_out_and_the_removed_one_is_reported_of() {
+        let table = |key: &str| Value::from(Dict::from([(key.to_owned(), Value::from(1))]));
+        let mut values = Dict::from([
+            ("dashboard".to_owned(), table("listen")),
+            ("data".to_owned(), table("cache_results_from")),
+            ("risk".to_owned(), table("max_open_trades")),
+        ]);
+        assert!(take_unused(&mut values).unwrap().starts_with("data.cache_results_from: it does nothing"));
+        assert_eq!(values.keys().collect::<Vec<_>>(), ["data", "risk"]);
+        assert_eq!(values["data"], Value::from(Dict::new()));
+        assert_eq!(take_unused(&mut values), None);
     }
 }

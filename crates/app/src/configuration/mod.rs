@@ -1,56 +1,34 @@
 //! The configuration: its types, and loading from files, environment and flags.
 
 mod blackouts;
-mod bot_section;
 mod check;
-mod control;
-mod data;
-mod file_kind;
-mod key;
 mod layer;
 mod load;
-mod logging;
-mod monitoring;
-mod named_file;
 mod notify;
-mod password;
 mod problem;
-mod reload;
-mod removed;
-mod schema;
 mod secret;
+mod sections;
 mod show;
 mod signals;
-mod simulation;
-mod symbol_names;
-mod syntax_hint;
-mod unknown_key;
-mod variants;
-mod wrong_value;
+mod suggest;
 
-pub(crate) use bot_section::{asset_type_of_bot, asset_types};
-pub use control::ControlSettings;
-pub use control::{control_paths, journal_url, make_folder_of};
-pub(crate) use control::{make_state_folder, state_folder};
-pub use data::DataSettings;
-pub use file_kind::FileKind;
-use key::KeyPath;
-pub use layer::Flag;
-pub use load::{Base, Loaded, RealMoney};
-pub use logging::{LogFormat, LogSettings};
-pub use monitoring::{HeartbeatSettings, MetricsSettings, monitoring_problems};
+pub use layer::{FileKind, Flag};
+pub use load::{Base, Loaded, RealMoney, check_reload};
 pub(crate) use notify::section_problems;
 pub use notify::{AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, NotifySettings};
 pub use problem::{Problem, ProblemKind, Problems};
-pub use reload::check_reload;
 #[cfg(feature = "notify")]
 pub(crate) use secret::read_private_file;
 pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
+pub use sections::{
+    ControlSettings, DataSettings, HeartbeatSettings, LogFormat, LogSettings, MetricsSettings,
+    VariantSettings, control_paths, journal_url, make_folder_of, monitoring_problems,
+};
+pub(crate) use sections::{asset_type_of_bot, asset_types, make_state_folder, state_folder};
 pub(crate) use show::key as toml_key;
 pub use show::{schema, to_json, to_toml};
 pub use signals::{DateOrder, SignalSettings, signal_problems};
 pub(crate) use signals::{Network, WebhookSecret};
-pub use variants::VariantSettings;
 
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_runtime::RuntimeSettings;
@@ -58,6 +36,7 @@ use candlewick_sandbox::SandboxSettings;
 use candlewick_sdk::MoneyScale;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_simulator::SimulationSettings;
+use problem::KeyPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -97,7 +76,7 @@ pub struct Config {
     /// The embedded or standalone venue.
     pub sandbox: SandboxSettings,
     /// The bots, in their order.
-    #[schemars(with = "Vec<bot_section::BotSection>")]
+    #[schemars(with = "Vec<sections::BotSection>")]
     pub bots: Vec<BotSettings>,
 }
 

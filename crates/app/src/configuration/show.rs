@@ -1,6 +1,6 @@
 //! Output of the merged configuration with origins, secrets masked.
 
-use super::password::{MASK, cover, cover_path, has_secret_path};
+use super::secret::{MASK, cover, cover_path, has_secret_path};
 use super::{Config, KeyPath, Loaded, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
@@ -151,9 +151,7 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Turns defaults of exact decimals into numbers, as in files.
-///
-/// Decimals serialize as strings.
+/// Turns defaults of exact decimals, which serialize as strings, into numbers.
 fn mend_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {

@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-pub(super) const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
+const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
 /// Minimum length of the secret, against guessing.
 const LEAST_SECRET_BYTES: usize = 16;
 const MOST_SECRET_BYTES: usize = 256;
@@ -99,9 +99,7 @@ impl Default for SignalSettings {
 }
 
 impl SignalSettings {
-    /// Returns the time zone of the list.
-    ///
-    /// UTC for a name that [`signal_problems`] rejects.
+    /// Returns the time zone of the list, UTC for a name that [`signal_problems`] rejects.
     pub(crate) fn zone(&self) -> Tz {
         self.written_zone().unwrap_or(Tz::UTC)
     }
@@ -221,7 +219,6 @@ pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Base, Flag};
     use super::*;
 
     fn check(section: &str, expected: &[&str]) {
@@ -230,10 +227,8 @@ mod tests {
         std::fs::write(&secret, "0123456789abcdef\n").unwrap();
         #[cfg(unix)]
         std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let file = folder.path().join("bot.toml");
         let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
-        std::fs::write(&file, format!("[signals]\n{section}\n")).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n")).unwrap();
         let problems: Vec<String> = signal_problems(&loaded).iter().map(ToString::to_string).collect();
         assert_eq!(problems.len(), expected.len(), "{section}: {problems:?}");
         for (problem, part) in problems.iter().zip(expected) {

@@ -1,14 +1,17 @@
-//! Halting and resuming, by command to a running bot, else by HALT file and journal.
+//! Halting, resuming and reloading, and delivery of an external signal.
 
+use super::of_argument;
 use super::reach::{Reached, leave, reach};
 use super::running::advice;
 use crate::configuration::make_folder_of;
-use crate::error::AppError;
+use crate::error::{AppError, ErrorKind, Result};
 use crate::recent::read_recent_trades;
+use candlewick_engine::ReloadedBy;
 use candlewick_journal::{JournalError, JournalUrl, Reader, close_orders};
 use candlewick_records::LimitReached;
 use candlewick_runtime::control::{
-    ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState,
+    ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState, SignalOrder, SignalOutcome,
+    send_order,
 };
 use std::path::PathBuf;
 
@@ -17,15 +20,11 @@ pub enum Halted {
     ByOrder(RunState),
     /// No bot runs. The file and a command in the journal halt the next one.
     ByFile(PathBuf),
-    /// No bot runs and no file could be created.
-    ///
-    /// A command in the journal halts the next bot on it.
+    /// No bot runs and no file could be created; the journal's command halts the next bot.
     ByJournal {
         error: AppError,
     },
-    /// The command was not confirmed.
-    ///
-    /// A bot that watches the file halts within a second.
+    /// Nobody confirmed the command; a bot that watches the file halts within a second.
     Unconfirmed {
         error: AppError,
         file: PathBuf,
@@ -39,7 +38,7 @@ pub enum Resumed {
     NothingToResume,
 }
 
-pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted, AppError> {
+pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted> {
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
     match reach(paths, url, &order).await {
@@ -66,7 +65,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     }
 }
 
-fn raise(paths: &ControlPaths, reason: &str) -> Result<(), AppError> {
+fn raise(paths: &ControlPaths, reason: &str) -> Result<()> {
     let path = paths.halt_file.path();
     let raised = make_folder_of(path).and_then(|()| paths.halt_file.raise(reason));
     let problem = || format!("the file {} cannot be made", path.display());
@@ -88,7 +87,7 @@ fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -
     ))
 }
 
-pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed, AppError> {
+pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {
     let path = paths.halt_file.path();
     // First: while the file is there, a bot refuses the order.
     let removed = paths.halt_file.remove().map_err(|error| {
@@ -113,11 +112,47 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
     contents.limit_reached()
 }
 
-async fn take_back(url: &JournalUrl) -> Result<u64, AppError> {
+async fn take_back(url: &JournalUrl) -> Result<u64> {
     let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
         Err(JournalError::OlderSchema { .. }) => Ok(0),
         Err(error) => Err(error.into()),
     }
+}
+
+pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
+    let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
+    match reached.map_err(of_argument)? {
+        Reached::Bot(state) => Ok(*state),
+        Reached::Nobody | Reached::NoJournal => {
+            let problem =
+                format!("nothing to reload: no bot runs on {url}, or listens at {}", paths.socket.display());
+            let help = "a bot reads its configuration when it starts; name the journal of another one with --journal, or its \
+                        configuration with --config";
+            Err(AppError::invalid(problem).help(help))
+        }
+    }
+}
+
+/// Sends a signal through the socket only: another bot would read the journal too late.
+pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome> {
+    let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
+        Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),
+        Ok(ControlAnswer::Refused { problem }) => {
+            return Err(AppError::invalid(format!("the bot took no signal: {problem}")));
+        }
+        Ok(ControlAnswer::Unanswered { problem }) => {
+            format!("the signal was not taken, and is not carried out any more: {problem}")
+        }
+        Ok(ControlAnswer::Done { .. } | ControlAnswer::VenueFailed { .. }) => {
+            "the bot answered what it was not asked".to_owned()
+        }
+        Err(error @ ControlError::NoBotListens { .. }) => {
+            let help = "name the bot's journal with --journal, or its configuration with --config";
+            return Err(AppError::invalid(format!("no signal was given: {error}")).help(help));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }

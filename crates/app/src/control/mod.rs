@@ -2,25 +2,21 @@
 
 mod halt;
 mod reach;
-mod reload;
 mod resolve;
 mod running;
-mod signal;
 
-pub use halt::{Halted, Resumed, halt, limit_reached, resume};
-pub use reload::reload;
+pub use halt::{Halted, Resumed, halt, limit_reached, reload, resume, signal};
 pub use resolve::{Decision, Resolved, resolve};
 pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
-pub use signal::signal;
 
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use candlewick_records::{describe_halt, utc};
 use candlewick_runtime::control::{Blockage, ControlAnswer, Phase, RunState, SignalTally};
 use candlewick_sdk::visible;
 use std::fmt::Write as _;
 
-fn done(answer: ControlAnswer) -> Result<RunState, AppError> {
+fn done(answer: ControlAnswer) -> Result<RunState> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(*state),
         ControlAnswer::Refused { problem } => {
@@ -101,9 +97,10 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Halt, IntentId};
+    use candlewick_engine::Halt;
     use candlewick_runtime::control::{NextEntry, SourceTally};
     use candlewick_sdk::{Direction, Millis};
+    use serde_json::json;
 
     #[test]
     fn what_came_and_what_comes_next_are_sentences() {
@@ -122,27 +119,16 @@ mod tests {
 
     #[test]
     fn a_state_reads_as_a_sentence() {
-        let state = RunState {
-            phase: Phase::Halted,
-            reason: Some("news".to_owned()),
-            halt: Some(Halt { at: Some(Millis::new(1_767_571_200_000)), reason: "news".to_owned() }),
-            in_flight: 0,
-            in_doubt: vec![IntentId::new(7), IntentId::new(9)],
-            open: 1,
-            at: Millis::ZERO,
-            clock: None,
-            audits: std::collections::BTreeMap::new(),
-            heard: None,
-            apis: None,
-            troubles: Vec::new(),
-            reloaded: None,
-            stale_after_s: None,
-            signals: None,
-            market: None,
-            gates: None,
-            blocked: Vec::new(),
-            all_blocked: false,
-        };
+        let state: RunState = serde_json::from_value(json!({
+            "phase": Phase::Halted,
+            "reason": "news",
+            "halt": Halt { at: Some(Millis::new(1_767_571_200_000)), reason: "news".to_owned() },
+            "in_flight": 0,
+            "in_doubt": [7, 9],
+            "open": 1,
+            "at": 0,
+        }))
+        .unwrap();
         assert_eq!(
             describe(&state),
             "The bot is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, in doubt: 7, 9."

@@ -3,7 +3,7 @@
 //! Never reports that no bot runs while a live process holds the journal.
 
 use super::done;
-use crate::error::{AppError, ErrorKind};
+use crate::error::{AppError, ErrorKind, Result};
 use candlewick_journal::{
     Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, close_orders,
     give_order,
@@ -26,16 +26,7 @@ pub(super) enum Reached {
     NoJournal,
 }
 
-/// Delivers a command to the bot that holds the journal.
-///
-/// # Errors
-/// The bot rejected it, a live process holds the journal without acknowledging, or the holder
-/// cannot be determined.
-pub(super) async fn reach(
-    paths: &ControlPaths,
-    url: &JournalUrl,
-    order: &ControlOrder,
-) -> Result<Reached, AppError> {
+pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Reached> {
     order.check_length()?;
     let token = OrderToken::random()?;
     let alone = match living_holder(url).await {
@@ -58,10 +49,8 @@ pub(super) async fn reach(
     }
 }
 
-/// Writes a halt command into a journal without a holder.
-///
-/// It applies wherever the next bot starts.
-pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<(), AppError> {
+/// Leaves a command in a journal without a holder, for the next bot.
+pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
     Ok(give_order(url, &stored(order, &OrderToken::random()?)).await?)
 }
 
@@ -81,7 +70,7 @@ async fn by_both_ways(
     url: &JournalUrl,
     order: &ControlOrder,
     (token, lease): (&OrderToken, &Lease),
-) -> Result<RunState, AppError> {
+) -> Result<RunState> {
     let entered = give_order(url, &stored(order, token)).await;
     let through_journal = async {
         match &entered {
@@ -117,9 +106,7 @@ async fn by_both_ways(
     }
 }
 
-/// Withdraws an unconfirmed command and describes the result.
-///
-/// A command reported as unconfirmed must not be executed later.
+/// Withdraws a command, so that one reported as unconfirmed is not executed later.
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {

@@ -3,7 +3,7 @@
 use super::of_argument;
 use super::reach::{Reached, reach};
 use crate::configuration::{Loaded, control_paths};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
@@ -35,14 +35,8 @@ pub enum Resolved {
     },
 }
 
-/// Resolves a doubt or a vanished trade.
-///
-/// The same rules apply with and without a running bot.
-///
-/// # Errors
-/// The intent is not in doubt, the venue has its trade or does not answer, the trade belongs to
-/// another intent or differs from the order, or the journal cannot be written.
-pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved, AppError> {
+/// Resolves a doubt or a vanished trade, by the same rules with and without a running bot.
+pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
     match reach(&control_paths(loaded)?, url, &order).await.map_err(of_argument)? {
@@ -54,7 +48,7 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
     }
 }
 
-async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>, AppError> {
+async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>> {
     // Looked at first: what does not exist is not made.
     let mut reader = Reader::open(url).await?;
     let Decision { intent, resolution, .. } = *decision;
@@ -83,7 +77,7 @@ async fn lines_of(
     reader: &mut Reader,
     loaded: &Loaded,
     wall: &SystemClock,
-) -> Result<(Vec<Line>, Option<String>), AppError> {
+) -> Result<(Vec<Line>, Option<String>)> {
     let Decision { intent, resolution, ref reason } = *decision;
     let contents = JournalContents::read(reader).await?;
     let row = judge(&contents, intent, resolution)?;
@@ -133,18 +127,13 @@ async fn lines_of(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// Requests the venue's report of a trade to adopt.
-///
-/// Trades of a simulated venue ended with it, so there is nothing to request.
-///
-/// # Errors
-/// The venue has no such trade or a different one, or does not answer.
+/// Requests the venue's report of a trade to adopt; a simulated venue has none.
 async fn ask_venue(
     contents: &JournalContents,
     row: &IntentRow,
     venue_id: VenueId,
     loaded: &Loaded,
-) -> Result<Option<TradeReport>, AppError> {
+) -> Result<Option<TradeReport>> {
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
     let Some(account) = account_of(contents, origins) else { return Ok(None) };
@@ -186,13 +175,8 @@ fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> O
     taken_of(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// Checks that the venue no longer has a trade that should be over.
-///
-/// Only then may the operator decide its outcome.
-///
-/// # Errors
-/// The trade may still be open, the list may still lag, or the venue has it or does not answer.
-async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<(), AppError> {
+/// Checks that the venue has lost a trade that should be over. Only then the operator decides.
+async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
         return Ok(());
@@ -232,7 +216,7 @@ fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Acco
     }
 }
 
-fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow, AppError> {
+fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow> {
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
@@ -275,7 +259,7 @@ fn event_of(
     resolution: Resolution,
     (report, taken): (Option<TradeReport>, Option<Taken>),
     reserved_until: Millis,
-) -> Result<EventKind, AppError> {
+) -> Result<EventKind> {
     let intent = row.approved.intent();
     Ok(match resolution {
         Resolution::Adopt(venue_id) => {

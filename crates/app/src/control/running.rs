@@ -3,8 +3,8 @@
 //! Commands find a bot by its configuration from any folder, even if its paths are relative.
 
 use super::reach::living_holder;
-use crate::configuration::{Loaded, Problems, journal_url, make_state_folder, state_folder};
-use crate::error::AppError;
+use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};
+use crate::error::{AppError, Result};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
 use serde::{Deserialize, Serialize};
@@ -32,9 +32,7 @@ pub(crate) struct RunningEntry {
 }
 
 impl RunningEntry {
-    /// Registers the bot if its journal is a file. A failure is ignored.
-    ///
-    /// An unregistered bot is found only where its relative paths are valid.
+    /// Registers a bot with a file journal, to be found from any folder. A failure is ignored.
     pub(crate) fn make(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
         let entry = entry_of(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
@@ -86,13 +84,10 @@ fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result
 
 /// Points the configuration at the bot running from the same files.
 ///
-/// Applies only if no bot runs on the journal named from this folder. A journal set by the
-/// environment is kept.
-///
-/// # Errors
-/// Several bots run from these files on different journals.
-pub async fn find_running_bot(loaded: &mut Loaded) -> Result<(), AppError> {
-    let named = journal_url(loaded).map_err(Problems::from)?;
+/// Applies only if no bot runs on the journal named from this folder and the environment names
+/// none.
+pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
+    let named = journal_url(loaded)?;
     // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };
     let files = loaded.files();

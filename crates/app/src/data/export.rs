@@ -1,14 +1,17 @@
-//! Export of candles from the catalog, and conversion between file formats.
+//! Output files for candles, export from the catalog, and its contents.
 
-use super::{LongerCounts, OutputFile};
 use crate::candles::{ALWAYS, CandleStore, DataName, within};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
-use candlewick_history::{HashedSeries, Resampled, resample_by};
-use candlewick_sdk::{Millis, Series};
+use crate::storage::{self, is_address};
+use candlewick_history::{
+    CandleFormat, Catalog, HashedSeries, Manifest, Resampled, Version, count_longer, resample_by,
+};
+use candlewick_records::{table, utc};
+use candlewick_sdk::{CandleSeries, Interval, Millis, ResampleCounts, Series};
 use serde_json::{Value, json};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
 pub struct ExportTerms {
@@ -29,7 +32,7 @@ pub fn export(
     store: &CandleStore,
     out: &OutputFile,
     progress: &dyn Progress,
-) -> Result<Exported, AppError> {
+) -> Result<Exported> {
     let resampled_from = terms.resampled_from(store)?;
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let series = terms.read(store)?;
@@ -38,14 +41,14 @@ pub fn export(
 }
 
 impl ExportTerms {
-    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>, AppError> {
+    fn resampled_from(&self, store: &CandleStore) -> Result<Option<(Series, LongerCounts)>> {
         let Some(shorter) = self.name.joined_from(&store.catalog)? else { return Ok(None) };
         let (interval, share) = (self.name.series().interval, store.longer_share_percent);
         let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
         Ok(Some((shorter, LongerCounts::from_counts(interval, counts, share))))
     }
 
-    fn read(&self, store: &CandleStore) -> Result<HashedSeries, AppError> {
+    fn read(&self, store: &CandleStore) -> Result<HashedSeries> {
         let whole = match (&self.name, self.version) {
             (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
             (DataName::File(_), Some(_)) => {
@@ -85,5 +88,169 @@ impl fmt::Display for Exported {
         let Some((shorter, longer)) = &self.resampled_from else { return Ok(()) };
         write!(f, ", resampled from {shorter}")?;
         longer.text().map_or(Ok(()), |text| write!(f, "\n  {text}"))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    Kept,
+    /// Replace a file; in a catalog, start a new version of the series.
+    Replaced,
+}
+
+#[derive(Clone, Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    format: CandleFormat,
+}
+
+impl OutputFile {
+    pub fn new(path: &Path, existing: Existing) -> Result<Self> {
+        let shown = path.display();
+        let Some(format) = CandleFormat::of_path(path) else {
+            let problem = format!("--out {shown}: the name does not say the format");
+            return Err(AppError::invalid(problem).help("let it end in .csv or .parquet"));
+        };
+        let is_there = || if is_address(path) { storage::exists(path) } else { Ok(path.exists()) };
+        if existing == Existing::Kept && is_there()? {
+            let problem = format!("{shown}: the file is there already");
+            return Err(AppError::invalid(problem).help("--force replaces it; --out takes another name"));
+        }
+        Ok(Self { path: path.to_owned(), format })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn write(&self, candles: &CandleSeries) -> Result<()> {
+        if !is_address(&self.path) {
+            return Ok(self.format.write_file(candles, &self.path)?);
+        }
+        let folder = tempfile::tempdir()
+            .map_err(|source| AppError::system("no folder can be made to write in", source))?;
+        let file = folder.path().join("candles");
+        self.format.write_file(candles, &file)?;
+        storage::put_file(&self.path, &file)
+    }
+}
+
+pub struct CatalogContents {
+    folder: PathBuf,
+    /// Series with their number of missing candles, `None` if unreadable.
+    found: Vec<(Manifest, Option<u64>)>,
+    pub unreadable: Vec<AppError>,
+}
+
+impl CatalogContents {
+    pub fn read(catalog: &Catalog) -> Result<Self> {
+        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+        for series in catalog.series()? {
+            match catalog.manifest(series) {
+                Ok(None) => {}
+                Ok(Some(manifest)) => {
+                    let missing = catalog.missing_candles(series);
+                    let missing = missing.map_err(|error| unreadable.push(error.into())).ok();
+                    found.push((manifest, missing));
+                }
+                Err(error) => unreadable.push(error.into()),
+            }
+        }
+        Ok(Self { folder: catalog.folder().to_owned(), found, unreadable })
+    }
+
+    fn current(&self) -> impl Iterator<Item = (&Manifest, &Version, Option<u64>)> {
+        self.found.iter().filter_map(|(manifest, missing)| Some((manifest, manifest.current()?, *missing)))
+    }
+
+    pub fn document(&self) -> Value {
+        self.current().map(|(manifest, version, missing)| document_of(manifest, version, missing)).collect()
+    }
+}
+
+fn document_of(manifest: &Manifest, version: &Version, missing: Option<u64>) -> Value {
+    let versions = manifest.versions.iter().map(|version| {
+        json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
+    });
+    json!({
+        "symbol": manifest.symbol,
+        "interval": manifest.interval,
+        "start": version.start(),
+        "end": version.end(),
+        "candles": version.candles(),
+        "missing": missing,
+        "revised": manifest.revised(),
+        "data_hash": version.data_hash,
+        "version": version.number,
+        "versions": versions.collect::<Vec<_>>(),
+        "origins": manifest.origins,
+    })
+}
+
+impl fmt::Display for CatalogContents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.found.is_empty() && self.unreadable.is_empty() {
+            let folder = self.folder.display();
+            return write!(
+                f,
+                "{folder}: the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
+            );
+        }
+        let mut table =
+            table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Revised", "Source"]);
+        for (manifest, version, missing) in self.current() {
+            let sources: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
+            table.add_row([
+                manifest.symbol.to_string(),
+                manifest.interval.to_string(),
+                utc(version.start()),
+                utc(version.end()),
+                version.candles().to_string(),
+                missing.map_or_else(|| "not known".to_owned(), |missing| missing.to_string()),
+                manifest.revised().to_string(),
+                sources.join(", "),
+            ]);
+        }
+        table.fmt(f)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct LongerCounts {
+    share_percent: f64,
+    counts: Vec<(Interval, ResampleCounts)>,
+}
+
+impl LongerCounts {
+    pub fn from_series(series: &CandleSeries, share_percent: f64) -> Self {
+        Self { share_percent, counts: count_longer(series, share_percent) }
+    }
+
+    pub(super) fn from_counts(interval: Interval, counts: ResampleCounts, share_percent: f64) -> Self {
+        Self { share_percent, counts: vec![(interval, counts)] }
+    }
+
+    pub(super) fn document(&self) -> Value {
+        let document = |(interval, counts): &(Interval, ResampleCounts)| {
+            let ResampleCounts { built, in_parts, not_built } = counts;
+            json!({ "interval": interval, "built": built, "in_parts": in_parts, "not_built": not_built })
+        };
+        self.counts.iter().map(document).collect()
+    }
+
+    pub(super) fn text(&self) -> Option<String> {
+        let incomplete = self.counts.iter().filter(|(_, counts)| counts.in_parts + counts.not_built > 0);
+        let texts: Vec<String> = incomplete
+            .map(|(interval, ResampleCounts { built, in_parts, not_built })| {
+                format!("{interval} {built} built, {in_parts} of them with gaps, {not_built} not built")
+            })
+            .collect();
+        let share = self.share_percent;
+        (!texts.is_empty()).then(|| {
+            format!(
+                "longer candles, of {share} % of their open minutes (data.longer_share_percent): {}",
+                texts.join("; ")
+            )
+        })
     }
 }

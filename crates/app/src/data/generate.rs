@@ -1,7 +1,7 @@
 //! Generation of synthetic candles from a seed, into a file or the catalog.
 
 use super::Existing;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_history::{
@@ -59,7 +59,7 @@ pub fn generate_candles(
     defects: Defects,
     (target, existing): (GenerateTarget<'_>, Existing),
     progress: &dyn Progress,
-) -> Result<Generated, AppError> {
+) -> Result<Generated> {
     let settings = terms.settings()?;
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     let file = place_of(target, series, existing)?;
@@ -75,7 +75,7 @@ pub fn generate_candles(
     Ok(Generated { file, candles, settings, defects })
 }
 
-fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf, AppError> {
+fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf> {
     let (place, what) = match target {
         GenerateTarget::Catalog(catalog) => {
             let place = catalog.folder().to_owned();
@@ -102,7 +102,7 @@ fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> R
 }
 
 /// Stores the candles as a new version, because another seed is not a revision.
-fn put(catalog: &Catalog, candles: &CandleSeries, settings: &GenerateSettings) -> Result<(), AppError> {
+fn put(catalog: &Catalog, candles: &CandleSeries, settings: &GenerateSettings) -> Result<()> {
     let source = origin_of(settings);
     let fetched_at = SystemClock::new().now();
     let origin = Origin { source: source.clone(), licence: None, fetched_at, files: Vec::new() };
@@ -118,7 +118,7 @@ fn origin_of(settings: &GenerateSettings) -> String {
 }
 
 impl GenerateTerms {
-    fn settings(&self) -> Result<GenerateSettings, AppError> {
+    fn settings(&self) -> Result<GenerateSettings> {
         let symbol = self.symbol;
         let known = known_market(symbol);
         let needed = |flag: &str, given: Option<f64>, usual: Option<f64>| {

@@ -1,12 +1,11 @@
 //! Import of candles from other programs and sources.
 
-use super::revised::Revised;
 use super::{LongerCounts, OutputFile};
 use crate::candles::{
     check_in_step, has_tails, is_other_interval, price_step, read_other_intervals, step_of,
 };
 use crate::configuration::toml_key;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::fetch::Mixing;
 use crate::lints::unusual_spelling;
 use crate::progress::Progress;
@@ -44,10 +43,7 @@ pub struct ReadFile {
 }
 
 pub struct ImportedFile {
-    file: PathBuf,
-    imported: Imported,
-    notices: Vec<String>,
-    longer: LongerCounts,
+    read: ReadFile,
     place: Place,
 }
 
@@ -56,19 +52,13 @@ enum Place {
     File(PathBuf),
 }
 
-/// Reads files for the catalog, all before the first is stored.
-///
-/// A broken file thus leaves the catalog unchanged.
-///
-/// # Errors
-/// A file that cannot be read, candles that probably belong to another series, or candles out of
-/// step with another series of their symbol.
+/// Reads all files before the first is stored, so that a broken one leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
     catalog: &Catalog,
     progress: &dyn Progress,
-) -> Result<Vec<ReadFile>, AppError> {
+) -> Result<Vec<ReadFile>> {
     let read = |file: &PathBuf| {
         ReadFile::read((file, &terms.copies), (&terms.reading, terms.longer_share_percent), progress)
     };
@@ -97,7 +87,7 @@ impl ReadFile {
         (file, copies): (&Path, &Path),
         (reading, longer_share_percent): (&ImportSettings, f64),
         progress: &dyn Progress,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let mut bar = progress.bar(&format!("Reading {}", file.display()));
         let here = storage::here(file, copies)?;
         let imported = import_file(&here, reading, &mut |at| bar.update(at.read_bytes, at.total_bytes))?;
@@ -109,10 +99,8 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Rejects a second spelling of a stored symbol.
-    ///
-    /// Bots on one spelling would miss the candles of the other.
-    fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<(), AppError> {
+    /// Rejects a second spelling of a symbol, whose candles bots on the first would miss.
+    fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<()> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
         let Some(known) = names.iter().find(is_same).filter(|_| !names.contains(&own)) else { return Ok(()) };
@@ -129,11 +117,8 @@ impl ReadFile {
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Rejects probable mistakes before anything is stored.
-    ///
-    /// These are candles from another source than the series, and candles that mostly contradict
-    /// the stored ones, as those of another time zone do.
-    fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<(), AppError> {
+    /// Rejects probable mistakes: candles of another source, or of another time zone.
+    fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
         let (source, folder) = (self.source(terms), catalog.folder().display());
@@ -158,7 +143,7 @@ impl ReadFile {
         Ok(())
     }
 
-    fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>, AppError> {
+    fn check_in_step(&self, earlier: &[Self], stored: &[CandleSeries]) -> Result<Vec<String>> {
         let (own, place) = (&self.imported.candles, self.file.display().to_string());
         let earlier = earlier.iter().map(|file| &file.imported.candles);
         let mut notices = Vec::new();
@@ -175,7 +160,7 @@ impl ReadFile {
         terms: &ImportTerms,
         catalog: &Catalog,
         progress: &dyn Progress,
-    ) -> Result<ImportedFile, AppError> {
+    ) -> Result<ImportedFile> {
         let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let origin = Origin {
             source: self.source(terms),
@@ -183,14 +168,13 @@ impl ReadFile {
             fetched_at: SystemClock::new().now(),
             files: vec![name],
         };
-        let Self { file, imported, notices, longer } = self;
-        let candles = &imported.candles;
+        let candles = &self.imported.candles;
         let _spinner = progress.spinner(&format!("Storing {}", candles.series()));
         let series = candles.series();
         let end = catalog.manifest(series)?.and_then(|manifest| Some(manifest.current()?.end()));
         let appended = catalog.append(series, candles.candles(), &origin)?;
         let last = end.map(|end| end - series.interval.length());
-        let is_revised = |last: &Millis| -> Result<bool, AppError> {
+        let is_revised = |last: &Millis| -> Result<bool> {
             let revisions = catalog.revisions(series)?;
             let of_last =
                 |revision: &Revision| revision.candle.time() == *last && revision.seen == origin.fetched_at;
@@ -201,14 +185,12 @@ impl ReadFile {
             _ => None,
         };
         let folder = catalog.folder().to_owned();
-        let place = Place::Catalog { folder, appended, revised_end };
-        Ok(ImportedFile { file, imported, notices, longer, place })
+        Ok(ImportedFile { read: self, place: Place::Catalog { folder, appended, revised_end } })
     }
 
-    pub fn write(self, out: &OutputFile) -> Result<ImportedFile, AppError> {
-        let Self { file, imported, notices, longer } = self;
-        out.write(&imported.candles)?;
-        Ok(ImportedFile { file, imported, notices, longer, place: Place::File(out.path().to_owned()) })
+    pub fn write(self, out: &OutputFile) -> Result<ImportedFile> {
+        out.write(&self.imported.candles)?;
+        Ok(ImportedFile { read: self, place: Place::File(out.path().to_owned()) })
     }
 }
 
@@ -231,21 +213,19 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// Returns the price step from the significant decimals.
-    ///
-    /// In a few candles, no price may need the last decimal. Their step follows the written
-    /// decimals.
+    /// Returns the price step from the significant decimals, of a few candles from the written
+    /// ones.
     fn price_step(&self) -> Option<String> {
-        let Imported { candles, decimals, .. } = &self.imported;
+        let Imported { candles, decimals, .. } = &self.read.imported;
         let are_few = candles.candles().len() < TELLING;
         decimals.filter(|_| are_few).map(step_of).or_else(|| price_step(candles.candles()))
     }
 
     pub fn document(&self) -> Value {
-        let imported = &self.imported;
+        let ReadFile { file, imported, longer, .. } = &self.read;
         let candles = &imported.candles;
         let mut document = json!({
-            "file": self.file,
+            "file": file,
             "format": imported.format.as_str(),
             "symbol": candles.symbol(),
             "interval": candles.interval(),
@@ -263,7 +243,7 @@ impl ImportedFile {
             "in_seconds": imported.in_seconds,
             "price_step": self.price_step().and_then(|step| step.parse::<f64>().ok()),
             "reading": imported.reading,
-            "longer": self.longer.document(),
+            "longer": longer.document(),
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
@@ -284,7 +264,27 @@ impl ImportedFile {
 /// Includes how the file was recognized, so that a wrong guess is visible.
 impl fmt::Display for ImportedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let imported = &self.imported;
+        self.write_reading(f)?;
+        self.write_notices(f)?;
+        match &self.place {
+            Place::File(out) => write!(f, "\n  {}", out.display()),
+            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
+                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
+                if *forming > 0 {
+                    write!(f, ", {forming} not closed yet and left out")?;
+                }
+                if *revised > 0 {
+                    write_revised(self.read.imported.candles.series(), *revised_end, f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ImportedFile {
+    fn write_reading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReadFile { file, imported, .. } = &self.read;
         let candles = &imported.candles;
         let missing = match missing_candles(candles) {
             0 => String::new(),
@@ -293,7 +293,7 @@ impl fmt::Display for ImportedFile {
         write!(
             f,
             "{}: {} candles of {}, {} to {}{missing}; format {}, symbol {}, interval {}",
-            self.file.display(),
+            file.display(),
             candles.candles().len(),
             candles.series(),
             utc(candles.start()),
@@ -324,6 +324,11 @@ impl fmt::Display for ImportedFile {
         if let Some(reading) = &imported.reading {
             write!(f, "\n  {reading}")?;
         }
+        Ok(())
+    }
+
+    fn write_notices(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let candles = &self.read.imported.candles;
         if let Some(step) = self.price_step() {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
@@ -349,28 +354,30 @@ impl fmt::Display for ImportedFile {
         if let Some(note) = unusual_spelling(candles.symbol()) {
             write!(f, "\n  {note}")?;
         }
-        for notice in self.notices.iter().cloned().chain(self.longer.text()) {
+        for notice in self.read.notices.iter().cloned().chain(self.read.longer.text()) {
             write!(f, "\n  {notice}")?;
         }
-        match &self.place {
-            Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
-                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
-                if *forming > 0 {
-                    write!(f, ", {forming} not closed yet and left out")?;
-                }
-                if *revised > 0 {
-                    write!(f, "{}", Revised { series: candles.series(), revised_end: *revised_end })?;
-                }
-                Ok(())
-            }
-        }
+        Ok(())
     }
 }
 
-/// Returns the symbol without separators: `GBP/USD` becomes `GBPUSD`.
-///
-/// A dot is kept, as `EURUSD.` may be another instrument of its venue.
+/// Returns the symbol without separators; `EURUSD.` may be another instrument of its venue.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
+}
+
+fn write_revised(series: Series, revised_end: Option<Millis>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(time) = revised_end {
+        write!(
+            f,
+            "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+            utc(time)
+        )?;
+    }
+    let Series { symbol, interval } = series;
+    write!(
+        f,
+        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+        shell_word(&format!("{symbol}@{interval}"))
+    )
 }

@@ -1,11 +1,19 @@
-//! Venue client of the checks, with its own timeouts and hints for errors.
+//! The venue client of the checks, and the checks of its clock, token, wallets and open trades.
 
-use super::bound::QUESTION;
-use super::clock_skew::ClockSamples;
-use crate::configuration::{Loaded, asset_types, credentials};
-use candlewick_api::{HttpBroker, Secret};
-use candlewick_broker::clock::SystemClock;
-use candlewick_broker::{BrokerError, Reply};
+use super::finding::{Check, Finding, QUESTION};
+use crate::configuration::{Config, Loaded, Mode, asset_types, credentials, journal_url};
+use crate::recent::read_recent;
+use candlewick_api::HttpBroker;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::{
+    Account, Balances, Broker, BrokerError, Identity, Progress, Reply, Skew, TradeListing, TradeReport,
+};
+use candlewick_engine::VenueId;
+use candlewick_journal::{JournalError, JournalUrl, Reader};
+use candlewick_runtime::counted_balance;
+use candlewick_sdk::Millis;
+use candlewick_sdk::rust_decimal::Decimal;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const PATIENCE_MS: u64 = 10_000;
@@ -14,20 +22,8 @@ pub(super) struct Asked {
     pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
-    pub(super) token: Given,
-    pub(super) key: Given,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
-    Yes,
-    No,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reached {
-    Yes,
-    No,
+    pub(super) has_token: bool,
+    pub(super) has_key: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +40,11 @@ impl Asked {
         let (base_url, price_url) = (settings.base_url.clone(), settings.price_url.clone());
         // Credentials that cannot be read have been reported: the venue is asked without them.
         let credentials = credentials(loaded).unwrap_or_default();
-        let given = |secret: &Option<Secret>| if secret.is_some() { Given::Yes } else { Given::No };
-        let (token, key) = (given(&credentials.api_token), given(&credentials.api_key));
+        let (has_token, has_key) = (credentials.api_token.is_some(), credentials.api_key.is_some());
         let asset_types = asset_types(&loaded.config.bots);
         let venue = HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).ok()?;
         let venue = venue.with_asset_types(asset_types);
-        Some(Self { venue, base_url, price_url, token, key })
+        Some(Self { venue, base_url, price_url, has_token, has_key })
     }
 }
 
@@ -85,5 +80,346 @@ pub fn remedy(error: &BrokerError, api: Api) -> String {
         }
         BrokerError::LimitReached { .. } => "raise the limit that it names, if that is meant".to_owned(),
         BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),
+    }
+}
+
+const SET_THE_CLOCK: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";
+
+pub(super) struct ClockSamples {
+    clock: SystemClock,
+    common: Option<Skew>,
+    answers: usize,
+    undated: usize,
+}
+
+impl ClockSamples {
+    pub(super) fn new() -> Self {
+        Self { clock: SystemClock::new(), common: None, answers: 0, undated: 0 }
+    }
+
+    pub(super) fn record<T>(&mut self, reply: &Reply<T>) {
+        match reply.skew() {
+            Some(skew) => self.add(skew),
+            None => self.undated += 1,
+        }
+    }
+
+    pub(super) fn venue_now(&self) -> Millis {
+        let ahead = self.common.filter(|common| common.low <= common.high).map(Skew::certain);
+        self.clock.now() + ahead.unwrap_or_default()
+    }
+
+    fn add(&mut self, skew: Skew) {
+        self.answers += 1;
+        self.common = Some(match self.common {
+            Some(common) => Skew { low: common.low.max(skew.low), high: common.high.min(skew.high) },
+            None => skew,
+        });
+    }
+}
+
+/// Compares the skew with `max_clock_skew_ms`, above which nothing is opened; 0 allows any.
+pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
+    let allowed = Millis::new(i64::from(max_clock_skew_ms));
+    match samples.common {
+        None if samples.undated > 0 => Check::ClockSkew.warn(
+            format!("not known: {} answers of the venue have no Date", samples.undated),
+            "keep this machine's clock right by NTP",
+        ),
+        None => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
+        Some(common) => judge_skew(common, samples.answers, allowed),
+    }
+}
+
+fn judge_skew(common: Skew, answers: usize, allowed: Millis) -> Finding {
+    let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
+    let Skew { low, high } = common;
+    if low > high {
+        let text = format!("{answers} answers contradict each other: a clock was moved between them");
+        return Check::ClockSkew.warn(text, "look again; the venue's machines may disagree");
+    }
+    let text = format!("the venue's clock is {} to {} ahead of ours", seconds(low), seconds(high));
+    let limit = format!("risk.max_clock_skew_ms allows {} ms", allowed.get());
+    if allowed > Millis::ZERO && common.certain().abs_diff(Millis::ZERO) > allowed {
+        return Check::ClockSkew.fail(format!("{text}; {limit}"), SET_THE_CLOCK);
+    }
+    if common.certain() != Millis::ZERO {
+        return Check::ClockSkew.warn(format!("{text}; {limit}"), SET_THE_CLOCK);
+    }
+    Check::ClockSkew.ok(format!("{text}: they may agree; {limit}"))
+}
+
+pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
+    let url = &asked.base_url;
+    if !asked.has_token {
+        return Check::TradingApi.warn("not asked: there is no api-token", "give one first");
+    }
+    match ask(asked.venue.identity(), samples).await {
+        Ok(user) => judge_user(&user, url),
+        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::Trading)),
+    }
+}
+
+fn judge_user(identity: &Identity, url: &str) -> Finding {
+    let text = format!("{url} knows the token of user {}", identity.user);
+    if identity.restrictions.is_empty() {
+        Check::TradingApi.ok(text)
+    } else {
+        let text = format!("{text}, but the account is {}", identity.restrictions.join(", "));
+        Check::TradingApi.fail(text, "ask the venue, or use the token of another account")
+    }
+}
+
+pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut ClockSamples) -> Finding {
+    match ask(asked.venue.balances(), samples).await {
+        Ok(balances) => judge_balances(&balances, config),
+        Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
+    }
+}
+
+fn judge_balances(balances: &Balances, config: &Config) -> Finding {
+    let (account, name) = match config.account.mode {
+        Mode::Demo => (Account::Demo, "DEMO"),
+        Mode::Real => (Account::Real, "REAL"),
+    };
+    let Some(balance) = balances.of(account) else {
+        let types: BTreeSet<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
+        let types = types.into_iter().collect::<Vec<_>>().join(", ");
+        let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };
+        let text = format!("there is no {name} wallet{listed}");
+        return Check::Wallets.fail(text, format!("open a {name} wallet at the venue, or set account.mode"));
+    };
+    let text = format!("the {name} wallet holds {}{}", balance.normalize(), bonus_words(balances));
+    if balance < config.risk.min_stake.max(Decimal::new(1, config.account.money_scale.decimals())) {
+        let remedy = "fill it at the venue: it does not cover the smallest stake (risk.min_stake)";
+        return Check::Wallets.warn(text, remedy);
+    }
+    if counted_balance(balance, config.account.money_scale).is_err() {
+        let decimals = balance.normalize().scale();
+        return Check::Wallets
+            .warn(text, format!("set account.money_scale = {decimals}, so that nothing is rounded"));
+    }
+    Check::Wallets.ok(text)
+}
+
+/// Describes the bonus wallet, which the ledger never stakes but a venue may charge.
+fn bonus_words(balances: &Balances) -> String {
+    let bonus = balances.bonus.map(|bonus| bonus.normalize());
+    bonus.map_or(String::new(), |bonus| {
+        format!("; a BONUS wallet holds {bonus}, which is not counted: the venue may pay a part of a stake from it")
+    })
+}
+
+const NAMED: usize = 3;
+
+pub(super) async fn check_open_trades(asked: &Asked, loaded: &Loaded) -> Finding {
+    let Ok(listing) = tokio::time::timeout(QUESTION, asked.venue.trades()).await else {
+        let text = format!("not known: the venue's list was not read within {} s", QUESTION.as_secs());
+        return Check::OpenTrades.warn(text, "look at the venue whether a trade is open");
+    };
+    if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
+        return Check::OpenTrades.fail(error.to_string(), remedy(error, Api::Trading));
+    }
+    let account = match loaded.config.account.mode {
+        Mode::Demo => Account::Demo,
+        Mode::Real => Account::Real,
+    };
+    let known = match journal_url(loaded) {
+        Ok(url) => known_trades(&url).await,
+        Err(_) => None,
+    };
+    judge_trades(&listing, account, known.as_ref())
+}
+
+async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {
+    let mut reader = match Reader::open(url).await {
+        Ok(reader) => reader,
+        Err(JournalError::NotFound { .. }) => return Some(BTreeSet::new()),
+        Err(_) => return None,
+    };
+    let book = tokio::time::timeout(QUESTION, read_recent(&mut reader)).await.ok()?.ok()?.book;
+    let ids = book.rows().iter().filter_map(|row| book.venue_id(row));
+    Some(ids.map(|id| id.as_str().to_owned()).collect())
+}
+
+fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSet<String>>) -> Finding {
+    let is_open = |trade: &&TradeReport| {
+        trade.progress == Progress::Running && trade.account.is_none_or(|of| of == account)
+    };
+    let open: Vec<&TradeReport> = listing.trades.iter().filter(is_open).collect();
+    let seen = if listing.is_complete { "" } else { ", as far as its list was read" };
+    let trades = match open.len() {
+        0 => return Check::OpenTrades.ok(format!("none is open at the venue{seen}")),
+        1 => format!("1 trade is open at the venue{seen}"),
+        count => format!("{count} trades are open at the venue{seen}"),
+    };
+    let Some(known) = known else {
+        return Check::OpenTrades.warn(
+            format!("{trades}; the journal cannot say whether it knows them"),
+            "mend the journal first",
+        );
+    };
+    let is_strange = |trade: &&&TradeReport| !known.contains(VenueId::truncated(&trade.id).as_str());
+    let strange: Vec<&&TradeReport> = open.iter().filter(is_strange).collect();
+    if strange.is_empty() {
+        return Check::OpenTrades.ok(format!("{trades}, and the journal knows each of them"));
+    }
+    let name = |trade: &&&TradeReport| match &trade.symbol {
+        Some(symbol) => format!("{} ({symbol})", trade.id),
+        None => trade.id.clone(),
+    };
+    let mut names: Vec<String> = strange.iter().take(NAMED).map(name).collect();
+    names.extend((strange.len() > NAMED).then(|| format!("and {} more", strange.len() - NAMED)));
+    Check::OpenTrades.warn(
+        format!("{trades}, and the journal does not know {} of them: {}", strange.len(), names.join(", ")),
+        "does a person or another program trade this account? Its trades move the wallet, and no limit of the bots counts them",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Mark;
+    use super::*;
+    use candlewick_broker::WalletName;
+    use candlewick_sdk::Outcome;
+
+    fn check_bounds(bounds: &[(i64, i64)], allowed: u32, mark: Mark, part: &str) {
+        let mut samples = ClockSamples::new();
+        for (low, high) in bounds {
+            samples.add(Skew { low: Millis::new(*low), high: Millis::new(*high) });
+        }
+        let finding = check_clock_skew(&samples, allowed);
+        assert!(finding.mark == mark && finding.text.contains(part), "{finding}");
+    }
+
+    #[test]
+    fn only_a_certain_difference_counts_and_samples_narrow_it() {
+        check_bounds(&[(-300, 900)], 2_000, Mark::Ok, "-0.30 s to +0.90 s");
+        check_bounds(&[(-300, 900), (-100, 1_100)], 2_000, Mark::Ok, "-0.10 s to +0.90 s");
+        check_bounds(&[(400, 1_500)], 2_000, Mark::Warn, "+0.40 s to +1.50 s");
+        check_bounds(&[(2_000, 3_000)], 2_000, Mark::Warn, "allows 2000 ms");
+        check_bounds(&[(2_001, 3_000)], 2_000, Mark::Fail, "+2.00 s to +3.00 s");
+        check_bounds(&[(-9_000, -8_000)], 2_000, Mark::Fail, "-9.00 s to -8.00 s");
+        check_bounds(&[(-9_000, -8_000)], 0, Mark::Warn, "-9.00 s");
+        check_bounds(&[(0, 900), (5_000, 5_900)], 2_000, Mark::Warn, "contradict");
+        check_bounds(&[], 2_000, Mark::Warn, "not measured");
+    }
+
+    #[test]
+    fn venue_time_is_ours_where_the_clocks_may_agree() {
+        let mut samples = ClockSamples::new();
+        let before = samples.venue_now();
+        samples.add(Skew { low: Millis::new(-300), high: Millis::new(900) });
+        assert!(samples.venue_now() - before < Millis::MINUTE);
+        samples = ClockSamples::new();
+        samples.add(Skew { low: Millis::HOUR, high: Millis::HOUR + Millis::SECOND });
+        assert!(samples.venue_now() - before >= Millis::HOUR);
+    }
+
+    fn check_wallet(demo: Option<&str>, real: Option<&str>, mode: Mode, mark: Mark, part: &str) {
+        let amount = |text: &str| text.parse().unwrap();
+        let balances = Balances { demo: demo.map(amount), real: real.map(amount), ..Balances::default() };
+        let mut config = Config::default();
+        config.account.mode = mode;
+        let finding = judge_balances(&balances, &config);
+        let shown = format!("{finding}");
+        assert!(finding.mark == mark && shown.contains(part), "{shown}");
+    }
+
+    #[test]
+    fn the_configured_account_must_cover_a_stake() {
+        check_wallet(Some("10000.5"), Some("7"), Mode::Demo, Mark::Ok, "DEMO wallet holds 10000.5");
+        check_wallet(Some("9000.5"), Some("7"), Mode::Real, Mark::Ok, "REAL wallet holds 7");
+        check_wallet(None, Some("7"), Mode::Demo, Mark::Fail, "no DEMO wallet");
+        check_wallet(None, None, Mode::Demo, Mark::Fail, "no DEMO wallet");
+        check_wallet(Some("0.99"), None, Mode::Demo, Mark::Warn, "smallest stake");
+        check_wallet(Some("10000.000000000002"), None, Mode::Demo, Mark::Ok, "DEMO wallet holds 10000");
+        check_wallet(Some("10.12345"), None, Mode::Demo, Mark::Warn, "account.money_scale = 5");
+    }
+
+    #[test]
+    fn a_bonus_wallet_and_other_types_are_named() {
+        let wallet = |name: &str| WalletName { type_name: name.to_owned(), ..WalletName::default() };
+        let balances = Balances {
+            demo: Some(Decimal::TEN),
+            bonus: Some(Decimal::from(50)),
+            wallets: vec![wallet("GOLD"), wallet("DEMO")],
+            ..Balances::default()
+        };
+        let mut config = Config::default();
+        let shown = judge_balances(&balances, &config).to_string();
+        assert!(shown.contains("a BONUS wallet holds 50, which is not counted"), "{shown}");
+        config.account.mode = Mode::Real;
+        let shown = judge_balances(&balances, &config).to_string();
+        assert!(shown.contains("there is no REAL wallet; the venue listed: DEMO, GOLD"), "{shown}");
+    }
+
+    #[test]
+    fn an_account_that_may_not_be_used_fails() {
+        let sound = Identity { user: "01JU".to_owned(), restrictions: Vec::new() };
+        assert_eq!(judge_user(&sound, "http://v").mark, Mark::Ok);
+        let barred = Identity { restrictions: vec!["banned".to_owned(), "not active".to_owned()], ..sound };
+        let found = judge_user(&barred, "http://v");
+        assert!(found.mark == Mark::Fail && found.text.ends_with("is banned, not active"), "{found}");
+    }
+
+    fn trade(id: &str, account: Account, progress: Progress) -> TradeReport {
+        let symbol = Some("EURUSD".to_owned());
+        TradeReport { account: Some(account), progress, symbol, ..TradeReport::new(id) }
+    }
+
+    #[test]
+    fn open_trades_of_the_account_that_no_journal_knows_are_named() {
+        use Account::{Demo, Real};
+        let over = Progress::Over(Outcome::Won);
+        let all = [
+            trade("a", Demo, Progress::Running),
+            trade("b", Demo, Progress::Running),
+            trade("c", Demo, over),
+            trade("d", Real, Progress::Running),
+        ];
+        let many: Vec<TradeReport> =
+            (0..5).map(|number| trade(&format!("t{number}"), Demo, Progress::Running)).collect();
+        let is_complete = true;
+        for (trades, known, is_complete, mark, text) in [
+            (&all[2..], Some(&[][..]), is_complete, Mark::Ok, "none is open at the venue"),
+            (
+                &all[..],
+                Some(&["a", "b"]),
+                is_complete,
+                Mark::Ok,
+                "2 trades are open at the venue, and the journal knows each of them",
+            ),
+            (
+                &all[..],
+                Some(&["a"]),
+                is_complete,
+                Mark::Warn,
+                "2 trades are open at the venue, and the journal does not know 1 of them: b (EURUSD)",
+            ),
+            (
+                &all[..1],
+                None,
+                is_complete,
+                Mark::Warn,
+                "1 trade is open at the venue; the journal cannot say whether it knows them",
+            ),
+            (
+                &many[..],
+                Some(&[]),
+                false,
+                Mark::Warn,
+                "5 trades are open at the venue, as far as its list was read, and the journal does not know 5 of them: t0 (EURUSD), t1 (EURUSD), \
+                 t2 (EURUSD), and 2 more",
+            ),
+        ] {
+            let (began, ended) = (Millis::ZERO, Millis::ZERO);
+            let listing =
+                TradeListing { began, ended, is_complete, trades: trades.to_vec(), ended_early: None };
+            let known: Option<BTreeSet<String>> =
+                known.map(|known| known.iter().map(|id| (*id).to_owned()).collect());
+            let found = judge_trades(&listing, Demo, known.as_ref());
+            assert_eq!((found.mark, found.text.as_str()), (mark, text));
+        }
     }
 }

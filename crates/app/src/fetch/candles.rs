@@ -1,13 +1,11 @@
 //! Download of a candle series: the missing parts of a range, window by window.
 
-use super::outcome::Fetched;
-use super::plan::{Extent, plan, slots};
-use super::trouble::give_up;
+use super::outcome::{Fetched, give_up};
 use super::{Fetching, Target};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings, Downloaded};
 use candlewick_history::{Catalog, Manifest, MarketHours, gaps};
-use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,9 +18,7 @@ const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// Open time of the first candle.
-    ///
-    /// By default the end of the stored series, or 30 days ago.
+    /// Open time of the first candle, by default the end of the series or 30 days ago.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub again: bool,
@@ -31,17 +27,15 @@ pub struct CandleJob {
     pub batch: usize,
 }
 
-/// Fetches until complete, stopped or failed.
-///
-/// Everything received is stored in any case.
-pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<(), AppError>) {
+/// Fetches until complete, stopped or failed, and stores whatever was received.
+pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<()>) {
     let mut fetched = Fetched::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
+async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
     let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
@@ -70,7 +64,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                     fetching.expect(slots(&stretches, series.interval));
                 }
                 fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
-                fetched.record_window(&got);
+                fetched.record(got.requests, got.rejected, got.seen_at);
                 note_asked(&mut asked, &got.window);
                 batch.add(got);
                 if batch.candles.len() >= job.batch {
@@ -95,7 +89,7 @@ struct Stored {
     repaired: HashSet<Millis>,
 }
 
-fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, AppError> {
+fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>> {
     let manifest = catalog.manifest(series)?;
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     Ok(match manifest.filter(has_candles) {
@@ -108,11 +102,7 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>, AppError>
     })
 }
 
-fn stretches(
-    job: &CandleJob,
-    stored: Option<&Stored>,
-    fetching: &Fetching,
-) -> Result<Vec<Range<Millis>>, AppError> {
+fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> Result<Vec<Range<Millis>>> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
     let usual = || stored.map_or(to - USUAL_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
@@ -150,13 +140,7 @@ fn note_asked(asked: &mut Vec<Range<Millis>>, window: &Range<Millis>) {
 }
 
 /// Records closed hours that brought nothing, so that later runs skip them.
-///
-/// Gaps in open hours are requested again, as a venue may still fill them.
-async fn remember_rests(
-    target: &Target,
-    asked: Vec<Range<Millis>>,
-    fetching: &Fetching,
-) -> Result<(), AppError> {
+async fn remember_rests(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
@@ -182,7 +166,7 @@ impl Batch {
         self.seen_at = self.seen_at.max(got.seen_at);
     }
 
-    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<(), AppError> {
+    async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
         if self.candles.is_empty() {
             return Ok(());
         }
@@ -190,5 +174,119 @@ impl Batch {
         let appended = fetching.append(fetched.target.series, candles, self.seen_at).await?;
         fetched.count(appended);
         Ok(())
+    }
+}
+
+/// Number of stored candles to request again, as a venue may still revise them.
+const RECHECKED: i64 = 100;
+/// Maximum candles between merged stretches; fewer than one request returns.
+const MERGED: i64 = 500;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    After,
+    Missing,
+    All,
+}
+
+pub(super) fn plan(
+    stored: Option<&CandleSeries>,
+    range: &Range<Millis>,
+    extent: Extent,
+    is_known_empty: impl Fn(&Range<Millis>) -> bool,
+) -> Vec<Range<Millis>> {
+    let Some(stored) = stored.filter(|_| extent != Extent::All) else { return vec![range.clone()] };
+    let tail = (stored.end() - stored.interval().length() * RECHECKED).max(stored.start());
+    let mut stretches = Vec::new();
+    if extent == Extent::Missing {
+        stretches.push(range.start..stored.start());
+        let missing = gaps(stored).into_iter().map(|gap| gap.start..gap.end);
+        stretches.extend(missing.filter(|one| !is_known_empty(one)));
+    }
+    stretches.push(tail..range.end);
+    let clipped = stretches.into_iter().map(|one| one.start.max(range.start)..one.end.min(range.end));
+    merge(clipped.filter(|one| one.start < one.end), stored.interval())
+}
+
+fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> Vec<Range<Millis>> {
+    let near = interval.length() * MERGED;
+    let mut merged: Vec<Range<Millis>> = Vec::new();
+    for one in stretches {
+        match merged.last_mut().filter(|last| one.start - last.end < near) {
+            Some(last) => last.end = last.end.max(one.end),
+            None => merged.push(one),
+        }
+    }
+    merged
+}
+
+pub(super) fn slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
+    let slots = |one: &Range<Millis>| (one.end - one.start).get() / interval.length().get();
+    stretches.iter().map(|one| u64::try_from(slots(one)).unwrap_or(0)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::flat_candles;
+
+    /// From one minute up to another.
+    type Minutes = (i64, i64);
+
+    fn stored(minutes: &[Minutes]) -> CandleSeries {
+        flat_candles("BTCUSDT", "1m", minutes.iter().flat_map(|(start, end)| *start..*end))
+    }
+
+    fn check(there: &[Minutes], range: Minutes, extent: Extent, expected: &[Minutes]) {
+        let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;
+        let there = (!there.is_empty()).then(|| stored(there));
+        let planned = plan(there.as_ref(), &to_range(range), extent, |_| false);
+        assert_eq!(planned, expected.iter().copied().map(to_range).collect::<Vec<_>>());
+        let count = expected.iter().map(|(start, end)| end - start).sum::<i64>();
+        assert_eq!(slots(&planned, Interval::MINUTE), count as u64);
+    }
+
+    #[test]
+    fn all_of_a_range_is_asked_for_when_nothing_is_there_or_the_user_wants_it() {
+        check(&[], (0, 5_000), Extent::Missing, &[(0, 5_000)]);
+        check(&[], (0, 5_000), Extent::After, &[(0, 5_000)]);
+        check(&[(1_000, 4_000)], (0, 5_000), Extent::All, &[(0, 5_000)]);
+    }
+
+    #[test]
+    fn what_is_missing_is_asked_for_and_the_last_stored_candles_again() {
+        let there = [(1_000, 4_000)];
+        check(&there, (0, 5_000), Extent::Missing, &[(0, 1_000), (3_900, 5_000)]);
+        check(&there, (0, 5_000), Extent::After, &[(3_900, 5_000)]);
+        let halves = [(1_000, 2_000), (3_000, 6_000)];
+        check(&halves, (1_000, 7_000), Extent::Missing, &[(2_000, 3_000), (5_900, 7_000)]);
+        check(&[(10, 20)], (0, 30), Extent::Missing, &[(0, 30)]);
+        check(&[(10, 20)], (0, 30), Extent::After, &[(10, 30)]);
+    }
+
+    #[test]
+    fn stretches_near_each_other_are_one() {
+        let there = [(0, 1_000), (1_001, 1_400), (1_402, 5_000)];
+        check(&there, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]);
+    }
+
+    #[test]
+    fn what_is_known_to_be_empty_is_not_missing() {
+        let there = stored(&[(0, 2_000), (4_000, 6_000), (8_000, 9_000)]);
+        let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
+        let asked = |extent| {
+            let is_empty = |one: &Range<Millis>| *one == minutes(2_000, 4_000);
+            plan(Some(&there), &minutes(0, 10_000), extent, is_empty)
+        };
+        assert_eq!(asked(Extent::Missing), [minutes(6_000, 8_000), minutes(8_900, 10_000)]);
+        assert_eq!(asked(Extent::All), [minutes(0, 10_000)]);
+    }
+
+    #[test]
+    fn only_the_range_is_asked_for() {
+        let there = [(1_000, 4_000)];
+        check(&there, (2_000, 3_000), Extent::Missing, &[]);
+        check(&there, (500, 800), Extent::Missing, &[(500, 800)]);
+        check(&there, (4_500, 5_000), Extent::Missing, &[(4_500, 5_000)]);
     }
 }

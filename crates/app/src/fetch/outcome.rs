@@ -1,12 +1,12 @@
-//! Results of `data fetch`, as text and JSON.
+//! Results of `data fetch`, and its handling of venue errors.
 
 use super::{Fetching, Target};
-use crate::error::AppError;
-use candlewick_broker::{Downloaded, Recorded};
+use crate::doctor::{Api, alternatives, remedy};
+use crate::error::{AppError, ErrorKind, Result};
+use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
-use candlewick_records::table;
-use candlewick_records::utc;
-use candlewick_sdk::{Candle, Millis};
+use candlewick_records::{table, utc};
+use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -46,16 +46,10 @@ impl Fetched {
         }
     }
 
-    pub(super) fn record_window(&mut self, got: &Downloaded) {
-        self.requests += got.requests;
-        self.rejected += got.rejected;
-        self.since = self.since.or(Some(got.seen_at));
-    }
-
-    pub(super) fn record_prices(&mut self, recorded: &Recorded) {
-        self.requests += 1;
-        self.rejected += recorded.rejected;
-        self.since = self.since.or(Some(recorded.seen_at));
+    pub(super) fn record(&mut self, requests: u64, rejected: usize, seen_at: Millis) {
+        self.requests += requests;
+        self.rejected += rejected;
+        self.since = self.since.or(Some(seen_at));
     }
 
     pub(super) fn count(&mut self, appended: Appended) {
@@ -69,7 +63,7 @@ impl Fetched {
         self.appended.new
     }
 
-    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<(), AppError> {
+    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<()> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
             let (manifest, missing) = (catalog.manifest(series)?, catalog.missing_candles(series)?);
@@ -126,10 +120,12 @@ impl Fetched {
 }
 
 fn values(candle: &Candle) -> Value {
-    json!({
-        "open": candle.open(), "high": candle.high(), "low": candle.low(), "close": candle.close(),
-        "volume": candle.volume(),
-    })
+    fields(candle).into_iter().collect()
+}
+
+fn fields(candle: &Candle) -> [(&'static str, f64); 5] {
+    let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
+    [("open", open), ("high", high), ("low", low), ("close", close), ("volume", candle.volume())]
 }
 
 pub fn document(all: &[Fetched], finished: FetchEnd, fetching: &Fetching) -> Value {
@@ -169,9 +165,7 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     text
 }
 
-/// Lists the revisions.
-///
-/// The first value remains in force; the catalog stores the later one in addition.
+/// Lists the revisions. The first value remains in force.
 fn write_revised(one: &Fetched, text: &mut String) {
     for (first, later) in one.revised.iter().take(SHOWN) {
         let (series, time) = (one.target.series, utc(first.time()));
@@ -183,18 +177,81 @@ fn write_revised(one: &Fetched, text: &mut String) {
 }
 
 fn changes(first: &Candle, later: &Candle) -> String {
-    let fields = |candle: &Candle| {
-        [
-            ("open", candle.open()),
-            ("high", candle.high()),
-            ("low", candle.low()),
-            ("close", candle.close()),
-            ("volume", candle.volume()),
-        ]
-    };
     let pairs = fields(first).into_iter().zip(fields(later));
     let changed = pairs.filter(|(first, later)| first != later);
     let changes: Vec<String> =
         changed.map(|((name, first), (_, later))| format!("{name} {first} became {later}")).collect();
     changes.join(", ")
+}
+
+/// Ends a task after a venue error, and all tasks, with one report, after one that affects all.
+pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> Result<()> {
+    if concerns_all(&error) {
+        if fetching.stop.is_cancelled() {
+            return Ok(());
+        }
+        fetching.stop.cancel();
+    }
+    Err(describe_failure(error, fetched, fetching).await)
+}
+
+async fn describe_failure(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> AppError {
+    let target = &fetched.target;
+    let Target { series, asset_type } = target;
+    let help = match &error {
+        BrokerError::NotFound { .. } => not_found(target, fetching).await,
+        BrokerError::Rejected { .. } => {
+            let intervals = USUAL_INTERVALS.join(" ");
+            format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
+        }
+        BrokerError::RateLimited { .. } => {
+            "wait, then run the same command, which goes on; --rate and broker.requests_per_second slow it down"
+                .to_owned()
+        }
+        other => remedy(other, Api::Price),
+    };
+    let kept = match fetched.new_candles() {
+        0 => String::new(),
+        new => format!(", after {new} new candles, which are kept"),
+    };
+    let kind = match error {
+        BrokerError::Settings { .. } => ErrorKind::InvalidArgument,
+        _ => ErrorKind::VenueFailed,
+    };
+    let problem = format!("{series} of {}{kept}", fetching.price_url);
+    AppError::new(kind, problem).because(error).help(help)
+}
+
+async fn not_found(target: &Target, fetching: &Fetching) -> String {
+    let Target { series, asset_type } = target;
+    let symbol = series.symbol;
+    if is_known(symbol, fetching).await && series.interval != Interval::SECOND {
+        return format!(
+            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex and otc are known)"
+        );
+    }
+    let mut known = Vec::new();
+    for other in alternatives(symbol) {
+        if is_known(other, fetching).await {
+            known.push(format!("\"{other}\""));
+        }
+    }
+    let list = "the venue's own list has the pairs of this slot (broker.slot)";
+    if known.is_empty() {
+        format!("there is no pair {symbol}, not as {asset_type}: check its name; {list}")
+    } else {
+        format!("did you mean {}? {list}", known.join(" or "))
+    }
+}
+
+async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
+    let answer = fetching.market.price(&symbol, AsOf::Latest).await;
+    answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
+}
+
+fn concerns_all(error: &BrokerError) -> bool {
+    !matches!(
+        error,
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
+    )
 }

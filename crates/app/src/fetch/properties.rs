@@ -19,9 +19,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 const MINUTE: i64 = 60_000;
-/// 2026-01-30 20:00 UTC in minutes.
-///
-/// The catalog starts a new file on the second day.
+/// 2026-01-30 20:00 UTC in minutes. The catalog starts a new file on the second day.
 const FIRST: i64 = 29_496_720;
 const MINUTES: i64 = 4_000;
 

@@ -1,28 +1,29 @@
-//! The embedded venue: a sandbox in the same process, sharing the bots' clock.
+//! Sandboxes: embedded in the process of the bots, and standalone.
 
 use super::journal_session::observer;
 use super::{Connection, WaitingRequests};
 use crate::candles;
 use crate::configuration::{Loaded, Problems, asset_types};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
 use candlewick_api::{Credentials, HttpBroker, Secret};
 use candlewick_broker::Account;
-use candlewick_broker::clock::{Clock, Speed, VirtualClock};
+use candlewick_broker::clock::{Clock, Speed, SystemClock, VirtualClock};
 use candlewick_engine::BotSettings;
 use candlewick_records::TradingMode;
 use candlewick_runtime::RuntimeSettings;
 use candlewick_runtime::control::RunState;
-use candlewick_sandbox::{Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, StartTime};
+use candlewick_sandbox::{
+    Foundation, NamedSpeed, Replies, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
+    markets_of,
+};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_simulator::Market;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum staleness threshold in real seconds.
-///
-/// Answers take time, however fast the venue's clock runs.
+/// Minimum staleness threshold in real seconds: answers take time, however fast the clock.
 const STALE_PATIENCE_S: u32 = 10;
 
 pub struct Embedded {
@@ -44,7 +45,7 @@ impl Embedded {
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (span, warmups): (Span, &[(BotSettings, usize)]),
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
         let start = start_of(settings, &series, (span, warmups))?;
         // In lock-step nothing keeps the clock from running years ahead of candles that are over.
@@ -55,13 +56,12 @@ impl Embedded {
         Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
     }
 
-    /// Starts the venue at a moment, on the clocks of venue and bot.
     pub async fn start_on(
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (start, until): (Millis, Option<Millis>),
         [venues, clock]: [Arc<dyn Clock>; 2],
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
         // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
@@ -69,7 +69,7 @@ impl Embedded {
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         }
-        loaded.check_simulation().map_err(Problems::from)?;
+        loaded.check_simulation()?;
         let speed = settings.speed.to_speed();
         let end = end_of(&series, &loaded.config.bots);
         let hold = clock.hold();
@@ -106,11 +106,7 @@ impl Embedded {
     }
 }
 
-fn venue_at(
-    running: &RunningSandbox,
-    loaded: &Loaded,
-    clock: Arc<dyn Clock>,
-) -> Result<HttpBroker, AppError> {
+fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -133,17 +129,13 @@ fn paced(every_s: u32, factor: f64) -> u32 {
 }
 
 /// Returns the staleness threshold of per-minute data, in seconds of venue time.
-///
-/// At high speed, ten real seconds may be twenty minutes of venue time.
 fn stale_after_s(factor: f64) -> u32 {
     let usual = u32::try_from(RunState::SILENT_AFTER.get() / 1_000).unwrap_or(u32::MAX);
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// Adapts the runtime settings to the embedded venue.
-///
-/// Settlements arrive after the simulator's delay. In lock-step, a candle is available at its close
-/// or never, so nothing is retried or delayed. Prices are not polled unless a strategy needs them.
+/// Adapts the runtime settings to the embedded venue, which in lock-step has a candle at its close
+/// or never.
 fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -175,7 +167,7 @@ fn start_of(
     settings: &SandboxSettings,
     series: &[CandleSeries],
     (span, warmups): (Span, &[(BotSettings, usize)]),
-) -> Result<Millis, AppError> {
+) -> Result<Millis> {
     let has_bot = |one: &&CandleSeries| warmups.iter().any(|(bot, _)| bot.series() == one.series());
     let asked = settings.start.map(|StartTime(start)| start);
     match (asked, span) {
@@ -202,6 +194,59 @@ fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Mill
 fn end_of(series: &[CandleSeries], bots: &[BotSettings]) -> Millis {
     let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     series.iter().filter(has_bot).map(CandleSeries::end).max().unwrap_or_default()
+}
+
+pub struct ServedSandbox {
+    pub running: RunningSandbox,
+    pub start: Millis,
+}
+
+struct Timeline {
+    clock: Arc<dyn Clock>,
+    start: Millis,
+    series: Vec<CandleSeries>,
+}
+
+impl ServedSandbox {
+    pub async fn start(
+        settings: SandboxSettings,
+        series: Vec<CandleSeries>,
+        loaded: &Loaded,
+    ) -> Result<Self> {
+        loaded.check_simulation()?;
+        let Timeline { clock, start, series } = timeline_of(&settings, series)?;
+        let foundation = Foundation {
+            clock,
+            markets: markets_of(&series),
+            series,
+            simulation: loaded.config.simulation.clone(),
+            balance: loaded.initial_balance()?,
+            scale: loaded.config.account.money_scale,
+        };
+        let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
+        Ok(Self { running, start })
+    }
+}
+
+/// Chooses the clock and places the candles on it.
+///
+/// At speed 1 without a start they are shifted to real time, for clients with a clock of their own.
+fn timeline_of(settings: &SandboxSettings, series: Vec<CandleSeries>) -> Result<Timeline> {
+    let speed = match settings.speed {
+        SandboxSpeed::Times(factor) => factor,
+        SandboxSpeed::Named(NamedSpeed::Max) => {
+            let problem = "--speed max needs a bot in the same process, for which the clock waits";
+            return Err(AppError::invalid(problem).help("use `live --sandbox --speed max`, or give a factor"));
+        }
+    };
+    if speed == 1.0 && settings.start.is_none() {
+        let clock = SystemClock::new();
+        let start = clock.now();
+        let series = candles::shift_to(start, &series)?;
+        return Ok(Timeline { clock: Arc::new(clock), start, series });
+    }
+    let start = candles::start_among(&series, settings.start.map(|start| start.0))?;
+    Ok(Timeline { clock: Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series })
 }
 
 #[cfg(test)]

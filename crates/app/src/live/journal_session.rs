@@ -1,32 +1,35 @@
-//! The journal of a run: its lease, recovered state and control channel.
+//! The journal of a run: lease, recovered state, evicted intents and control channel.
 
-use crate::configuration::{Loaded, Problems, control_paths, journal_url, make_folder_of};
+use crate::configuration::{Loaded, control_paths, journal_url, make_folder_of};
 use crate::control::RunningEntry;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::journal::exposure;
-use crate::live::journal_reading::ShownReading;
-use crate::progress::Progress;
+use crate::progress::{Progress, ProgressBar};
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::AwakeClock;
-use candlewick_engine::{IntentId, IntentRow, IntentState, Session, SessionSettings};
+use candlewick_engine::{
+    BotSettings, IntentId, IntentRow, IntentState, Session, SessionSettings, StakeSettings,
+};
 use candlewick_journal::{
     Holder, Journal, JournalUrl, LoggedExchange, NullJournal, Reader, RunJournal, Store,
 };
 use candlewick_records::{JournalContents, TradingMode};
-#[cfg(unix)]
-use candlewick_runtime::control::HangUp;
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
-use candlewick_runtime::{JournalFold, Past, RuntimeSettings, WholeReading};
+use candlewick_runtime::{
+    Finished, JournalFold, Past, RuntimeError, RuntimeSettings, Standing, WholeReading,
+};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Capacity of the exchange queue.
-///
-/// Overflow is dropped, and the journal then lacks those exchanges.
+#[cfg(unix)]
+use candlewick_runtime::control::HangUp;
+
+/// Capacity of the exchange queue, whose overflow the journal lacks.
 const WAITING_EXCHANGES: usize = 4_096;
 const WAITING_ORDERS: usize = 16;
 
@@ -42,8 +45,8 @@ pub struct HeldJournal {
 }
 
 impl JournalSession {
-    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
-        let url = journal_url(loaded).map_err(Problems::from)?;
+    pub async fn open(loaded: &Loaded) -> Result<Self> {
+        let url = journal_url(loaded)?;
         let holder = Holder::of_this_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
         let reader = match Reader::open(&url).await {
@@ -59,11 +62,8 @@ impl JournalSession {
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
     }
 
-    /// Acquires the configured journal and opens the control channel.
-    ///
-    /// # Errors
-    /// Those of [`JournalSession::open`]. If the channel fails, the journal is released again.
-    pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel), AppError> {
+    /// Acquires the configured journal and opens the control channel, or neither.
+    pub async fn open_with_control(loaded: &Loaded) -> Result<(Self, ControlChannel)> {
         let journal = Self::open(loaded).await?;
         match ControlChannel::open(loaded).await {
             Ok(control) => Ok((journal, control)),
@@ -89,7 +89,7 @@ impl JournalSession {
         }
     }
 
-    pub async fn first_balance(&mut self) -> Result<Option<Decimal>, AppError> {
+    pub async fn first_balance(&mut self) -> Result<Option<Decimal>> {
         match self {
             Self::None => Ok(None),
             Self::Store(held) => Ok(Past::first_balance(&mut held.reader).await?),
@@ -97,7 +97,7 @@ impl JournalSession {
     }
 
     /// Checks that the journal is empty, as a restarted venue knows none of its trades.
-    pub async fn check_fresh(&mut self) -> Result<(), AppError> {
+    pub async fn check_fresh(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
         }
@@ -119,10 +119,8 @@ impl JournalSession {
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
-    /// Checks that the journal has the same trading mode.
-    ///
-    /// Trades of different modes must never mix.
-    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<(), AppError> {
+    /// Checks the journal's trading mode: trades of different modes must never mix.
+    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<()> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
         let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
@@ -135,28 +133,26 @@ impl JournalSession {
         }
     }
 
-    /// Restores the session from earlier runs and starts the journal of this run.
-    ///
-    /// `now` is venue time. Depending on the settings, the run keeps snapshots and leaves old
-    /// intents in the journal.
+    /// Restores the session from earlier runs and starts the journal of this run at venue time
+    /// `now`.
     pub async fn begin(
         self,
         session: &mut Session,
         (settings, runtime): (&SessionSettings, &RuntimeSettings),
         now: Millis,
         progress: &dyn Progress,
-    ) -> Result<(Box<dyn Journal>, Past), AppError> {
+    ) -> Result<(Box<dyn Journal>, Past)> {
         match self {
             Self::None => Ok((Box::new(NullJournal), Past::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
-                let mut shown = ShownReading::new(progress);
-                let watch = &mut |reading: WholeReading<'_>| shown.take(reading);
+                let mut bar = None;
+                let watch = &mut |reading: WholeReading<'_>| show_reading(reading, &mut bar, progress);
                 let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
                 let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
                 let every = runtime.snapshot_every.into();
                 let folded = JournalFold::read_watched(&mut reader, settings, every, remember, watch).await;
-                drop(shown);
+                drop(bar);
                 let folded = folded.and_then(|fold| Ok((fold.hand_over(session)?, fold)));
                 let (past, fold) = match folded {
                     Ok(folded) => folded,
@@ -173,9 +169,7 @@ impl JournalSession {
     }
 }
 
-/// Returns intents that were open or in doubt when their embedded venue ended.
-///
-/// A new embedded venue never had them. A separate venue outlives the bot and still has them.
+/// Returns intents under way when their embedded venue ended; a new one never had them.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -231,7 +225,7 @@ impl ControlChannel {
         self.feed.clone()
     }
 
-    pub async fn open(loaded: &Loaded) -> Result<Self, AppError> {
+    pub async fn open(loaded: &Loaded) -> Result<Self> {
         let paths: ControlPaths = control_paths(loaded)?;
         let problem = || format!("the folder of {} cannot be made", paths.socket.display());
         make_folder_of(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
@@ -248,7 +242,7 @@ impl ControlChannel {
             let (answer, _) = oneshot::channel();
             drop(sender.try_send(ControlRequest::new(order, answer)));
         }
-        let url = journal_url(loaded).map_err(Problems::from)?;
+        let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
         // The same of orders that were left while no bot ran.
         in_journal.look(&sender).await;
@@ -267,5 +261,101 @@ impl ControlChannel {
         tokio::spawn(async move { file.watch(taken, stop.cancelled_owned()).await });
         let closed = OpenControl { _closed: closed.drop_guard(), _entry: entry };
         Ok(Self { orders, sender, feed, closed })
+    }
+}
+
+/// Number of entries below which reading is too fast to show.
+const MANY: u64 = 100_000;
+
+/// Shows the progress of a long reading, after a notice of its cause.
+fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
+    if bar.is_none()
+        && let Some(notice) = notice_of(reading)
+    {
+        tracing::warn!("{notice}");
+    }
+    bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
+}
+
+fn notice_of(reading: WholeReading<'_>) -> Option<String> {
+    let WholeReading { why, total, .. } = reading;
+    match why {
+        Some(why) => Some(format!("{why}; it has {total} entries")),
+        None if total >= MANY => Some(format!(
+            "the journal has no snapshot to go on from, and all of its {total} entries are read"
+        )),
+        None => None,
+    }
+}
+
+/// Returns the journal of evicted intents; without one, nothing is evicted.
+pub(super) fn where_they_are(journal: &JournalSession, runtime: &mut RuntimeSettings) -> Option<JournalUrl> {
+    let url = journal.url();
+    if url.is_none() {
+        runtime.remember_s = 0;
+    }
+    url
+}
+
+/// Completes the book of a finished run with its evicted intents, as far as they can be read.
+pub(super) async fn filled(
+    finished: Result<Finished, RuntimeError>,
+    url: Option<&JournalUrl>,
+    settings: &SessionSettings,
+) -> Result<Finished, RuntimeError> {
+    let mut finished = finished?;
+    let Some(url) = url.filter(|_| finished.forgotten > 0) else { return Ok(finished) };
+    match fold(url, settings).await {
+        Ok(fold) => {
+            finished.book = finished.book.filled_from(fold.past().book(), finished.first_intent);
+            finished.forgotten = 0;
+        }
+        Err(error) => tracing::warn!(
+            "the figures of this run lack {} trades and refusals that were over early, as the journal cannot be read again: {}",
+            finished.forgotten,
+            error.text()
+        ),
+    }
+    Ok(finished)
+}
+
+pub(super) async fn whole(
+    standing: &Standing,
+    url: Option<&JournalUrl>,
+    settings: &SessionSettings,
+) -> Result<Standing> {
+    let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
+    let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
+    let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
+    let mut reader = Reader::open(url).await?;
+    let fold = JournalFold::read_rows(&mut reader, settings).await;
+    reader.close().await;
+    let (session, past, _) = fold?.into_parts();
+    // What the run knows of an intent is newer than what is durable.
+    let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
+    Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
+}
+
+async fn fold(url: &JournalUrl, settings: &SessionSettings) -> Result<JournalFold> {
+    let mut reader = Reader::open(url).await?;
+    let fold = JournalFold::read(&mut reader, settings, 0).await;
+    reader.close().await;
+    Ok(fold?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_or_has_a_cause_is_said_before_it_begins() {
+        let of = |why, total| notice_of(WholeReading { why, done: 0, total });
+        assert_eq!(of(None, MANY - 1), None);
+        assert!(of(None, MANY).is_some_and(|notice| notice.contains("all of its 100000 entries are read")));
+        assert_eq!(
+            of(Some("it is read: other settings"), 3).as_deref(),
+            Some("it is read: other settings; it has 3 entries")
+        );
     }
 }

@@ -1,48 +1,34 @@
 //! Live runs: composition, display and shutdown.
 
+mod connect;
 mod embedded;
 mod events;
-mod journal_reading;
 mod journal_session;
-mod ladders;
-mod look;
 mod monitor;
-mod old_rows;
-mod own_broker;
-mod paper;
-mod real;
 mod reload;
-mod remote;
-mod served;
-mod waiting;
+mod start_checks;
 
-pub use embedded::{Embedded, Span};
-use events::Published;
+pub(crate) use connect::ADVICE as WAITING_ADVICE;
+pub use connect::{OwnBrokers, VenuePorts, check_venue, connect_paper, connect_remote, wait_for_venue};
+pub use embedded::{Embedded, ServedSandbox, Span};
 pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
-pub use look::note_look;
-use monitor::{Sources, Watch};
-pub use own_broker::{OwnBrokers, VenuePorts};
-pub use paper::connect_paper;
 pub use reload::ReadAgain;
-pub use remote::{check_venue, connect_remote};
-pub use served::ServedSandbox;
-pub(crate) use waiting::ADVICE as WAITING_ADVICE;
-pub use waiting::wait_for_venue;
+use reload::Running;
+pub use start_checks::note_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
-use crate::search::files_of_bots;
 use crate::signals::ClosedDoors;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
-use candlewick_journal::{JournalUrl, LoggedExchange};
+use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
     Account, Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
@@ -51,6 +37,8 @@ use candlewick_runtime::{
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
+use events::Published;
+use monitor::{Sources, Watch};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -78,9 +66,7 @@ pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
     pub watchers: Vec<Watcher>,
-    /// Shows the amounts at risk, line by line, before real trading.
-    ///
-    /// It must not block on a reader.
+    /// Shows the amounts at risk line by line, without blocking on a reader.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<Stop>,
@@ -103,7 +89,7 @@ pub async fn run(
     bots: BotSet,
     connection: Connection,
     mut front: FrontEnd<'_>,
-) -> Result<Outcome, AppError> {
+) -> Result<Outcome> {
     let (orders, leave) = (front.control.sender.downgrade(), Arc::clone(&front.leave));
     let alerts = match Alerts::begin(loaded, &mut front.watchers, (&connection.clock, &orders)) {
         Ok(alerts) => alerts,
@@ -122,83 +108,39 @@ pub async fn run(
     outcome
 }
 
-fn warn_of_idle_blackouts(loaded: &Loaded, now: Millis) {
-    for note in idle_blackouts(loaded, now) {
-        tracing::warn!("{note}");
-    }
-}
-
 async fn run_watched(
     loaded: &Loaded,
     bots: BotSet,
     connection: Connection,
     front: FrontEnd<'_>,
-) -> Result<Outcome, AppError> {
+) -> Result<Outcome> {
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
-    let Connection {
-        market,
-        broker,
-        clock,
-        mut runtime,
-        account,
-        trading,
-        requests_per_second,
-        exchanges,
-        unrecognised,
-        token,
-        until,
-        waiting,
-    } = connection;
+    let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
+    let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
     // Whatever is asked until the run begins takes no venue time.
     let hold = clock.hold();
-    let found = async {
-        let watch = Watch::begin(loaded).await?;
-        journal.check_kind(trading).await?;
-        let doors = ClosedDoors::prepare(loaded).await?;
-        let account = connect(broker.as_ref(), account, loaded.config.account.money_scale).await?;
-        let first = journal.first_balance().await?;
-        if first.is_none() {
-            check_wallet(&account)?;
-        }
-        let balance = first.unwrap_or(account.balance);
-        Ok((watch, doors, account, balance))
-    };
-    let found = found.await;
+    let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, doors, account, balance), journal) = or_give_back(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
-    let demand = Demand::of(&runtime, &settings.risk, &settings.bots, &bots.wants_prices);
-    warn_of_idle_blackouts(loaded, clock.now());
-    let (mut session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
-    tell_budget(&demand.with_stream(streams), requests_per_second, &mut runtime);
-    let journal_url = old_rows::where_they_are(&journal, &mut runtime);
+    idle_blackouts(loaded, clock.now()).iter().for_each(|note| tracing::warn!("{note}"));
+    let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
+    tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
+    let journal_url = journal_session::where_they_are(&journal, &mut runtime);
     runtime.least_remembered = least_remembered();
-    let of_run = (&settings, &runtime);
-    let (mut journal, past) = journal.begin(&mut session, of_run, clock.now(), progress.as_ref()).await?;
-    let terms = (&settings, &loaded.config.simulation);
-    if let Err(refusal) = check_start(terms, trading, (&past, &session), journal_url.as_ref()).await {
-        // The lease goes back at once: a person is about to mend what stands in the way.
-        drop(journal.close().await);
-        return Err(refusal);
-    }
-    let real = (trading == TradingMode::Real).then(|| real::summary(&settings, &account));
+    let recovered =
+        recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
+    let (session, journal, past) = recovered.await?;
+    let real = (trading == TradingMode::Real).then(|| start_checks::summary(&settings, &account));
     real.into_iter().chain(past.halt().map(|halt| begins_halted(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
-    let header = header_of(loaded, (trading, &settings, &runtime), bots.versions);
-    let running = reload::Running {
-        config: loaded.config.clone(),
-        wants_prices: bots.wants_prices.clone(),
-        files: files_of_bots(&loaded.config.bots)?,
-        requests_per_second,
-        runtime: runtime.clone(),
-        journal: journal_url.clone(),
-        settings: settings.clone(),
-        clock: Arc::clone(&clock),
-    };
+    let venue = (journal_url.as_ref(), &clock);
+    let running =
+        Running::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
     let runner = Runner::new(Parts {
+        header: header_of(loaded, (trading, &settings, &runtime), bots.versions),
         settings: runtime,
-        header,
         market,
         broker,
         clock,
@@ -229,21 +171,54 @@ async fn run_watched(
     let doors = doors.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;
-    let finished = old_rows::filled(finished, journal_url.as_ref(), &settings).await;
+    let finished = journal_session::filled(finished, journal_url.as_ref(), &settings).await;
     drop(doors);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
 }
 
+async fn prepare(
+    loaded: &Loaded,
+    journal: &mut JournalSession,
+    (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
+) -> Result<(Watch, ClosedDoors, Account, Decimal)> {
+    let watch = Watch::begin(loaded).await?;
+    journal.check_kind(trading).await?;
+    let doors = ClosedDoors::prepare(loaded).await?;
+    let account = connect(broker, account, loaded.config.account.money_scale).await?;
+    let first = journal.first_balance().await?;
+    if first.is_none() {
+        check_wallet(&account)?;
+    }
+    let balance = first.unwrap_or(account.balance);
+    Ok((watch, doors, account, balance))
+}
+
+/// Restores the session from the journal and checks that it may trade.
+async fn recover(
+    loaded: &Loaded,
+    (journal, mut session): (JournalSession, Session),
+    (settings, runtime): (&SessionSettings, &RuntimeSettings),
+    trading: TradingMode,
+    (now, progress): (Millis, &dyn Progress),
+) -> Result<(Session, Box<dyn Journal>, Past)> {
+    let url = journal.url();
+    let (mut journal, past) = journal.begin(&mut session, (settings, runtime), now, progress).await?;
+    let terms = (settings, &loaded.config.simulation);
+    if let Err(refusal) = check_start(terms, trading, (&past, &session), url.as_ref()).await {
+        // The lease goes back at once: a person is about to mend what stands in the way.
+        drop(journal.close().await);
+        return Err(refusal);
+    }
+    Ok((session, journal, past))
+}
+
 fn begins_halted(halt: &Halt) -> String {
     format!("This run begins {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
 }
 
-async fn or_give_back<T>(
-    made: Result<T, AppError>,
-    journal: JournalSession,
-) -> Result<(T, JournalSession), AppError> {
+async fn or_give_back<T>(made: Result<T>, journal: JournalSession) -> Result<(T, JournalSession)> {
     match made {
         Ok(made) => Ok((made, journal)),
         Err(error) => {
@@ -253,10 +228,8 @@ async fn or_give_back<T>(
     }
 }
 
-/// Checks that a first run has money.
-///
-/// The money of a later run may be in open trades.
-fn check_wallet(account: &Account) -> Result<(), AppError> {
+/// Checks that a first run has money; that of a later one may be in open trades.
+fn check_wallet(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
     }
@@ -269,15 +242,15 @@ async fn check_start(
     trading: TradingMode,
     (past, session): (&Past, &Session),
     journal: Option<&JournalUrl>,
-) -> Result<(), AppError> {
+) -> Result<()> {
     let left = past.left_in_journal();
     if left > 0 {
         tracing::info!("{left} trades that were over long ago are left in the journal");
     }
     let known = Standing { forgotten: left, ..Standing::of(session, past.book()) };
-    let standing = old_rows::whole(&known, journal, settings).await?;
-    ladders::check(settings, &standing, simulation)?;
-    if trading == TradingMode::Real { real::check(past, session) } else { Ok(()) }
+    let standing = journal_session::whole(&known, journal, settings).await?;
+    start_checks::check_ladders(settings, &standing, simulation)?;
+    if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }
 
 fn header_of(
@@ -291,20 +264,23 @@ fn header_of(
     Header { format: Header::FORMAT, settings, strategies, data_hash: None }
 }
 
-fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session, AppError> {
+fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Session> {
     for notice in check_stakes(settings)? {
         tracing::warn!("{}", notice.text);
     }
     Ok(Session::new(settings, strategies)?)
 }
 
-/// Logs the bots' request demand against the limit.
-///
-/// Polling that no decision needs is turned off if it would delay other requests.
-fn tell_budget(demand: &Demand, requests_per_second: f64, runtime: &mut RuntimeSettings) {
+/// Logs the bots' request demand, and turns off polling that would delay other requests.
+fn tell_budget(
+    (settings, wants_prices, streams): (&SessionSettings, &[bool], bool),
+    requests_per_second: f64,
+    runtime: &mut RuntimeSettings,
+) {
     if requests_per_second == 0.0 {
         return;
     }
+    let demand = Demand::of(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
     tracing::info!("{}", demand.summary(requests_per_second));
     runtime.shortage = demand.shortage(requests_per_second);
     if let Some(shortage) = &runtime.shortage {

@@ -1,9 +1,10 @@
 //! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
-use super::{ladders, old_rows};
+use super::journal_session::whole;
+use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::search::files_of_bots;
 use candlewick_broker::clock::Clock;
@@ -16,41 +17,58 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Maximum number of listed files and length of a name.
-///
-/// Command answers are short.
+/// Maximum number of listed files and length of a name: command answers are short.
 const MAX_FILES: usize = 3;
 const MAX_NAME: usize = 40;
 
-pub type ReadAgain = Box<dyn Fn() -> Result<Loaded, AppError> + Send + Sync>;
+pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
 
 pub(super) struct Running {
-    pub(super) config: Config,
-    pub(super) wants_prices: Vec<bool>,
-    pub(super) files: BTreeMap<String, String>,
-    pub(super) requests_per_second: f64,
-    pub(super) runtime: RuntimeSettings,
-    pub(super) journal: Option<JournalUrl>,
-    pub(super) settings: SessionSettings,
-    pub(super) clock: Arc<dyn Clock>,
+    config: Config,
+    wants_prices: Vec<bool>,
+    files: BTreeMap<String, String>,
+    requests_per_second: f64,
+    runtime: RuntimeSettings,
+    journal: Option<JournalUrl>,
+    settings: SessionSettings,
+    clock: Arc<dyn Clock>,
 }
 
 impl Running {
+    pub(super) fn new(
+        loaded: &Loaded,
+        wants_prices: &[bool],
+        (settings, runtime): (&SessionSettings, &RuntimeSettings),
+        (journal, clock): (Option<&JournalUrl>, &Arc<dyn Clock>),
+        requests_per_second: f64,
+    ) -> Result<Self> {
+        Ok(Self {
+            config: loaded.config.clone(),
+            wants_prices: wants_prices.to_vec(),
+            files: files_of_bots(&loaded.config.bots)?,
+            requests_per_second,
+            runtime: runtime.clone(),
+            journal: journal.cloned(),
+            settings: settings.clone(),
+            clock: Arc::clone(clock),
+        })
+    }
+
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &Standing| {
             let loaded = read().map_err(|error| one_line(&error))?;
             // In a thread that may wait.
-            let whole = old_rows::whole(standing, self.journal.as_ref(), &self.settings);
+            let whole = whole(standing, self.journal.as_ref(), &self.settings);
             let standing = Handle::current().block_on(whole).map_err(|error| one_line(&error))?;
             self.judge(&loaded, &standing).map_err(|error| one_line(&error))
         })
     }
 
-    fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings, AppError> {
+    fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
         let settings = self.settings_of(loaded);
         check_stakes(&settings)?;
-        ladders::check(&settings, standing, &loaded.config.simulation)?;
+        check_ladders(&settings, standing, &loaded.config.simulation)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);
         // A venue that runs in this process waits longer, and audits less where stress moves its prices.
@@ -71,10 +89,7 @@ impl Running {
         Ok(NewSettings { risk, runtime, kept })
     }
 
-    /// Returns the changed parameter files.
-    ///
-    /// They need a restart, because strategies are built only once.
-    fn changed_files(&self) -> Result<Vec<String>, AppError> {
+    fn changed_files(&self) -> Result<Vec<String>> {
         let now = files_of_bots(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {
@@ -85,9 +100,7 @@ impl Running {
         Ok(changed.take(MAX_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new session settings with the bots in their running order.
-    ///
-    /// State refers to bots by index, and the new configuration may order them differently.
+    /// Builds the new settings with the bots in their running order, which state refers to.
     fn settings_of(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
@@ -119,10 +132,7 @@ mod tests {
                  close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
             )
         };
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("bot.toml");
-        std::fs::write(&file, format!("{risk}\n{}", bots.map(bot).concat())).unwrap();
-        Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
+        Loaded::of_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
     fn running(config: Config, files: BTreeMap<String, String>) -> Running {

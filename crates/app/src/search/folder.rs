@@ -5,7 +5,7 @@
 use super::PreparedSearch;
 use crate::bots::own_durations_of;
 use crate::candles::built_in_steps;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::storage::{RemoteFolder, is_address};
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
@@ -20,9 +20,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub struct Identity<'a> {
-    /// Hash of the code.
-    ///
-    /// Another program may produce other trials, whatever its version.
+    /// Hash of the code: another program may produce other trials, whatever its version.
     pub program: String,
     pub settings: &'a BacktestSettings,
     pub strategy: (&'a str, &'a str),
@@ -64,7 +62,7 @@ impl Identity<'_> {
 }
 
 impl ResultFolder {
-    pub fn open(path: &Path) -> Result<Self, AppError> {
+    pub fn open(path: &Path) -> Result<Self> {
         if is_address(path) {
             let remote = RemoteFolder::open(path)?;
             return Ok(Self { here: remote.here().to_owned(), remote: Some(remote) });
@@ -77,20 +75,16 @@ impl ResultFolder {
         self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::shown)
     }
 
-    /// Returns the local path of a file, downloading it if necessary.
-    ///
-    /// The file may not exist.
-    pub fn bring(&self, name: &str) -> Result<PathBuf, AppError> {
+    /// Returns the local path of a file, which may not exist, downloading it if necessary.
+    pub fn bring(&self, name: &str) -> Result<PathBuf> {
         if let Some(remote) = &self.remote {
             remote.bring(name)?;
         }
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file; a no-op for local folders.
-    ///
-    /// Returns a notice if another machine was faster. Its file is kept.
-    pub fn keep(&self, name: &str) -> Result<Option<String>, AppError> {
+    /// Uploads a finished file. Returns a notice if another machine was faster, whose file stays.
+    pub fn keep(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
         let others = || format!("{}: another run was faster, and its file stays", place.display());
@@ -101,9 +95,7 @@ impl ResultFolder {
         TrialJournal::records(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
 
-    /// Opens a journal with its completed trials.
-    ///
-    /// Download it first, and upload it when complete.
+    /// Opens a journal, which [`Self::bring`] has brought, with its completed trials.
     pub fn journal(&self, name: &str, identity: &Value) -> Result<(TrialJournal, Vec<Record>), SearchError> {
         TrialJournal::open(&self.here.join(name), identity).map_err(|error| self.named(name, error))
     }
@@ -122,7 +114,7 @@ impl ResultFolder {
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<PathBuf, AppError> {
+    ) -> Result<PathBuf> {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
         // Whoever was faster put the same: rows follow from the plan alone, and what is merged is held to it.
@@ -131,11 +123,7 @@ impl ResultFolder {
     }
 
     /// Writes a file atomically.
-    pub fn put(
-        &self,
-        name: &str,
-        fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<PathBuf, AppError> {
+    pub fn put(&self, name: &str, fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Result<PathBuf> {
         let (path, bytes) = self.write(name, fill)?;
         let Some(remote) = &self.remote else { return Ok(path) };
         remote.put(name, bytes)?;
@@ -146,7 +134,7 @@ impl ResultFolder {
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
-    ) -> Result<(PathBuf, Vec<u8>), AppError> {
+    ) -> Result<(PathBuf, Vec<u8>)> {
         let path = self.here.join(name);
         let mut bytes = Vec::new();
         let written = fill(&mut bytes).and_then(|()| write_whole_file(&path, |file| file.write_all(&bytes)));
@@ -155,14 +143,11 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best parameters as an overlay for the searched configuration.
+/// Renders the best parameters as an overlay for the searched configuration, with built-in price
+/// steps.
 ///
-/// Everything else is kept, including built-in price steps. If the strategy chooses its own
-/// durations, a comment lists them, because the bot's duration does not apply.
-///
-/// # Errors
-/// Parameters that TOML cannot represent.
-pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String, AppError> {
+/// A comment lists durations that the strategy chooses itself.
+pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();
     best["close_type"] = json!(bot.close_type);

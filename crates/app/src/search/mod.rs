@@ -1,36 +1,26 @@
 //! Searches: their terms, preparation and result folder.
 
-mod expiries;
 mod folder;
-mod hold_out_lock;
-mod hold_out_range;
-mod layout;
-mod named_files;
+mod hold_out;
 mod plan;
-mod plan_checks;
-mod planned_candles;
 mod prepared;
-mod rounds;
 mod row_plan;
 mod shards;
 mod variants;
 mod walk;
-mod walk_shards;
 
 pub use folder::{Identity, ResultFolder, best_bot};
-pub use hold_out_lock::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
-pub use layout::{Layout, LayoutTerms};
-pub use named_files::files_of_bots;
+pub use hold_out::{HoldOutLock, Hypothesis, KnownLooks, OpeningRecord, OpeningRequest, Reopening};
 pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
-pub(crate) use prepared::chosen_bot;
-pub(crate) use prepared::deciding_sections;
-pub use prepared::{PreparedSearch, SearchTerms};
-pub use rounds::RoundShard;
+pub use prepared::{PreparedSearch, SearchTerms, files_of_bots};
+pub(crate) use prepared::{chosen_bot, deciding_sections};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
-pub use shards::GatheredShards;
+pub use shards::{GatheredShards, RoundShard};
 pub use variants::{SweepRun, TriedCount, count_sweep};
-pub use walk::{HoldOutOutcome, HoldOutUse, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkWatcher};
-pub use walk_shards::WalkShard;
+pub use walk::{
+    HoldOutOutcome, HoldOutUse, Layout, LayoutTerms, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
+    WalkWatcher,
+};

@@ -2,19 +2,18 @@
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
-use super::plan_checks::{check_candles, check_identity, check_program};
-use super::planned_candles::PlannedCandles;
 use super::prepared::{PreparedSearch, SearchTerms};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::program_hash::Program;
 use crate::progress::Progress;
 use crate::storage::{self, is_address};
-use candlewick_sdk::Registry;
+use candlewick_sdk::{Millis, Registry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -108,15 +107,6 @@ impl PlannedCommand {
             Self::Sensitivity => "sensitivity",
         }
     }
-
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Sweep => "sweep",
-            Self::WalkForward => "walk forward",
-            Self::MonteCarlo => "Monte Carlo",
-            Self::Sensitivity => "sensitivity",
-        }
-    }
 }
 
 impl SearchPlan {
@@ -124,7 +114,7 @@ impl SearchPlan {
         (sets, shards, walk): (u64, u64, Option<PlannedWalk>),
         (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
         identity: Value,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let search = prepared.sweep.search;
         let arguments = PlannedArguments {
             param: terms.parameters.clone(),
@@ -155,11 +145,11 @@ impl SearchPlan {
         })
     }
 
-    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf, AppError> {
+    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
+    pub fn read(path: &Path, command: PlannedCommand) -> Result<Self> {
         let plan: Self = read_plan(path, command)?;
         let rounds = plan.rounds.map_or(1, NonZeroU64::get);
         if plan.shards == 0
@@ -171,7 +161,7 @@ impl SearchPlan {
         Ok(plan)
     }
 
-    pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms, AppError> {
+    pub fn terms(&self, place: PlanPlace) -> Result<SearchTerms> {
         let PlannedArguments { search, objective, .. } = &self.arguments;
         let unknown = |what: &str, why: String| AppError::invalid(format!("the plan's {what}: {why}"));
         let planned = self.arguments.clone();
@@ -198,7 +188,7 @@ impl SearchPlan {
         terms: &SearchTerms,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSearch<'a>, AppError> {
+    ) -> Result<PreparedSearch<'a>> {
         let loaded = Loaded::of_plan(path, &self.configuration, terms.candles.flags())?;
         terms.prepare_loaded(loaded, registry, progress)
     }
@@ -207,7 +197,7 @@ impl SearchPlan {
         &self,
         (prepared, identity): (&PreparedSearch<'_>, &Value),
         others: OtherProgram,
-    ) -> Result<PlanDifferences, AppError> {
+    ) -> Result<PlanDifferences> {
         let found = check_program(&self.program, others)?;
         check_candles(&self.candles, &prepared.candles.contents)?;
         check_identity(&self.sweep, identity, "searched")?;
@@ -215,8 +205,8 @@ impl SearchPlan {
     }
 }
 
-pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P, AppError> {
-    let (shown, typed, title) = (path.display(), command.as_str(), command.title());
+pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedCommand) -> Result<P> {
+    let (shown, typed) = (path.display(), command.as_str());
     let there = if is_address(path) {
         storage::read(path)?
     } else {
@@ -233,7 +223,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         let help = format!("make one with {typed} plan, or copy it here from where it was made");
         return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
     };
-    let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {title}: {why}"));
+    let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {typed}: {why}"));
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {
@@ -247,4 +237,117 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
     }
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
+}
+
+pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
+    let (own, mut found) = (Program::running()?, PlanDifferences::default());
+    if own.hash != planned.hash {
+        let problem = format!("this is another program than made the plan: {own}, not {planned}");
+        if others == OtherProgram::Refused {
+            return Err(AppError::invalid(problem).help(
+                "run the program that made it; --allow-other-program runs this one, and the report says so",
+            ));
+        }
+        found.allowed.push(problem);
+    }
+    let libraries = own.other_libraries(planned);
+    if !libraries.is_empty() {
+        found.noted.push(format!(
+            "libraries of the system differ from those where the plan was made: {}",
+            libraries.join(", ")
+        ));
+    }
+    Ok(found)
+}
+
+pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> Result<()> {
+    let text = |one: &SeriesContent| {
+        let SeriesContent { candles, start, end, hash, .. } = one;
+        let [start, end] = [*start, *end].map(candlewick_records::utc);
+        format!("{candles} candles from {start} to {end} ({})", &hash[..hash.len().min(12)])
+    };
+    for planned in plan {
+        let name = &planned.series;
+        let found = here.iter().find(|one| one.series == *name);
+        if found == Some(planned) {
+            continue;
+        }
+        let found =
+            found.map_or_else(|| "there are none".to_owned(), |found| format!("there are {}", text(found)));
+        let problem =
+            format!("the candles of {name} are not those of the plan: {}; here {found}", text(planned));
+        return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
+    }
+    let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
+    let Some(more) = more else { return Ok(()) };
+    let problem = format!("the candles of {} are not in the plan, and would price its trades", more.series);
+    Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
+}
+
+pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<()> {
+    let differs = |key: &&String| *key != "program" && planned.get(*key) != here.get(*key);
+    let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
+    let keys: Vec<&str> = keys.map(String::as_str).collect();
+    if keys.contains(&"files") {
+        let files = other_files(planned, here);
+        let problem = format!("{files} is not what it was when the plan was made");
+        return Err(
+            AppError::data(problem).help("bring the files that parameters name here as they were there")
+        );
+    }
+    if !keys.is_empty() {
+        let keys = keys.join(", ");
+        let problem = format!("what is {done} here is not what was planned: it differs in: {keys}");
+        return Err(AppError::invalid(problem)
+            .help("settings of the environment are laid under the plan: unset what is not in it"));
+    }
+    Ok(())
+}
+
+fn other_files(planned: &Value, here: &Value) -> String {
+    let of = |whose: &Value| whose["files"].as_object().cloned().unwrap_or_default();
+    let (planned, here) = (of(planned), of(here));
+    let differs = |name: &&String| planned.get(*name) != here.get(*name);
+    let names: BTreeSet<&String> = planned.keys().chain(here.keys()).filter(differs).collect();
+    names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PlannedCandles {
+    data: Vec<String>,
+    catalog: Option<PathBuf>,
+    from: Option<Millis>,
+    to: Option<Millis>,
+    allow_coarse: bool,
+}
+
+impl PlannedCandles {
+    pub(crate) fn of(choice: &CandleChoice, loaded: &Loaded) -> Self {
+        Self {
+            data: loaded.config.sandbox.data.clone(),
+            catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
+            from: choice.from,
+            to: choice.to,
+            allow_coarse: choice.allow_coarse,
+        }
+    }
+}
+
+impl CandleChoice {
+    /// Reads from `place` if it names a location, else from the paths of the plan.
+    pub(crate) fn of_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
+        let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
+        let (data, catalog) =
+            if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };
+        Self {
+            data,
+            catalog,
+            from: planned.from,
+            to: planned.to,
+            allow_coarse: planned.allow_coarse,
+            // The plan's bots trade by it, and its venue pays so.
+            rules: None,
+            payout: None,
+        }
+    }
 }

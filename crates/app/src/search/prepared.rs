@@ -1,27 +1,29 @@
 //! Terms of a search and everything prepared from them.
-use super::expiries::{check_expiries, idle_close_types};
+
 use super::folder::Identity;
-use super::hold_out_lock::Hypothesis;
-use super::named_files::named_files;
+use super::hold_out::Hypothesis;
+use crate::backtest::threads_or_cores;
 use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
-use crate::candles::{COARSE, CandleChoice, Candles};
-use crate::configuration::{Base, Loaded, Problems, RealMoney, to_json};
-use crate::error::AppError;
+use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
+use crate::configuration::{Base, Loaded, RealMoney, to_json};
+use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
 use crate::signals::warn_of_unused_list;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
-use candlewick_sdk::{LongerRule, Millis, Registry, StrategyEntry, suggest};
+use candlewick_sdk::{CloseType, Expiry, LongerRule, Millis, Registry, StrategyEntry, suggest};
 use candlewick_search::SearchError;
 use candlewick_search::sweep::{
-    DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Space, SweepSettings,
+    Axis, DEFAULT_BATCH, Halving, Objective, Search, SearchSettings, Setting, Space, SweepSettings, Target,
 };
-use candlewick_search::variants::VariantLedger;
+use candlewick_search::variants::{VariantLedger, files_of};
+use candlewick_simulator::Market;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter::once;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
@@ -62,7 +64,7 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
-    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<(), AppError> {
+    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<()> {
         let sweep = sweep_settings(terms, &self.space);
         self.sweep = sweep.map_err(|error| error_of_search(error, &self.loaded))?;
         Ok(())
@@ -80,7 +82,7 @@ impl SearchTerms {
         files: &[PathBuf],
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSearch<'a>, AppError> {
+    ) -> Result<PreparedSearch<'a>> {
         self.prepare_loaded(Loaded::read(files, Base::Sandbox, self.candles.flags())?, registry, progress)
     }
 
@@ -89,9 +91,9 @@ impl SearchTerms {
         mut loaded: Loaded,
         registry: &'a Registry,
         progress: &dyn Progress,
-    ) -> Result<PreparedSearch<'a>, AppError> {
-        loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
-        loaded.check_simulation().map_err(Problems::from)?;
+    ) -> Result<PreparedSearch<'a>> {
+        loaded.check_mode(RealMoney::NotAsked)?;
+        loaded.check_simulation()?;
         warn_of_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
@@ -124,7 +126,7 @@ impl SearchTerms {
         Ok(PreparedSearch { loaded, written, sections, entry, settings, space, sweep, files, candles })
     }
 
-    pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>, AppError> {
+    pub fn identity<'a>(&'a self, prepared: &'a PreparedSearch<'_>) -> Result<Identity<'a>> {
         Ok(Identity {
             program: program_hash()?,
             settings: &prepared.settings,
@@ -148,7 +150,7 @@ impl SearchTerms {
         }
     }
 
-    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>, AppError> {
+    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
@@ -157,8 +159,7 @@ impl SearchTerms {
     }
 
     pub fn threads(&self) -> NonZeroUsize {
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        self.threads.unwrap_or_else(cores)
+        threads_or_cores(self.threads)
     }
 }
 
@@ -176,7 +177,7 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
     Value::Object(sections)
 }
 
-pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize, AppError> {
+pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
         if bots.len() == 1 {
@@ -233,5 +234,137 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
         objective: arguments.objective,
         min_trades: arguments.min_trades,
         halving: halving.unwrap_or(Halving::NONE),
+    })
+}
+
+/// Checks the expiries of the bot and of its strategy. Returns a warning if one is too short and
+/// that is allowed.
+fn check_expiries(
+    (entry, space): (&StrategyEntry, &Space),
+    candles: &Candles,
+    loaded: &Loaded,
+    terms: &SearchTerms,
+) -> Result<Option<String>> {
+    let markets = &candles.markets;
+    let coarse = match space.axes().iter().find(|axis| axis.target() == Target::CloseType) {
+        None => terms.candles.check_expiries(loaded, markets, Fineness::Throughout)?,
+        Some(axis) => coarse_close_type(axis, markets, loaded, terms)?,
+    };
+    if coarse.is_some() {
+        return Ok(coarse);
+    }
+    for (bot, market) in traded(loaded, markets) {
+        let tried = tried_bots(bot, space);
+        let why = tried.iter().find_map(|(how, bot)| {
+            let mut own = own_expiries(entry, bot).into_iter();
+            let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
+            Some(format!("{how}the strategy of bot {} asks for an expiry of its own: {why}", bot.name))
+        });
+        if let Some(why) = why {
+            return terms.coarse(why);
+        }
+    }
+    Ok(None)
+}
+
+/// Warns about searched durations, if the strategy sets the durations of all trades itself.
+fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
+    let axis = space.axes().iter().find(|axis| axis.target() == Target::CloseType)?;
+    let values = axis.listed().filter(|values| values.len() > 1)?;
+    let is_idle = |bot: &BotSettings| {
+        let lasting = values.iter().map(|value| {
+            let close_type = value.to_string().parse().unwrap_or(bot.close_type);
+            let bot = BotSettings { close_type, ..bot.clone() };
+            let all: Option<Vec<CloseType>> =
+                expiries(entry, &bot)?.into_iter().map(|expiry| Some(expiry?.close_type)).collect();
+            all.filter(|all| !all.is_empty())
+        });
+        let lasting: Vec<_> = lasting.collect();
+        lasting[0].is_some() && lasting.windows(2).all(|pair| pair[0] == pair[1])
+    };
+    let mut tried = bots.iter().flat_map(|bot| tried_bots(bot, space));
+    tried.all(|(_, bot)| is_idle(&bot)).then(|| {
+        "--param close_type decides nothing: each trade lasts as long as the strategy says itself, so rows that differ in it alone are equal"
+            .to_owned()
+    })
+}
+
+fn coarse_close_type(
+    axis: &Axis,
+    markets: &[Market],
+    loaded: &Loaded,
+    terms: &SearchTerms,
+) -> Result<Option<String>> {
+    for (bot, market) in traded(loaded, markets) {
+        for setting in axis.listed().into_iter().flatten() {
+            let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
+            let expiry = Expiry { close_type, ..bot.expiry() };
+            let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
+            return terms.coarse(format!("--param close_type: {why}"));
+        }
+    }
+    Ok(None)
+}
+
+fn traded<'a>(
+    loaded: &'a Loaded,
+    markets: &'a [Market],
+) -> impl Iterator<Item = (&'a BotSettings, &'a Market)> {
+    let bots = loaded.config.bots.iter();
+    bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
+}
+
+/// Returns bots with the ends of numeric axes and all values of others, each with its flag.
+fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
+    let mut first = bot.clone();
+    let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
+    let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|axis| Some((axis, axis.listed()?))).collect();
+    for (axis, values) in &axes {
+        if let Some(value) = values.first() {
+            set(&mut first, axis.name(), value);
+        }
+    }
+    let mut tried = vec![(String::new(), first.clone())];
+    for (axis, values) in axes {
+        let step = if axis.is_number() { values.len().saturating_sub(1).max(1) } else { 1 };
+        for value in values.iter().step_by(step) {
+            let mut other = first.clone();
+            set(&mut other, axis.name(), value);
+            tried.push((format!("--param {}={value}: ", axis.name()), other));
+        }
+    }
+    tried
+}
+
+fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
+    if !bot.params.is_object() {
+        bot.params = Value::Object(serde_json::Map::new());
+    }
+    bot.params[name] = value.to_json();
+}
+
+fn own_expiries(entry: &StrategyEntry, bot: &BotSettings) -> Vec<Expiry> {
+    expiries(entry, bot).into_iter().flatten().flatten().collect()
+}
+
+/// `None` if the strategy cannot be built; its trial reports the reason.
+fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
+    entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
+}
+
+pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
+    hashes_of(bots.iter().map(|bot| &bot.params))
+}
+
+fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
+    let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
+    let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());
+    hashes_of(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
+}
+
+fn hashes_of<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
+    files_of(values).map_err(|(name, error)| {
+        let problem = format!("{name}: the file that a parameter names cannot be read");
+        AppError::invalid(problem).because(error)
     })
 }

@@ -2,14 +2,13 @@
 
 use super::folder::ResultFolder;
 use super::plan::{
-    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedCommand, read_plan,
+    OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedCandles, PlannedCommand,
+    check_candles, check_identity, check_program, read_plan,
 };
-use super::plan_checks::{check_candles, check_identity, check_program};
-use super::planned_candles::PlannedCandles;
 use crate::backtest::PreparedBacktest;
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use crate::program_hash::Program;
 use candlewick_search::sweep::Shard;
 use serde::de::DeserializeOwned;
@@ -59,7 +58,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         (sets, shards): (u64, u64),
         own: A,
         basis: &RowPlanBasis<'_>,
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         Ok(Self {
             format: PLAN_FORMAT,
             command,
@@ -76,11 +75,11 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         })
     }
 
-    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf, AppError> {
+    pub fn write(&self, folder: &ResultFolder) -> Result<PathBuf> {
         folder.put(PLAN_FILE, |bytes| writeln!(bytes, "{:#}", json!(self)))
     }
 
-    pub(crate) fn read_of(path: &Path, command: PlannedCommand) -> Result<Self, AppError> {
+    pub(crate) fn read_of(path: &Path, command: PlannedCommand) -> Result<Self> {
         read_plan(path, command)
     }
 
@@ -88,26 +87,22 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         &self.arguments.own
     }
 
-    pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded), AppError> {
+    pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded)> {
         let choice = CandleChoice::of_plan(self.arguments.candles.clone(), place);
         let loaded = Loaded::of_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }
 
-    pub(crate) fn check_program(&self, others: OtherProgram) -> Result<PlanDifferences, AppError> {
+    pub(crate) fn check_program(&self, others: OtherProgram) -> Result<PlanDifferences> {
         check_program(&self.program, others)
     }
 
-    pub(crate) fn check(
-        &self,
-        (prepared, identity): (&PreparedBacktest, &Value),
-        done: &str,
-    ) -> Result<(), AppError> {
+    pub(crate) fn check(&self, (prepared, identity): (&PreparedBacktest, &Value), done: &str) -> Result<()> {
         check_candles(&self.candles, &prepared.candles.contents)?;
         check_identity(&self.sweep, identity, done)
     }
 
-    pub fn runs(&self, number: u64) -> Result<Range<u64>, AppError> {
+    pub fn runs(&self, number: u64) -> Result<Range<u64>> {
         let shard = Shard::new(number, self.shards).map_err(|error| AppError::invalid(error.to_string()))?;
         Ok(shard.trials(self.sets))
     }
@@ -118,7 +113,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         folder: &ResultFolder,
         (number, identity): (u64, &Value),
         rows: &[R],
-    ) -> Result<PathBuf, AppError> {
+    ) -> Result<PathBuf> {
         let mut identity = identity.clone();
         identity["shard"] = json!([number, self.shards]);
         folder.put_shard(&format!("shard-{number}.jsonl"), |bytes| {
@@ -134,7 +129,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         &self,
         folder: &ResultFolder,
         others: OtherProgram,
-    ) -> Result<(Vec<R>, Vec<String>), AppError> {
+    ) -> Result<(Vec<R>, Vec<String>)> {
         let (mut all, mut notices) = (Vec::new(), Vec::new());
         for number in 1..=self.shards {
             let (rows, notice) = self.gather_shard(folder, number, others)?;
@@ -149,7 +144,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         folder: &ResultFolder,
         number: u64,
         others: OtherProgram,
-    ) -> Result<(Vec<R>, Option<String>), AppError> {
+    ) -> Result<(Vec<R>, Option<String>)> {
         let name = format!("shard-{number}.jsonl");
         let (path, place) = (folder.bring(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());

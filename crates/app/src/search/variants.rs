@@ -43,10 +43,7 @@ impl<'a> SweepRun<'a> {
         Self { terms, prepared, run: run_of(identity) }
     }
 
-    /// Records the planned sets before any of them runs.
-    ///
-    /// Those of a killed sweep count until it is resumed. Errors surface when the variants are
-    /// counted.
+    /// Records the planned sets before any runs, so that those of a killed sweep count.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
             let _ = ledger.begin(&self.prepared.entry.name, sets, &self.look(LookEnd::Stopped));
@@ -71,11 +68,9 @@ fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Records the trials of a sweep as variants and returns the new total.
+/// Records the trials of a sweep as variants and returns the new total, `None` if none are counted.
 ///
-/// A complete sweep also detects sets that were rewritten since an earlier sweep on a shorter range
-/// of the same candles. Returns `None` if variants are not counted, and an error if their number is
-/// unknown.
+/// A complete sweep also detects sets rewritten since an earlier sweep on fewer of these candles.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -107,9 +102,7 @@ pub fn count_sweep(
     Some(counted)
 }
 
-/// Records the training sets, the walk and an opened hold-out, and returns the new total.
-///
-/// Returns `None` if variants are not counted, and an error if their number is unknown.
+/// Records training sets, walk and hold-out; returns the new total, `None` if none are counted.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,

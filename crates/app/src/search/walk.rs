@@ -1,19 +1,25 @@
-//! A resumable walk-forward: its windows, its hold-out and its result folder.
+//! A resumable walk-forward: its windows, hold-out and result folder, and its shards.
 
-use super::hold_out_range::HoldOutRange;
+use super::hold_out::HoldOutRange;
+use super::plan::{OtherProgram, PlanDifferences, PlannedWalk, SearchPlan};
 use super::variants::{TriedCount, WalkLook, count_walk};
-use super::{KnownLooks, Layout, OpeningRecord, OpeningRequest, PreparedSearch, Reopening};
-use super::{LayoutTerms, ResultFolder, SearchTerms};
+use super::{
+    KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchTerms,
+};
 use crate::bots::error_of_search;
-use crate::error::AppError;
+use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
 use candlewick_search::SearchError;
-use candlewick_search::sweep::{Record, Replay, SweepProgress, SweepSettings};
+use candlewick_search::sweep::{Record, Replay, Shard, SweepEnd, SweepProgress, SweepSettings};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind};
-use candlewick_search::walk_forward::{Course, WalkForward, Window, WindowEnd, WindowResult};
+use candlewick_search::walk_forward::{
+    Course, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
+};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::io;
+use std::num::NonZeroU64;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
@@ -68,15 +74,13 @@ pub enum HoldOutOutcome {
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles and opens the folder.
-    ///
-    /// Refuses a forbidden opening of the hold-out here, before anything is searched.
+    /// Divides the candles, opens the folder, and refuses a forbidden opening of the hold-out.
     pub fn prepare(
         terms: &'a SearchTerms,
         asked: &'a LayoutTerms,
         prepared: &'a PreparedSearch<'a>,
         (folder, hold_out_use): (&Path, HoldOutUse),
-    ) -> Result<Self, AppError> {
+    ) -> Result<Self> {
         let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
         let whole = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
         let course = Course { whole, balance: loaded.initial_balance()? };
@@ -126,7 +130,7 @@ impl<'a> WalkRun<'a> {
         count_walk((self.terms, self.prepared), &look, registry)
     }
 
-    pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd, AppError> {
+    pub fn run(&mut self, watcher: &mut WalkWatcher<'_>) -> Result<WalkEnd> {
         self.begin()?;
         let windows = std::mem::take(&mut self.windows);
         let opens = usize::from(matches!(self.hold_out_use, HoldOutUse::Opened(_)));
@@ -161,7 +165,7 @@ impl<'a> WalkRun<'a> {
         Ok(WalkEnd::Done(Box::new(WalkOutcome { windows: results, hold_out, resumed: self.resumed })))
     }
 
-    pub(super) fn begin(&self) -> Result<(), AppError> {
+    pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let SweepSettings { search, .. } = &self.prepared.sweep;
         let sets = search.most_sets(&self.prepared.space);
@@ -181,7 +185,7 @@ impl<'a> WalkRun<'a> {
         Ok(())
     }
 
-    pub fn earlier_looks(&self) -> Result<KnownLooks, AppError> {
+    pub fn earlier_looks(&self) -> Result<KnownLooks> {
         let run = hash_of(&walk_alone(&self.identity));
         self.hold_out
             .as_ref()
@@ -193,7 +197,7 @@ impl<'a> WalkRun<'a> {
         (place, windows): (usize, usize),
         window: &Window,
         watcher: &mut WalkWatcher<'_>,
-    ) -> Result<Option<WindowResult>, AppError> {
+    ) -> Result<Option<WindowResult>> {
         let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity = of_window(&self.identity, window);
@@ -228,7 +232,7 @@ fn opening<'a>(
     hold_out_use: HoldOutUse,
     hold_out: Option<&'a HoldOutRange>,
     identity: &Value,
-) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>, AppError> {
+) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>> {
     let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
     let Some(hold_out) = hold_out else {
         let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
@@ -263,7 +267,7 @@ fn hash_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex().to_string()
 }
 
-fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value, AppError> {
+fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
     let mut identity = terms.identity(prepared)?.to_json();
     let settings = layout.settings;
     identity["walk"] = json!({
@@ -275,4 +279,202 @@ fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout)
         "hold_out": layout.hold_out.as_ref().map(|range| [range.start, range.end]),
     });
     Ok(identity)
+}
+
+/// Default number of windows, and default length of a training in tests.
+const WINDOWS: i64 = 5;
+const TESTS_OF_TRAINING: i64 = 3;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayoutTerms {
+    pub anchored: bool,
+    /// Length of a training (the first if anchored), by default three tests.
+    pub train: Option<Millis>,
+    /// Length of a test, by default a third of a training; without both, that of five windows.
+    pub test: Option<Millis>,
+    /// Gap between training and test, in addition to the longest trade duration.
+    pub embargo: Millis,
+    /// Final share of the candles that no window sees, in percent; 0 for none.
+    pub hold_out: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    pub settings: WindowSettings,
+    pub purge: Millis,
+    pub walked: Range<Millis>,
+    pub hold_out: Option<Range<Millis>>,
+}
+
+impl LayoutTerms {
+    /// Divides candles with intervals up to `step` and trades up to `purge` long.
+    pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
+        for (flag, length) in
+            [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
+        {
+            if let Some(length) = length.filter(|length| !length.is_aligned_to(step)) {
+                let problem = format!("{flag}: {length} ms is no whole number of candles of {step} ms");
+                return Err(AppError::invalid(problem));
+            }
+        }
+        let gap = purge + self.embargo;
+        let length = (span.end - span.start).get() as f64;
+        let locked = Millis::new((length * self.hold_out / 100.0) as i64).floor_to(step);
+        let hold_out = (locked > Millis::ZERO).then(|| (span.end - locked).floor_to(step)..span.end);
+        // The trades of the last test settle before the hold-out begins.
+        let end = hold_out.as_ref().map_or(span.end, |locked| locked.start - purge);
+        let room = (end - span.start - gap).get();
+        let part = |of: i64, parts: i64| Millis::new((of / parts).max(0)).floor_to(step);
+        let (train, test) = match (self.train, self.test) {
+            (Some(train), Some(test)) => (train, test),
+            (Some(train), None) => (train, part(train.get(), TESTS_OF_TRAINING).max(step)),
+            (None, Some(test)) => (test * TESTS_OF_TRAINING, test),
+            (None, None) => {
+                let test = part(room, TESTS_OF_TRAINING + WINDOWS).max(step);
+                (test * TESTS_OF_TRAINING, test)
+            }
+        };
+        let scheme = if self.anchored { Scheme::Anchored } else { Scheme::Rolling };
+        let settings = WindowSettings { scheme, train, test, gap };
+        Ok(Layout { settings, purge, walked: span.start..end, hold_out })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WalkShard {
+    Done { trials: usize, resumed: usize, notice: Option<String> },
+    Stopped,
+}
+
+impl WalkRun<'_> {
+    /// Cuts the trials into at least `shards` shards, the same number per window, in a learning
+    /// search one.
+    pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
+        let search = &self.prepared.sweep.search;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let windows = self.windows.len() as u64;
+        let parts = if search.search.learns() { 1 } else { shards.get().div_ceil(windows.max(1)) };
+        let walk = PlannedWalk { layout: self.asked.clone(), windows };
+        let cut = (sets, windows * parts, Some(walk));
+        SearchPlan::new(cut, (self.terms, self.prepared), self.identity.clone())
+    }
+
+    pub fn check(&self, plan: &SearchPlan, others: OtherProgram) -> Result<PlanDifferences> {
+        plan.check((self.prepared, &self.identity), others)
+    }
+
+    pub fn run_shard(
+        &self,
+        plan: &SearchPlan,
+        number: u64,
+        watcher: &mut WalkWatcher<'_>,
+    ) -> Result<WalkShard> {
+        let (place, shard) = self.part(plan, number)?;
+        // Shards count as the walk whose parts they are, until they are merged.
+        self.begin()?;
+        let window = &self.windows[place];
+        let identity = of_window(&self.identity, window);
+        plan.bring(&self.folder, number)?;
+        let opened = plan.journal(&self.folder, number, &identity);
+        let (mut journal, known) = opened.map_err(|error| self.failure(error))?;
+        let resumed = known.len();
+        let windows = self.windows.len();
+        let mut watch = |now: &SweepProgress<'_>| {
+            watcher(WalkProgress { done: now.done, total: now.total, window: place + 1, windows })
+        };
+        let end = self.walk.search_part((window, shard), (&mut journal, known), &mut watch);
+        let rows = match end.map_err(|error| self.failure(error))? {
+            SweepEnd::Done(rows) => rows,
+            SweepEnd::Stopped(_) => return Ok(WalkShard::Stopped),
+        };
+        let notice = plan.keep(&self.folder, number)?;
+        Ok(WalkShard::Done { trials: rows.len(), resumed, notice })
+    }
+
+    /// Loads the trials of all shards; [`run`](Self::run) then runs the rest.
+    pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>> {
+        let mut notices = Vec::new();
+        let mut gathered = vec![Vec::new(); self.windows.len()];
+        for number in 1..=plan.shards {
+            let (place, shard) = self.part(plan, number)?;
+            let window = &self.windows[place];
+            let planned = of_window(&plan.sweep, window);
+            let trials = if self.walk.has_candles(window) { self.expected(plan, shard) } else { 0..0 };
+            let to_error = |error: SearchError| self.failure(error);
+            let found = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
+            gathered[place].extend(found.0);
+            notices.extend(found.1);
+        }
+        self.gathered = gathered;
+        Ok(notices)
+    }
+
+    /// A learning search may run out of new sets early, so only its first trial is required.
+    fn expected(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
+        if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
+    }
+
+    /// Returns the window (0-based) of a shard, and its part of that.
+    fn part(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
+        let windows = self.windows.len() as u64;
+        if windows == 0 || !plan.shards.is_multiple_of(windows) {
+            let problem = format!("the plan has {} shards, and there are {windows} windows", plan.shards);
+            return Err(AppError::invalid(problem).help("make it anew with walk-forward plan"));
+        }
+        // That there is such a shard is said of the plan, not of the window.
+        Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        let parts = plan.shards / windows;
+        let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
+        let window = usize::try_from((number - 1) / parts).expect("there are that many windows");
+        Ok((window, shard))
+    }
+
+    fn failure(&self, error: SearchError) -> AppError {
+        error_of_search(error, &self.prepared.loaded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(train: Option<i64>, test: Option<i64>, hold_out: f64) -> LayoutTerms {
+        LayoutTerms {
+            anchored: false,
+            train: train.map(|hours| Millis::HOUR * hours),
+            test: test.map(|hours| Millis::HOUR * hours),
+            embargo: Millis::HOUR,
+            hold_out,
+        }
+    }
+
+    /// 100 hours of hourly candles, of whose trades none is under way for longer than two. Hours of: training, test, end
+    /// of the walk, start of the hold-out, windows.
+    fn check(arguments: &LayoutTerms, expected: (i64, i64, i64, Option<i64>, usize)) {
+        let hour = |at: Millis| at.get() / Millis::HOUR.get();
+        let span = Millis::HOUR * 10..Millis::HOUR * 110;
+        let layout = arguments.divide(&span, Millis::HOUR, Millis::HOUR * 2).unwrap();
+        let WindowSettings { train, test, gap, .. } = layout.settings;
+        assert_eq!((hour(gap), layout.walked.start), (3, span.start));
+        let windows = layout.settings.windows(&layout.walked).unwrap().len();
+        let locked = layout.hold_out.map(|locked| hour(locked.start));
+        assert_eq!((hour(train), hour(test), hour(layout.walked.end), locked, windows), expected);
+    }
+
+    #[test]
+    fn lengths_that_nobody_gives_make_five_windows_before_the_hold_out() {
+        // 100 - 20 - 2 of the last trades - 3 of the gap are 75: eight times nine, and three are left.
+        check(&arguments(None, None, 20.0), (27, 9, 88, Some(90), 5));
+        check(&arguments(None, None, 0.0), (36, 12, 110, None, 5));
+        check(&arguments(Some(30), None, 20.0), (30, 10, 88, Some(90), 4));
+        check(&arguments(None, Some(5), 20.0), (15, 5, 88, Some(90), 12));
+        check(&arguments(Some(20), Some(50), 20.0), (20, 50, 88, Some(90), 1));
+    }
+
+    #[test]
+    fn lengths_are_whole_numbers_of_candles() {
+        let arguments = LayoutTerms { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
+        let failure = arguments.divide(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
+        assert!(failure.text().contains("--embargo: 5400000 ms is no whole number of candles"));
+    }
 }

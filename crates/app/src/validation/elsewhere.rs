@@ -1,8 +1,10 @@
 //! Checks that a strategy decides alike in other processes and uses nothing but the candles.
 
 use super::file::{files, paths};
-use super::process::{Itself, Reply, Surroundings};
-use candlewick_sdk::testkit::{Check, Checked, Decision, Finding, Market, Subject};
+use super::process::{Itself, Reply, Surroundings, Traffic};
+use candlewick_sdk::testkit::{
+    Check, Checked, Decision, Finding, Market, Subject, check_declaration, check_foresight,
+};
 use candlewick_sdk::{Candle, Symbol};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -59,13 +61,12 @@ struct Elsewhere<'a> {
 
 pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Checked; 2] {
     let candles = &market.candles[..];
-    let not_run = |problem: &dyn std::fmt::Display| {
-        [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, problem.to_string()))
-    };
     let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
         Ok(folders) => Elsewhere { itself, subject, candles, folders }.check(),
-        Err(error) => not_run(&error),
+        Err(error) => {
+            [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, error.to_string()))
+        }
     }
 }
 
@@ -145,47 +146,37 @@ impl Elsewhere<'_> {
     }
 
     fn outside(&self, reply: &Reply) -> Checked {
-        let found = |finding, words: String| Check::Outside.found(finding, words);
         let left: BTreeSet<String> = self.folders.iter().flat_map(|folder| names(folder.path())).collect();
-        if let Some(file) = left.first() {
-            return found(Finding::Failed, format!("it writes the file {file}: the next run would find it"));
-        }
-        let Some(traffic) = reply.traffic else {
-            return found(
-                Finding::NotRun,
-                "this system does not count what a thread reads and writes".to_owned(),
-            );
-        };
         let names_a_file = !files(&self.subject.params).is_empty();
-        let read_to_decide = traffic.read_to_decide;
-        if read_to_decide > LEAST {
-            return found(
+        let (finding, words) = match (left.first(), reply.traffic) {
+            (Some(file), _) => {
+                (Finding::Failed, format!("it writes the file {file}: the next run would find it"))
+            }
+            (None, None) => {
+                (Finding::NotRun, "this system does not count what a thread reads and writes".to_owned())
+            }
+            (None, Some(Traffic { read_to_decide, .. })) if read_to_decide > LEAST => (
                 Finding::Failed,
                 format!(
                     "it reads {read_to_decide} bytes while it is shown candles: read in build, files that parameters name"
                 ),
-            );
-        }
-        if traffic.read_to_build > 0 && !names_a_file {
-            return found(
+            ),
+            (None, Some(Traffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
                 Finding::Failed,
                 format!(
-                    "it reads {} bytes when it is built, and no parameter names a file: name it by a parameter, so that results \
-                     are known by what it holds",
-                    traffic.read_to_build
+                    "it reads {read_to_build} bytes when it is built, and no parameter names a file: name it by a parameter, so that results \
+                     are known by what it holds"
                 ),
-            );
-        }
-        if traffic.wrote > 0 {
-            return found(
+            ),
+            (None, Some(Traffic { wrote, .. })) if wrote > 0 => (
                 Finding::Noted,
                 format!(
-                    "it writes {} bytes, to a file or as messages: nothing may come back from there",
-                    traffic.wrote
+                    "it writes {wrote} bytes, to a file or as messages: nothing may come back from there"
                 ),
-            );
-        }
-        found(Finding::Passed, "it reads no file that no parameter names, and writes none".to_owned())
+            ),
+            _ => (Finding::Passed, "it reads no file that no parameter names, and writes none".to_owned()),
+        };
+        Check::Outside.found(finding, words)
     }
 }
 
@@ -209,4 +200,38 @@ fn with_whole_paths(subject: &Subject) -> Subject {
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Maximum number of candles, the newest ones. A strategy that knows the future knows it there,
+/// too.
+const MAX_CANDLES: usize = 200_000;
+
+/// Verifies a set of a sweep: the strategy must decide alike without later candles, under other
+/// times and prices, and in a new process.
+pub fn verify_best(
+    itself: &Itself,
+    subject: &Subject,
+    candles: &[Candle],
+    seed: u64,
+) -> Result<(), anyhow::Error> {
+    let name = &subject.entry.name;
+    let newest = candles[candles.len().saturating_sub(MAX_CANDLES)..].to_vec();
+    let hold = |checked: Checked| match checked.finding {
+        Finding::Failed => Err(anyhow::anyhow!("the best set of {name} is no result: {}", checked.words)),
+        _ => Ok(()),
+    };
+    hold(check_declaration(subject, &newest))?;
+    let market = Market { name: "the candles of the sweep".to_owned(), candles: newest };
+    hold(check_foresight(subject, &market, seed))?;
+    let here = subject.decisions(&market.candles, &[]).map_err(anyhow::Error::msg)?;
+    let reply = itself.run(subject, &market.candles, &Surroundings::default());
+    let there = reply.and_then(|reply| reply.decisions).map_err(anyhow::Error::msg)?;
+    match first_difference(&here, &there).and_then(|candle| market.candles.get(candle)) {
+        None => Ok(()),
+        Some(candle) => Err(anyhow::anyhow!(
+            "the best set of {name} is no result: at the candle that opens {} it decides otherwise in a new process; keep what it \
+             knows in itself, not in a static",
+            candle.time()
+        )),
+    }
 }

@@ -1,36 +1,36 @@
 //! Validation of a strategy: the checks of the conformance kit, and those with a clock or a file.
 
-mod best;
 mod elsewhere;
 mod file;
 mod process;
 mod speed;
 mod supervise;
-mod text;
-mod unfinished;
+
+pub use elsewhere::verify_best;
+pub use process::{Itself, answer_request};
+pub use supervise::Unfinished;
 
 use crate::bots::kind_of_build;
 use crate::configuration::ProblemKind;
-pub use best::verify_best;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
+use candlewick_records::{counted, table};
 use candlewick_sdk::BuildError;
 use candlewick_sdk::testkit::{
     Check, Checked, Finding, FirstRun, Market, Subject, Unseen, Validation, ValidationError, candles_needed,
     check_clock, synthetic_markets, validate,
 };
 use process::Examination;
-pub use process::{Itself, answer_request};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use speed::Speed;
+use std::fmt::Write as _;
 use std::time::Duration;
-pub use unfinished::Unfinished;
 
 pub const CHECKS: u64 = 15;
 /// Maximum number of candles of a file, the newest ones: every check shows them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of synthetic candles that no strategy can have seen.
-///
-/// `PATIENCE` limits the time of a run over them. Rare or late cheating shows there.
+/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the
+/// time.
 const MAX_UNSEEN: usize = 100_000;
 const PATIENCE: Duration = Duration::from_millis(100);
 const FIRST_RUN: Duration = Duration::from_secs(1);
@@ -102,7 +102,7 @@ impl From<BuildError> for CheckError {
 
 /// Runs every check in a new process, without a market on three synthetic ones.
 ///
-/// `progress` is called several times a second with the number of checks that have begun.
+/// `progress` receives the number of checks begun, several times a second.
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
@@ -182,4 +182,90 @@ fn newest(mut market: Market, count: usize) -> Market {
     let surplus = market.candles.len().saturating_sub(count);
     market.candles.drain(..surplus);
     market
+}
+
+impl ValidationReport {
+    pub fn text(&self, subject: &Subject) -> String {
+        let entry = &subject.entry;
+        let markets = self.markets.iter().map(|CheckedMarket { name, candles, given }| {
+            if candles < given {
+                format!("{name} (the newest {candles} of {given} candles)")
+            } else {
+                format!("{name} ({candles} candles)")
+            }
+        });
+        let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
+        let params = if is_usual { "its usual parameters".to_owned() } else { subject.params.to_string() };
+        let mut text = format!(
+            "{} {} with {params} on {} {}: {}",
+            entry.name,
+            entry.version,
+            subject.bot.symbol,
+            subject.bot.interval,
+            markets.collect::<Vec<_>>().join(", ")
+        );
+        let mut lines = table(["check", "result", "found"]);
+        for checked in &self.checked {
+            lines.add_row([checked.check.name(), word(checked.finding), &checked.words]);
+        }
+        let _ = write!(text, "\n\n{}\n\n{}", lines.trim_fmt(), self.closing());
+        text
+    }
+
+    pub fn document(&self, subject: &Subject) -> Value {
+        let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
+        let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        json!({
+            "strategy": subject.entry.name,
+            "version": subject.entry.version,
+            "params": subject.params,
+            "symbol": subject.bot.symbol.as_str(),
+            "interval": subject.bot.interval.to_string(),
+            "markets": self.markets,
+            "signals": self.validation.as_ref().map(|validation| validation.signals),
+            "warmup": self.validation.as_ref().map(|validation| json!({
+                "declared": validation.declared_warmup, "needed": validation.needed_warmup,
+            })),
+            "candle_ns": self.speed.candle.map(nanoseconds),
+            "floor_ns": nanoseconds(self.speed.floor),
+            "checks": self.checked.iter().map(check).collect::<Vec<_>>(),
+            "passed": self.is_passed(),
+        })
+    }
+
+    fn is_passed(&self) -> bool {
+        self.checked.iter().all(|checked| checked.finding != Finding::Failed)
+    }
+
+    fn closing(&self) -> String {
+        let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
+        let signals = self.signals_words();
+        match older {
+            0 => signals,
+            _ => format!(
+                "{signals} {} before these {} not checked: give a file that ends there.",
+                counted(older, "candle", "candles"),
+                if older == 1 { "was" } else { "were" }
+            ),
+        }
+    }
+
+    fn signals_words(&self) -> String {
+        let signals = self.validation.as_ref().map(|validation| validation.signals);
+        match signals {
+            Some(0) => "It gave no signal on these candles, so that little was seen: give --data or other parameters.".to_owned(),
+            Some(1) => "It gave 1 signal on these candles.".to_owned(),
+            Some(signals) => format!("It gave {signals} signals on these candles."),
+            None => "It was not run on these candles.".to_owned(),
+        }
+    }
+}
+
+const fn word(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Passed => "passed",
+        Finding::Noted => "note",
+        Finding::Failed => "FAILED",
+        Finding::NotRun => "not run",
+    }
 }

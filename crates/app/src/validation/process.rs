@@ -1,7 +1,6 @@
 //! Runs a strategy in another process of the same program: requests and replies.
 
-use super::supervise::{Message, Printed, report_position, send, supervise};
-use super::unfinished::Unfinished;
+use super::supervise::{Message, Printed, Unfinished, report_position, send, supervise};
 use super::{CheckError, ValidationReport, examine_here};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Expiry, Interval, Millis, Ohlcv, Registry, Symbol};

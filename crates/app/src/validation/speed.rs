@@ -36,9 +36,7 @@ impl Strategy for Idle {
 }
 
 impl Speed {
-    /// Alternates between both strategies, on candles of its own.
-    ///
-    /// The strategy must not see the candles of the other checks in advance.
+    /// Alternates between both strategies on candles that no other check shows.
     pub(super) fn of(subject: &Subject) -> Self {
         let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);

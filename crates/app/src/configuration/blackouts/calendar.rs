@@ -9,7 +9,6 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-/// Properties of recurring events, which are rejected.
 const REPEATS: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
 struct Line {
@@ -25,9 +24,7 @@ enum Moment {
     Time(NaiveDateTime, Tz),
 }
 
-/// Duration in calendar days and seconds (RFC 5545, 3.3.6).
-///
-/// Calendar days vary with daylight saving.
+/// Duration in seconds and calendar days, which vary with daylight saving (RFC 5545, 3.3.6).
 struct Length {
     days: i64,
     seconds: i64,

@@ -3,10 +3,11 @@
 //! All series exist from the start. No id is used as a label; label values come from the
 //! configuration.
 
-use super::described::{Described, Labels, Level, in_plain_format, label};
-use super::moment::{Moment, Scraped};
+use super::Sources;
+use super::health::Health;
+use super::scraped::Scraped;
 use candlewick_engine::{Action, BotId, Edge, Event, EventKind, IntentRow, IntentState, Rule};
-use candlewick_runtime::control::{Blockage, Phase};
+use candlewick_runtime::control::{Blockage, Phase, RunState};
 use candlewick_runtime::events::Names;
 use candlewick_runtime::{Evidence, Funds, Notice, Observer, Question, may_settle};
 use candlewick_sdk::{Millis, Outcome};
@@ -16,8 +17,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::Registry;
-use std::sync::atomic::{AtomicI64, Ordering};
+use prometheus_client::registry::{Metric, Registry};
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 const OUTCOMES: [Outcome; 4] = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
@@ -84,8 +86,8 @@ impl Figures {
         described.0.register("build", "The program", Info::new(build));
         let bots = of_bots(&mut described, &names);
         let series = of_series(&mut described, &names);
-        let phases =
-            described.gauges("phase", "What the run does with signals: 1 for the phase that it is in");
+        let phases: Family<Labels, Gauge> =
+            described.add("phase", "What the run does with signals: 1 for the phase that it is in");
         let phases = PHASES.map(|(_, name)| phases.get_or_create(&vec![label("phase", name)]).clone());
         phases[0].set(1);
         let buckets = || Histogram::new(SECONDS);
@@ -105,17 +107,17 @@ impl Figures {
             bots,
             series,
             phases,
-            balance: described.level("balance", "What can be staked, in the wallet's currency"),
-            open_stakes: described.level("open_stakes", "Stakes of intents that are not over"),
-            peak: described.level(
+            balance: described.add("balance", "What can be staked, in the wallet's currency"),
+            open_stakes: described.add("open_stakes", "Stakes of intents that are not over"),
+            peak: described.add(
                 "equity_peak",
                 "The highest free balance and open stakes, since the start or the last resume",
             ),
-            drawdown: described.level("drawdown_ratio", "How far below its peak the equity is, of the peak"),
-            alarms: described.counter("alarms", "What a person must see"),
-            warnings: described.counter("warnings", "What went wrong and the run survives"),
+            drawdown: described.add("drawdown_ratio", "How far below its peak the equity is, of the peak"),
+            alarms: described.add("alarms", "What a person must see"),
+            warnings: described.add("warnings", "What went wrong and the run survives"),
             journal_failures: described
-                .counter("journal_write_failures", "Times that the journal could not be made durable"),
+                .add("journal_write_failures", "Times that the journal could not be made durable"),
             journal,
             answers: answers.to_vec(),
             scraped,
@@ -124,12 +126,13 @@ impl Figures {
         }
     }
 
-    pub(crate) fn text(&self, moment: &Moment<'_>) -> String {
-        self.scraped.take(moment);
+    pub(super) fn text(&self, health: &Health, sources: &Sources, state: Option<&RunState>) -> String {
+        self.scraped.take(health, sources, state);
+        let now = sources.clock.now();
         for series in &self.series {
             let closed = series.closed.load(Ordering::Relaxed);
             if closed > 0 {
-                series.staleness.set((moment.now.get() - closed) as f64 / 1_000.0);
+                series.staleness.set((now.get() - closed) as f64 / 1_000.0);
             }
         }
         let mut text = String::new();
@@ -247,21 +250,26 @@ impl OfBot {
 }
 
 fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
-    let signals = described.counters("signals", "Signals that were approved");
-    let opens = described.counters("opens", "Intents by the first that was known of them");
-    let resolved = described.counters("doubts_resolved", "Doubts that are over, by how");
-    let refused = described.counters("refusals", "Signals that were refused, by the first rule that did so");
-    let blocked = described.gauges(
+    let signals: Family<Labels, Counter> = described.add("signals", "Signals that were approved");
+    let opens: Family<Labels, Counter> =
+        described.add("opens", "Intents by the first that was known of them");
+    let resolved: Family<Labels, Counter> = described.add("doubts_resolved", "Doubts that are over, by how");
+    let refused: Family<Labels, Counter> =
+        described.add("refusals", "Signals that were refused, by the first rule that did so");
+    let blocked: Family<Labels, Gauge> = described.add(
         "blocked",
         "1 for a rule that refuses every signal of the bot for longer than an open trade lasts",
     );
-    let settled =
-        described.counters("settlements", "Trades that settled, by the outcome that was booked first");
-    let profit = described.levels("profit", "Net profit of what settled in this run");
-    let edges = described.gauges("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
-    let judged = described.gauges("verdict_trades", "Trades that the verdict rests on");
-    let evidence = described.levels("verdict_evidence", "Evidence for an edge, and against one, from 1");
-    let thresholds = described.levels("verdict_threshold", "The evidence with which the verdict falls");
+    let settled: Family<Labels, Counter> =
+        described.add("settlements", "Trades that settled, by the outcome that was booked first");
+    let profit: Family<Labels, Level> = described.add("profit", "Net profit of what settled in this run");
+    let edges: Family<Labels, Gauge> =
+        described.add("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
+    let judged: Family<Labels, Gauge> = described.add("verdict_trades", "Trades that the verdict rests on");
+    let evidence: Family<Labels, Level> =
+        described.add("verdict_evidence", "Evidence for an edge, and against one, from 1");
+    let thresholds: Family<Labels, Level> =
+        described.add("verdict_threshold", "The evidence with which the verdict falls");
     let of_bot = |name: &String| {
         let with = |key: &'static str, value: &str| vec![label("bot", name), label(key, value)];
         let alone = vec![label("bot", name)];
@@ -291,12 +299,13 @@ fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
 }
 
 fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
-    let candles = described.counters("candles", "Candles that the strategies were shown");
-    let closed =
-        described.levels("candle_close_timestamp_seconds", "When the last candle closed, in venue time");
-    let delay = described
-        .levels("candle_delay_seconds", "How long after its close the last candle was here, in venue time");
-    let staleness = described.levels("candle_staleness_seconds", "How long ago that was, in venue time");
+    let candles: Family<Labels, Counter> = described.add("candles", "Candles that the strategies were shown");
+    let closed: Family<Labels, Level> =
+        described.add("candle_close_timestamp_seconds", "When the last candle closed, in venue time");
+    let delay: Family<Labels, Level> = described
+        .add("candle_delay_seconds", "How long after its close the last candle was here, in venue time");
+    let staleness: Family<Labels, Level> =
+        described.add("candle_staleness_seconds", "How long ago that was, in venue time");
     let of_series = |series: &candlewick_sdk::Series| {
         let labels =
             vec![label("symbol", series.symbol.as_str()), label("interval", &series.interval.to_string())];
@@ -365,6 +374,48 @@ impl Observer for Figures {
     }
 }
 
+pub(super) type Labels = Vec<(&'static str, String)>;
+pub(super) type Level = Gauge<f64, AtomicU64>;
+
+pub(super) struct Described(pub(super) Registry);
+
+impl Described {
+    pub(super) fn add<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
+        let metric = M::default();
+        self.0.register(name, help, metric.clone());
+        metric
+    }
+}
+
+pub(super) fn label(name: &'static str, value: &str) -> (&'static str, String) {
+    (name, value.to_owned())
+}
+
+/// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
+fn in_plain_format(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut described = String::new();
+    for line in text.lines().filter(|line| *line != "# EOF") {
+        let mut words = line.splitn(4, ' ');
+        match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("#"), Some("HELP"), Some(_), Some(help)) => help.clone_into(&mut described),
+            (Some("#"), Some("TYPE"), Some(name), Some(kind)) => {
+                let (suffix, kind) = match kind {
+                    "counter" => ("_total", kind),
+                    "info" => ("_info", "gauge"),
+                    _ => ("", kind),
+                };
+                let _ = writeln!(plain, "# HELP {name}{suffix} {described}\n# TYPE {name}{suffix} {kind}");
+            }
+            _ => {
+                plain.push_str(line);
+                plain.push('\n');
+            }
+        }
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -425,5 +476,14 @@ mod tests {
         let back = EventKind::Correction { intent, outcome: Outcome::Won, profit: won.profit };
         handled(back, (lost, won));
         assert_eq!(figures.bots[0].profit.get(), 8.0);
+    }
+
+    #[test]
+    fn counters_are_described_by_the_names_of_their_samples() {
+        let open = "# HELP a_opens Opens by result.\n# TYPE a_opens counter\na_opens_total{r=\"x\"} 3\n# HELP a_build The program.\n\
+                    # TYPE a_build info\na_build_info{v=\"1\"} 1\n# EOF\n";
+        let plain = "# HELP a_opens_total Opens by result.\n# TYPE a_opens_total counter\na_opens_total{r=\"x\"} 3\n\
+                     # HELP a_build_info The program.\n# TYPE a_build_info gauge\na_build_info{v=\"1\"} 1\n";
+        assert_eq!(in_plain_format(open), plain);
     }
 }

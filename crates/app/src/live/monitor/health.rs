@@ -1,15 +1,17 @@
-//! Liveness and readiness of a run.
+//! Liveness and readiness of a run, its heartbeat and what systemd is told.
 
+use crate::configuration::HeartbeatSettings;
+use crate::error::{AppError, Result};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::EventKind;
 use candlewick_runtime::control::{Phase, VenueApi};
 use candlewick_runtime::{Notice, Observer, Question};
+use reqwest::redirect::Policy;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Loop age from which a run counts as stalled.
-///
-/// The loop turns every five seconds and waits up to ten for the journal.
+/// Age of a stalled loop, which turns every five seconds and waits ten for the journal.
 const LOOP_PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
@@ -69,11 +71,6 @@ impl Health {
         self.late_series.load(Ordering::Relaxed)
     }
 
-    #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn is_in(&self, phase: Phase) -> bool {
-        self.phase.load(Ordering::Relaxed) == phase as u8
-    }
-
     pub(crate) fn troubles(&self) -> Vec<String> {
         self.troubles_at(self.age())
     }
@@ -89,7 +86,8 @@ impl Health {
         let mut obstacles = self.troubles();
         let phases =
             [(Phase::Halted, "halted"), (Phase::Suspended, "suspended"), (Phase::Stopping, "stopping")];
-        let phases = phases.iter().filter(|(phase, _)| self.is_in(*phase));
+        let now = self.phase.load(Ordering::Relaxed);
+        let phases = phases.iter().filter(|(phase, _)| now == *phase as u8);
         obstacles.extend(phases.map(|(_, words)| format!("the run is {words}")));
         if !self.has_candles.load(Ordering::Relaxed) {
             obstacles.push("no candle has come yet".to_owned());
@@ -129,6 +127,70 @@ impl Observer for Health {
 
     fn on_written(&self, _took: Duration, is_durable: bool) {
         self.is_written.store(is_durable, Ordering::Relaxed);
+    }
+}
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Sends heartbeats while the run is healthy, and logs failures without the secret URL.
+pub(super) fn beat(
+    settings: &HeartbeatSettings,
+    health: Arc<Health>,
+) -> Result<Option<impl Future<Output = ()> + Send + 'static>> {
+    let Some(url) = settings.url.clone() else { return Ok(None) };
+    let every = Duration::from_secs(u64::from(settings.every_s.max(1)));
+    candlewick_api::prepare_tls();
+    let client = reqwest::Client::builder().timeout(DEADLINE.min(every)).redirect(Policy::none()).build();
+    let client =
+        client.map_err(|error| AppError::system("the client of the heartbeat cannot be made", error))?;
+    Ok(Some(async move {
+        let mut pace = tokio::time::interval(every);
+        pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut failures = 0_u64;
+        loop {
+            pace.tick().await;
+            if !health.troubles().is_empty() {
+                continue;
+            }
+            let problem = match client.get(&url).send().await {
+                Ok(answer) if answer.status().is_success() => None,
+                Ok(answer) => Some(format!("the answer is {}", answer.status())),
+                Err(error) => Some(error.without_url().to_string()),
+            };
+            failures = if problem.is_some() { failures + 1 } else { 0 };
+            if let Some(problem) = problem {
+                tracing::warn!(failures, %problem, "the heartbeat was not taken");
+            }
+        }
+    }))
+}
+
+#[cfg(all(feature = "systemd", target_os = "linux"))]
+const PACE: Duration = Duration::from_secs(10);
+
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`) until the run stalls and is restarted.
+#[cfg(all(feature = "systemd", target_os = "linux"))]
+pub(super) async fn tell_systemd(health: Arc<Health>) {
+    // Half of what systemd waits for.
+    let pace = sd_notify::watchdog_enabled().map_or(PACE, |span| (span / 2).min(PACE));
+    let mut pace = tokio::time::interval(pace.max(Duration::from_millis(100)));
+    let mut is_ready = false;
+    loop {
+        pace.tick().await;
+        let (troubles, obstacles) = (health.troubles(), health.obstacles());
+        let status = if obstacles.is_empty() { "trading".to_owned() } else { obstacles.join("; ") };
+        let mut news = vec![sd_notify::NotifyState::Status(&status)];
+        let becomes_ready = !is_ready && health.has_begun();
+        if becomes_ready {
+            news.push(sd_notify::NotifyState::Ready);
+        }
+        if troubles.is_empty() {
+            news.push(sd_notify::NotifyState::Watchdog);
+        }
+        match sd_notify::notify(&news) {
+            Ok(()) => is_ready |= becomes_ready,
+            Err(error) => tracing::debug!(%error, "systemd was not told"),
+        }
     }
 }
 

@@ -1,23 +1,16 @@
 //! External monitoring of a run: health, metrics, heartbeat and systemd notifications.
 
 #[cfg(feature = "metrics")]
-mod described;
-#[cfg(feature = "metrics")]
 mod figures;
 mod health;
-mod heartbeat;
-#[cfg(feature = "metrics")]
-mod moment;
 #[cfg(feature = "metrics")]
 mod scraped;
 #[cfg(feature = "metrics")]
 mod server;
-#[cfg(all(feature = "systemd", target_os = "linux"))]
-mod systemd;
 
 use super::WaitingRequests;
 use crate::configuration::{Loaded, Problems, monitoring_problems};
-use crate::error::AppError;
+use crate::error::Result;
 use candlewick_broker::clock::Clock;
 use candlewick_runtime::control::ControlRequest;
 use candlewick_runtime::events::EventFeed;
@@ -47,14 +40,14 @@ impl Watch {
         not(feature = "metrics"),
         allow(clippy::unused_async, reason = "an address is waited for where there are figures")
     )]
-    pub(super) async fn begin(loaded: &Loaded) -> Result<Self, AppError> {
+    pub(super) async fn begin(loaded: &Loaded) -> Result<Self> {
         Problems::check(monitoring_problems(loaded))?;
         let (health, mut tasks) = (Arc::new(Health::default()), JoinSet::new());
-        if let Some(beating) = heartbeat::beat(&loaded.config.heartbeat, Arc::clone(&health))? {
+        if let Some(beating) = health::beat(&loaded.config.heartbeat, Arc::clone(&health))? {
             tasks.spawn(beating);
         }
         #[cfg(all(feature = "systemd", target_os = "linux"))]
-        tasks.spawn(systemd::tell(Arc::clone(&health)));
+        tasks.spawn(health::tell_systemd(Arc::clone(&health)));
         Ok(Self {
             health,
             #[cfg(feature = "metrics")]
@@ -76,7 +69,7 @@ impl Watch {
     #[cfg(feature = "metrics")]
     fn serve(&mut self, loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
         let listener = self.listener.take()?;
-        let monitor = Arc::new(scraped::Monitor::new(loaded, sources, Arc::clone(&self.health)));
+        let monitor = Arc::new(server::Monitor::new(loaded, sources, Arc::clone(&self.health)));
         let figures = monitor.figures();
         self.tasks.spawn(server::serve(listener, monitor));
         Some(figures)

@@ -1,72 +1,115 @@
-//! Answers to scrapes: the counted metrics and the run's own status.
+//! Metrics that are sampled at each scrape.
 
 use super::Sources;
-use super::figures::Figures;
+use super::figures::{Described, Labels, Level, label};
 use super::health::Health;
-use super::moment::Moment;
-use crate::configuration::Loaded;
-use candlewick_runtime::Observer;
-use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState, VenueApi};
-use candlewick_runtime::events::Names;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{Mutex, oneshot};
-use tokio::time::Instant;
+use candlewick_runtime::control::{RunState, VenueApi};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 
-const PATIENCE: Duration = Duration::from_secs(1);
-const FRESH: Duration = Duration::from_secs(1);
-
-pub(super) struct Monitor {
-    pub(super) health: Arc<Health>,
-    pub(super) allowed_hosts: Vec<String>,
-    figures: Arc<Figures>,
-    sources: Sources,
-    state: Mutex<(Option<Instant>, Option<RunState>)>,
+pub(super) struct Scraped {
+    open: Gauge,
+    in_flight: Gauge,
+    in_doubt: Gauge,
+    skew: [Level; 2],
+    heard_at: Level,
+    loop_age: Level,
+    is_written: Gauge,
+    is_heard: Gauge,
+    is_api_heard: [Gauge; VenueApi::ALL.len()],
+    late_series: Gauge,
+    followers: Gauge,
+    missed: Gauge,
+    waiting: Family<Labels, Gauge>,
+    slowest: Level,
+    streams: [Gauge; 2],
 }
 
-impl Monitor {
-    pub(super) fn new(loaded: &Loaded, sources: Sources, health: Arc<Health>) -> Self {
-        let names = Names::new(&loaded.config.bots, loaded.config.account.money_scale);
-        let figures = Arc::new(Figures::new(names, sources.requests_per_second));
-        let allowed_hosts = loaded.config.metrics.allowed_hosts.clone();
-        Self { health, allowed_hosts, figures, sources, state: Mutex::default() }
-    }
-
-    pub(super) fn figures(&self) -> Arc<dyn Observer> {
-        Arc::clone(&self.figures) as _
-    }
-
-    pub(super) async fn text(&self) -> String {
-        // One asks the run, the others wait for what it says.
-        let mut known = self.state.lock().await;
-        if known.0.is_none_or(|at| at.elapsed() > FRESH) {
-            let state = tokio::time::timeout(PATIENCE, self.ask()).await.ok().flatten();
-            *known = (Some(Instant::now()), state.or(known.1.take()));
+impl Scraped {
+    pub(super) fn new(described: &mut Described, requests_per_second: f64) -> Self {
+        let skew: Family<Labels, Level> = described
+            .add("clock_ahead_seconds", "How far the venue's clock is ahead of ours: at least and at most");
+        let skew = ["low", "high"].map(|bound| skew.get_or_create(&vec![label("bound", bound)]).clone());
+        let budget: Level = described.add(
+            "requests_per_second_limit",
+            "Requests a second that the venue is asked at most; 0: no limit",
+        );
+        budget.set(requests_per_second);
+        let streams: Family<Labels, Gauge> = described.add(
+            "price_streams",
+            "Symbols whose prices stream, and those whose prices should and are asked for",
+        );
+        let streams =
+            ["streaming", "missed"].map(|state| streams.get_or_create(&vec![label("state", state)]).clone());
+        let of_api: Family<Labels, Gauge> =
+            described.add("venue_api_heard", "0 while this API of the venue is silent");
+        let of_api = VenueApi::ALL.map(|api| {
+            let name = match api {
+                VenueApi::Trading => "trading",
+                VenueApi::Prices => "prices",
+            };
+            of_api.get_or_create(&vec![label("api", name)]).clone()
+        });
+        Self {
+            open: described.add("open_trades", "Trades that have not settled"),
+            in_flight: described.add("opens_in_flight", "Opens whose answers are awaited"),
+            in_doubt: described.add("doubts_open", "Intents that may or may not be trades"),
+            skew,
+            heard_at: described
+                .add("venue_heard_timestamp_seconds", "When the venue last answered, in venue time"),
+            loop_age: described.add("loop_age_seconds", "Real time since the run's loop last went round"),
+            is_written: described.add("journal_writable", "Whether the journal could be written the last time"),
+            is_heard: described.add("venue_heard", "0 while an API of the venue is silent"),
+            is_api_heard: of_api,
+            late_series: described
+                .add("series_late", "Series whose candles are late by more than two intervals"),
+            followers: described.add("followers", "Who follows the run's events"),
+            missed: described
+                .add("events_missed", "Events that were left out, because they were not taken in time"),
+            waiting: described
+                .add("requests_waiting", "Requests that wait for their turn, by what they are worth"),
+            slowest: described.add(
+                "slowest_candle_delay_seconds",
+                "How late the candle is that comes the latest after its close, or is waited for the longest, in venue time",
+            ),
+            streams,
         }
-        let Sources { clock, feed, waiting, .. } = &self.sources;
-        self.figures.text(&Moment {
-            now: clock.now(),
-            state: known.1.as_ref(),
-            loop_age: self.health.age(),
-            is_written: self.health.is_written(),
-            is_heard: VenueApi::ALL.map(|api| self.health.is_heard(api)),
-            late_series: self.health.late_series(),
-            followers: feed.followers(),
-            missed: feed.missed(),
-            waiting: waiting(),
-        })
     }
 
-    async fn ask(&self) -> Option<RunState> {
-        let (answer, answered) = oneshot::channel();
-        let request = ControlRequest::new(ControlOrder::Status, answer);
-        self.sources.orders.upgrade()?.send(request).await.ok()?;
-        match answered.await.ok()? {
-            ControlAnswer::Done { state } => Some(*state),
-            ControlAnswer::Signal { .. }
-            | ControlAnswer::Refused { .. }
-            | ControlAnswer::VenueFailed { .. }
-            | ControlAnswer::Unanswered { .. } => None,
+    pub(super) fn take(&self, health: &Health, sources: &Sources, state: Option<&RunState>) {
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        if let Some(state) = state {
+            self.open.set(count(state.open));
+            self.in_flight.set(count(state.in_flight));
+            self.in_doubt.set(count(state.in_doubt.len()));
+            if let Some(clock) = &state.clock {
+                self.skew[0].set(clock.low.get() as f64 / 1_000.0);
+                self.skew[1].set(clock.high.unwrap_or(clock.low).get() as f64 / 1_000.0);
+            }
+            let market = state.market.as_deref();
+            if let Some(slowest) = market.and_then(|market| market.slowest_candle) {
+                self.slowest.set(slowest.delay_ms.get() as f64 / 1_000.0);
+            }
+            if let Some(stream) = market.and_then(|market| market.stream) {
+                self.streams[0].set(count(stream.streaming));
+                self.streams[1].set(count(stream.wanted.saturating_sub(stream.streaming)));
+            }
+            if let Some(heard) = state.heard {
+                self.heard_at.set(heard.get() as f64 / 1_000.0);
+            }
+        }
+        self.loop_age.set(health.age().as_secs_f64());
+        self.is_written.set(i64::from(health.is_written()));
+        let is_heard = VenueApi::ALL.map(|api| health.is_heard(api));
+        self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));
+        for (gauge, is_heard) in self.is_api_heard.iter().zip(is_heard) {
+            gauge.set(i64::from(is_heard));
+        }
+        self.late_series.set(i64::try_from(health.late_series()).unwrap_or(i64::MAX));
+        self.followers.set(count(sources.feed.followers()));
+        self.missed.set(i64::try_from(sources.feed.missed()).unwrap_or(i64::MAX));
+        for (priority, waiting) in (sources.waiting)() {
+            self.waiting.get_or_create(&vec![label("priority", priority)]).set(count(waiting));
         }
     }
 }

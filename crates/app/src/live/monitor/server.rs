@@ -1,20 +1,29 @@
 //! HTTP server for metrics and health, limited so that it never delays the run.
 
-use super::scraped::Monitor;
-use crate::error::AppError;
+use super::Sources;
+use super::figures::Figures;
+use super::health::Health;
+use crate::configuration::Loaded;
+use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
+use candlewick_runtime::Observer;
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, RunState};
+use candlewick_runtime::events::Names;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderMap};
 use hyper::http::uri::Authority;
 use hyper::{Method, Request, StatusCode};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::{Mutex, oneshot};
+use tokio::time::Instant;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const FIGURES: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>, AppError> {
+pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
     let listener = http_server::listen("metrics.listen", address).await?;
     let address = listener.local_addr().unwrap_or(address);
@@ -46,9 +55,7 @@ async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
     }
 }
 
-/// Returns whether the Host header names this machine.
-///
-/// Protects against DNS rebinding: a web page could make its own name resolve to this server.
+/// Returns whether the Host header names this machine, against DNS rebinding.
 fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return headers.get(HOST).is_none() };
@@ -63,6 +70,50 @@ fn health(troubles: &[String]) -> Answer {
     match troubles {
         [] => respond(StatusCode::OK, TEXT, "ok\n"),
         _ => respond(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{}\n", troubles.join("\n"))),
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(1);
+const FRESH: Duration = Duration::from_secs(1);
+
+pub(super) struct Monitor {
+    pub(super) health: Arc<Health>,
+    pub(super) allowed_hosts: Vec<String>,
+    figures: Arc<Figures>,
+    sources: Sources,
+    state: Mutex<(Option<Instant>, Option<RunState>)>,
+}
+
+impl Monitor {
+    pub(super) fn new(loaded: &Loaded, sources: Sources, health: Arc<Health>) -> Self {
+        let names = Names::new(&loaded.config.bots, loaded.config.account.money_scale);
+        let figures = Arc::new(Figures::new(names, sources.requests_per_second));
+        let allowed_hosts = loaded.config.metrics.allowed_hosts.clone();
+        Self { health, allowed_hosts, figures, sources, state: Mutex::default() }
+    }
+
+    pub(super) fn figures(&self) -> Arc<dyn Observer> {
+        Arc::clone(&self.figures) as _
+    }
+
+    pub(super) async fn text(&self) -> String {
+        // One asks the run, the others wait for what it says.
+        let mut known = self.state.lock().await;
+        if known.0.is_none_or(|at| at.elapsed() > FRESH) {
+            let state = tokio::time::timeout(PATIENCE, self.ask()).await.ok().flatten();
+            *known = (Some(Instant::now()), state.or(known.1.take()));
+        }
+        self.figures.text(&self.health, &self.sources, known.1.as_ref())
+    }
+
+    async fn ask(&self) -> Option<RunState> {
+        let (answer, answered) = oneshot::channel();
+        let request = ControlRequest::new(ControlOrder::Status, answer);
+        self.sources.orders.upgrade()?.send(request).await.ok()?;
+        match answered.await.ok()? {
+            ControlAnswer::Done { state } => Some(*state),
+            _ => None,
+        }
     }
 }
 

@@ -1,0 +1,347 @@
+//! Sections of the configuration: bots, control, data, log, metrics, heartbeat and variants.
+
+use super::secret::cover_path;
+use super::{Loaded, Problem};
+use crate::error::Result;
+use candlewick_engine::BotSettings;
+use candlewick_history::{FileCache, asset_type_of};
+use candlewick_journal::JournalUrl;
+use candlewick_runtime::control::{ControlPaths, HaltFile};
+use candlewick_sdk::{LongerRule, Symbol};
+use candlewick_search::variants::VariantLedger;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// The schema of a section `[[bots]]`. [`BotSettings`] is its value, with the keys of the venue as they were written.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct BotSection {
+    #[serde(flatten)]
+    bot: BotSettings,
+    /// What kind of asset the pair is: `crypto`, `forex`, `otc`, or what else the venue offers. Without it the name says:
+    /// `forex` for two currencies, `otc` for a name that ends so, else `crypto`.
+    #[serde(default)]
+    asset_type: String,
+}
+
+const ASSET_TYPE: &str = "asset_type";
+
+/// Fills in the default asset type, so that the journal records it.
+pub(super) fn set_usual_asset_type(bot: &mut BotSettings) {
+    let usual = asset_type_of(bot.symbol).as_str();
+    bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
+}
+
+pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
+    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| asset_type_of(bot.symbol).as_str())
+}
+
+pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
+    bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
+}
+
+/// The `[control]` section. What is left out lies beside the journal: `candlewick.db.sock` and
+/// `candlewick.db.HALT` for `sqlite://candlewick.db`; for a database on a server, `NAME-HASH.sock` and `NAME-HASH.HALT` in
+/// `candlewick` in `$XDG_STATE_HOME` or in `~/.local/state`, wherever commands are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ControlSettings {
+    /// The socket through which `halt`, `resume` and `resolve` speak to a running bot; only its owner can open it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+    /// The file whose appearance halts a running bot, and keeps one that starts from opening trades.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halt_file: Option<PathBuf>,
+}
+
+pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
+    loaded.config.journal.url.parse().map_err(|error: candlewick_journal::JournalError| {
+        // Without the value: it may hold a password.
+        loaded.problem("journal.url", error.to_string())
+    })
+}
+
+pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
+    let url = journal_url(loaded)?;
+    let ControlSettings { socket, halt_file } = loaded.config.control.clone();
+    let beside = ControlPaths::beside(&anchor_of(&url));
+    Ok(ControlPaths {
+        socket: socket.unwrap_or(beside.socket),
+        halt_file: halt_file.map_or(beside.halt_file, HaltFile::new),
+    })
+}
+
+/// Returns the journal's file, or a name in the state folder, whatever the working directory.
+fn anchor_of(url: &JournalUrl) -> PathBuf {
+    let database = || {
+        let shown = url.to_string();
+        let name = shown.rsplit('/').next().unwrap_or_default();
+        let hash = blake3::hash(shown.as_bytes()).to_hex();
+        state_folder().unwrap_or_default().join(format!("{name}-{}", &hash[..8]))
+    };
+    url.file().map_or_else(database, Path::to_owned)
+}
+
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = path(variable).or_else(|| Some(path("HOME")?.join(below_home)));
+    folder.map(|folder| folder.join("candlewick"))
+}
+
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
+}
+
+/// Creates the state folder if `path` is directly in it; others are up to the user.
+pub fn make_folder_of(path: &Path) -> io::Result<()> {
+    if state_folder().is_none_or(|folder| path.parent() != Some(&folder)) {
+        return Ok(());
+    }
+    make_state_folder()
+}
+
+/// Creates the state folder, accessible only by the user.
+pub(crate) fn make_state_folder() -> io::Result<()> {
+    let folder = state_folder().ok_or(io::ErrorKind::NotFound)?;
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// The `[data]` section.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataSettings {
+    /// The folder of the catalog. Bots whose series it holds are backtested on them unless files are named.
+    pub catalog: PathBuf,
+    /// The folder of parsed copies of candle files that are named by path, and of copies of those that lie on object storage. Left out: `candlewick` in
+    /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
+    /// The folder of what must not be forgotten about this project: which hold-outs were opened, and how long the ledger
+    /// of variants is.
+    pub state: PathBuf,
+    /// Minimum share of the time in which its market trades that a longer candle needs of shorter ones, in percent: one with fewer is not
+    /// built. 100 needs all.
+    pub longer_share_percent: f64,
+}
+
+impl Default for DataSettings {
+    fn default() -> Self {
+        Self {
+            catalog: PathBuf::from("data"),
+            cache: None,
+            state: PathBuf::from(".candlewick"),
+            longer_share_percent: LongerRule::USUAL_PERCENT,
+        }
+    }
+}
+
+impl DataSettings {
+    pub fn file_cache(&self) -> Option<FileCache> {
+        self.cache_folder().map(FileCache::new)
+    }
+
+    pub fn objects(&self) -> PathBuf {
+        let usual = || std::env::temp_dir().join("candlewick");
+        self.cache_folder().unwrap_or_else(usual).join("objects")
+    }
+
+    fn cache_folder(&self) -> Option<PathBuf> {
+        match &self.cache {
+            Some(folder) if folder.as_os_str().is_empty() => None,
+            Some(folder) => Some(folder.clone()),
+            None => user_folder("XDG_CACHE_HOME", ".cache"),
+        }
+    }
+}
+
+/// The `[log]` section.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogSettings {
+    /// How `live`, `paper`, `sandbox` and `dashboard` write the lines of their log, on stderr.
+    pub format: LogFormat,
+}
+
+/// How lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// A JSON object each, and of a run one for each decision about a trade.
+    Json,
+}
+
+/// The `[metrics]` section: figures of a live run for Prometheus at `/metrics`, `/healthz` and `/readyz`. In a program built with
+/// `--features metrics` or `full`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MetricsSettings {
+    /// Where they are served, such as `127.0.0.1:9184`; left out: nowhere. Port 0 takes a free port, and says which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub listen: Option<SocketAddr>,
+    /// Whether that may be an address that other machines reach: whoever reaches it reads balance, profit and the bots' names.
+    pub allow_remote: bool,
+    /// Names under which it is asked for, such as that of a container, beside addresses and `localhost`; other names are refused,
+    /// since a page in a browser can make one lead here.
+    pub allowed_hosts: Vec<String>,
+}
+
+/// The `[heartbeat]` section: a sign of life to an address of your own, which misses it when the process is dead.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct HeartbeatSettings {
+    /// What is asked for (GET) while the run is healthy; left out: nothing. Its path is taken for a secret, and redirects are not
+    /// followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// How often, in seconds of real time.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub every_s: u32,
+}
+
+impl Default for HeartbeatSettings {
+    fn default() -> Self {
+        Self { url: None, every_s: 60 }
+    }
+}
+
+impl fmt::Debug for HeartbeatSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.url.as_deref().map(cover_path);
+        f.debug_struct("HeartbeatSettings").field("url", &url).field("every_s", &self.every_s).finish()
+    }
+}
+
+pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
+    let (metrics, heartbeat) = (&loaded.config.metrics, &loaded.config.heartbeat);
+    let mut problems = Vec::new();
+    if let Some(listen) = metrics.listen {
+        let key = "metrics.listen";
+        if !cfg!(feature = "metrics") {
+            let problem = "this program is built without metrics: build it with --features metrics, or full";
+            problems.push(loaded.problem(key, problem));
+        }
+        if !listen.ip().is_loopback() && !metrics.allow_remote {
+            let problem = "other machines reach this address, and read balance, profit and the bots' names there: use 127.0.0.1, or set \
+                           metrics.allow_remote = true";
+            problems.push(loaded.problem(key, problem).value(format!("\"{listen}\"")));
+        }
+    }
+    if let Some(url) = &heartbeat.url
+        && !(url.starts_with("https://") || url.starts_with("http://"))
+    {
+        problems.push(loaded.problem("heartbeat.url", "it begins with https:// or http://"));
+    }
+    problems
+}
+
+/// The `[variants]` section.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VariantSettings {
+    /// The file in which `backtest`, `sweep` and `walk-forward` note every variant that they try, so that reports correct for their
+    /// number; empty: none are counted.
+    pub ledger: PathBuf,
+}
+
+impl Default for VariantSettings {
+    fn default() -> Self {
+        Self { ledger: PathBuf::from("candlewick.variants.jsonl") }
+    }
+}
+
+impl VariantSettings {
+    pub fn ledger(&self, state: &Path) -> Option<VariantLedger> {
+        let is_on = !self.ledger.as_os_str().is_empty();
+        is_on.then(|| VariantLedger::new(&self.ledger).with_receipt_in(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_journal_has_the_asset_type_whether_it_was_written_or_not() {
+        for (symbol, written, recorded) in [
+            ("BTCUSDT", None, "crypto"),
+            ("EURUSD", None, "forex"),
+            ("EURUSD.OTC", None, "otc"),
+            ("EURUSD", Some("crypto"), "crypto"),
+        ] {
+            let mut section = json!({ "name": "a", "symbol": symbol, "interval": "1m", "strategy": "s", "close_type": "01:00" });
+            section
+                .as_object_mut()
+                .unwrap()
+                .extend(written.map(|kind| ("asset_type".to_owned(), kind.into())));
+            let mut bot: BotSettings = serde_json::from_value(section).unwrap();
+            set_usual_asset_type(&mut bot);
+            assert_eq!(serde_json::to_value(&bot).unwrap()["asset_type"], recorded);
+            assert_eq!(asset_types(&[bot])[&symbol.parse().unwrap()], recorded);
+        }
+    }
+
+    #[test]
+    fn orders_are_taken_beside_the_journal_or_in_a_place_of_the_users() {
+        for (url, anchor) in [
+            ("sqlite://candlewick.db", "candlewick.db"),
+            ("sqlite:///var/lib/bot/demo.db", "/var/lib/bot/demo.db"),
+        ] {
+            assert_eq!(anchor_of(&url.parse().unwrap()), Path::new(anchor), "{url}");
+        }
+        let of = |url: &str| anchor_of(&url.parse().unwrap());
+        let server = of("postgres://ann:secret@db:5433/trading?sslmode=require");
+        assert_eq!(server, of("postgres://ann:other@db:5433/trading"), "without the password");
+        assert_ne!(server, of("postgres://ann@db2:5433/trading"), "of two servers");
+        assert!(
+            server.is_absolute() && server.to_string_lossy().contains("candlewick/trading-"),
+            "{server:?}"
+        );
+    }
+
+    fn check(text: &str, expected: &[&str]) {
+        let loaded = Loaded::of_text(text).unwrap();
+        let problems: Vec<String> = monitoring_problems(&loaded).iter().map(ToString::to_string).collect();
+        let problems: Vec<&String> = problems.iter().filter(|text| !text.contains("built without")).collect();
+        assert_eq!(problems.len(), expected.len(), "{text}: {problems:?}");
+        for (problem, part) in problems.iter().zip(expected) {
+            assert!(problem.contains(part), "{problem}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_others_reach_takes_a_second_setting() {
+        check("", &[]);
+        for listen in ["127.0.0.1:9184", "[::1]:0"] {
+            check(&format!("[metrics]\nlisten = \"{listen}\""), &[]);
+        }
+        for listen in ["0.0.0.0:9184", "192.0.2.7:9184", "[::]:9184"] {
+            check(&format!("[metrics]\nlisten = \"{listen}\""), &["allow_remote"]);
+            check(&format!("[metrics]\nlisten = \"{listen}\"\nallow_remote = true"), &[]);
+        }
+        check("[heartbeat]\nurl = \"ftp://example.org\"", &["heartbeat.url"]);
+        check("[heartbeat]\nurl = \"https://example.org/ping\"", &[]);
+    }
+
+    #[test]
+    fn the_path_of_a_sign_of_life_is_shown_nowhere() {
+        let url = "https://ann:hush@ping.example/b1f5-secret?key=secret".to_owned();
+        let shown = format!("{:?}", HeartbeatSettings { url: Some(url), every_s: 60 });
+        assert!(shown.contains("https://ping.example/********") && shown.contains("60"), "{shown}");
+        assert!(!shown.contains("secret") && !shown.contains("hush"), "{shown}");
+    }
+}

@@ -1,0 +1,423 @@
+//! Checks of candles, and repairs that never modify the original.
+
+use super::{Existing, LongerCounts, OutputFile};
+use crate::candles::{CandleStore, DataName, meant_in_catalog};
+use crate::error::{AppError, Result};
+use crate::progress::Progress;
+use crate::storage;
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_history::{
+    CandleFile, Catalog, CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed,
+    ImportSettings, Origin, Remedy, check_file, check_series,
+};
+use candlewick_records::{table, utc};
+use candlewick_sdk::{CandleSeries, Series};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug)]
+pub struct RepairTerms {
+    pub also: Vec<FindingKind>,
+    /// Rule for conflicting candles of the same time; `None` aborts the repair.
+    pub conflicts: Option<ConflictChoice>,
+    /// The repaired file, by default in a folder `fixed` next to the original.
+    pub out: Option<PathBuf>,
+    pub existing: Existing,
+}
+
+#[derive(Debug)]
+pub struct Repaired {
+    pub removed: u64,
+    pub replaced: u64,
+    pub sorted: bool,
+    pub place: Option<RepairedPlace>,
+    pub left: Findings,
+    pub again: Option<Checked>,
+}
+
+#[derive(Debug)]
+pub enum RepairedPlace {
+    File(PathBuf),
+    Version(u32),
+}
+
+impl RepairTerms {
+    pub fn check(&self, targets: &[CheckTarget]) -> Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        if !matches!(targets, [CheckTarget::File(..)]) {
+            let help = "repair one file at a time; a series of the catalog gets a new version";
+            return Err(AppError::invalid("--out takes the candles of one file").help(help));
+        }
+        OutputFile::new(out, Existing::Replaced).map(drop)
+    }
+
+    pub fn repair(
+        &self,
+        target: &CheckTarget,
+        checked: &Checked,
+        catalog: &Catalog,
+        progress: &dyn Progress,
+    ) -> Result<Repaired> {
+        let resolved = self.conflicts.map(|choice| checked.choose(choice));
+        let checked = resolved.as_ref().unwrap_or(checked);
+        if checked.conflicts() > 0 {
+            let problem = format!("{target}: {} times have rows with different values", checked.conflicts());
+            let help =
+                "say which row is right: --also conflict=first, conflict=last or conflict=larger (by volume)";
+            return Err(AppError::invalid(problem).help(help));
+        }
+        let fixed = checked.fix(&self.also);
+        let Fixed { removed, replaced, sorted, .. } = fixed;
+        if !fixed.is_change() {
+            let left = checked.findings.clone();
+            return Ok(Repaired { removed, replaced, sorted, place: None, left, again: None });
+        }
+        let Some(candles) = &fixed.candles else {
+            let problem = format!("{target}: no candle is sound; there is nothing to write");
+            return Err(AppError::data(problem));
+        };
+        let place = match target {
+            CheckTarget::Stored(_) => RepairedPlace::Version(store(catalog, candles, &fixed)?),
+            CheckTarget::File(path, _) => {
+                let out = self.output_file(path, candles)?;
+                let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
+                out.write(candles)?;
+                RepairedPlace::File(out.path().to_owned())
+            }
+        };
+        let again = checked.check_again(&fixed, &self.also);
+        let left = again.as_ref().map(|again| again.findings.clone()).unwrap_or_default();
+        Ok(Repaired { removed, replaced, sorted, place: Some(place), left, again })
+    }
+
+    fn output_file(&self, original: &Path, candles: &CandleSeries) -> Result<OutputFile> {
+        let out = match &self.out {
+            Some(out) => out.clone(),
+            None => beside(original, candles)?,
+        };
+        let same =
+            |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+        if same(&out, original) {
+            let problem = format!("--out {}: this is the original, which is never changed", out.display());
+            return Err(AppError::invalid(problem).help("take another name"));
+        }
+        OutputFile::new(&out, self.existing)
+    }
+}
+
+fn beside(original: &Path, candles: &CandleSeries) -> Result<PathBuf> {
+    let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
+    let out = CandleFile::in_folder(&folder, candles.series())?.path;
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        AppError::data(format!("cannot make the folder {}", folder.display())).because(error)
+    })?;
+    Ok(out)
+}
+
+fn store(catalog: &Catalog, candles: &CandleSeries, fixed: &Fixed) -> Result<u32> {
+    let note = format!("repaired: {} left out, {} given their latest value", fixed.removed, fixed.replaced);
+    let source = "data check --fix".to_owned();
+    let fetched_at = SystemClock::new().now();
+    let origin = Origin { source, licence: None, fetched_at, files: Vec::new() };
+    Ok(catalog.add_repair(candles, &note, &origin)?)
+}
+
+pub struct CheckResult {
+    target: CheckTarget,
+    checked: Checked,
+    repaired: Option<Repaired>,
+    left: BTreeMap<FindingKind, u64>,
+    longer: Option<LongerCounts>,
+}
+
+impl CheckResult {
+    pub fn new(
+        target: CheckTarget,
+        mut checked: Checked,
+        repaired: Option<Repaired>,
+        ignored: &[FindingKind],
+        longer_share_percent: f64,
+    ) -> Self {
+        checked.findings = checked.findings.without(ignored);
+        let left = repaired.as_ref().map_or(&checked.findings, |repaired| &repaired.left);
+        let left = left.clone().without(ignored).counts().clone();
+        let candles = checked.candles.as_ref();
+        let longer = candles.map(|candles| LongerCounts::from_series(candles, longer_share_percent));
+        Self { target, checked, repaired, left, longer }
+    }
+
+    pub fn left(&self) -> u64 {
+        self.left.values().sum()
+    }
+
+    pub fn help(all: &[Self]) -> String {
+        let mut left: BTreeMap<FindingKind, u64> = BTreeMap::new();
+        for (kind, count) in all.iter().flat_map(|result| &result.left) {
+            *left.entry(*kind).or_default() += count;
+        }
+        let of = |is_meant: fn(Remedy) -> bool| {
+            let kinds = left.iter().filter(|(kind, _)| is_meant(kind.remedy()));
+            let (counts, names): (Vec<String>, Vec<&str>) =
+                kinds.map(|(kind, count)| (format!("{count} {kind}"), kind.as_str())).unzip();
+            (!counts.is_empty()).then(|| (counts.join(", "), names.join(",")))
+        };
+        let certain = of(|remedy| remedy == Remedy::Always);
+        let conflicts = of(|remedy| remedy == Remedy::Choose);
+        let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
+        let certain = certain.map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
+        let conflicts = conflicts.map(|(counts, _)| {
+            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row of each time")
+        });
+        let doubtful = doubtful.map(|(counts, names)| {
+            format!("{counts}: --fix --also {names} mends it in a copy, --ignore {names} takes it for right")
+        });
+        let nothing = of(|remedy| remedy == Remedy::Nothing).map(|(counts, names)| {
+            let holiday = if left.contains_key(&FindingKind::Gap) {
+                ", --holiday DATE says that a market was closed"
+            } else {
+                ""
+            };
+            format!("{counts}: only other candles mend that; --ignore {names} takes it for right{holiday}")
+        });
+        [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    pub fn text(&self, most: usize) -> String {
+        let Self { target, checked, repaired, .. } = self;
+        let mut text = format!(
+            "{target}: {} rows of {}, session {}; {}",
+            checked.rows,
+            checked.series,
+            checked.session,
+            sums(checked)
+        );
+        if checked.unfinished > 0 {
+            let _ = write!(text, "; {} rows of unfinished candles left out", checked.unfinished);
+        }
+        let list = checked.findings.list();
+        if !list.is_empty() && most > 0 {
+            let mut table = table(["Problem", "Where", "What"]);
+            for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
+                for finding in of_kind.iter().take(most) {
+                    table.add_row([finding.kind.to_string(), place_of(finding), finding.detail.clone()]);
+                }
+                let kind = of_kind[0].kind;
+                let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(most) as u64);
+                if more > 0 {
+                    table.add_row([
+                        kind.to_string(),
+                        "...".to_owned(),
+                        format!("{more} more; --show, --json"),
+                    ]);
+                }
+            }
+            let _ = write!(text, "\n{table}");
+        }
+        if let Some(longer) = self.longer.as_ref().and_then(LongerCounts::text) {
+            let _ = write!(text, "\n  {longer}");
+        }
+        if let Some(repaired) = repaired {
+            let _ = write!(text, "\n  {}", describe_repair(repaired));
+        }
+        text
+    }
+
+    pub fn document(&self) -> Value {
+        let Self { target, checked, repaired, .. } = self;
+        let candles = checked.candles.as_ref();
+        let counts: Map<String, Value> = FindingKind::ALL
+            .iter()
+            .map(|kind| (kind.to_string(), json!(checked.findings.counts().get(kind).copied().unwrap_or(0))))
+            .collect();
+        let file = match target {
+            CheckTarget::File(path, _) => json!(path),
+            CheckTarget::Stored(_) => Value::Null,
+        };
+        json!({
+            "file": file,
+            "symbol": checked.series.symbol,
+            "interval": checked.series.interval,
+            "session": checked.session.to_string(),
+            "rows": checked.rows,
+            "unfinished": checked.unfinished,
+            "candles": candles.map_or(0, |candles| candles.candles().len()),
+            "start": candles.map(CandleSeries::start),
+            "end": candles.map(CandleSeries::end),
+            "missing": checked.missing,
+            "coverage": checked.coverage(),
+            "longer": self.longer.as_ref().map(LongerCounts::document),
+            "problems": checked.findings.total(),
+            "counts": counts,
+            "findings": checked.findings.list().iter().map(finding_document).collect::<Vec<_>>(),
+            "fixed": repaired.as_ref().map(repair_document),
+            "left": self.left(),
+        })
+    }
+}
+
+fn finding_document(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.as_str(),
+        "row": finding.row,
+        "start": finding.start,
+        "end": finding.end,
+        "count": finding.count,
+        "detail": finding.detail,
+    })
+}
+
+fn repair_document(repaired: &Repaired) -> Value {
+    let (file, version) = match &repaired.place {
+        Some(RepairedPlace::File(path)) => (json!(path), Value::Null),
+        Some(RepairedPlace::Version(number)) => (Value::Null, json!(number)),
+        None => (Value::Null, Value::Null),
+    };
+    json!({
+        "removed": repaired.removed,
+        "replaced": repaired.replaced,
+        "sorted": repaired.sorted,
+        "file": file,
+        "version": version,
+    })
+}
+
+fn sums(checked: &Checked) -> String {
+    let counts = checked.findings.counts().iter().map(|(kind, count)| format!("{count} {kind}"));
+    let counts: Vec<String> = counts.collect();
+    if counts.is_empty() { "no problem".to_owned() } else { counts.join(", ") }
+}
+
+fn place_of(finding: &Finding) -> String {
+    let start = finding.start.map(utc);
+    match (finding.row, start) {
+        (Some(row), Some(start)) => format!("{row}: {start}"),
+        (Some(row), None) => row.to_string(),
+        (None, Some(start)) if finding.count == 1 => start,
+        (None, Some(start)) => format!("{start} to {}", finding.end.map(utc).unwrap_or_default()),
+        (None, None) => String::new(),
+    }
+}
+
+fn describe_repair(repaired: &Repaired) -> String {
+    let sorted = if repaired.sorted { ", put in order" } else { "" };
+    let done =
+        format!("{} left out, {} given their latest value{sorted}", repaired.removed, repaired.replaced);
+    match &repaired.place {
+        None => "--fix: there is nothing that it mends".to_owned(),
+        Some(RepairedPlace::File(path)) => format!("--fix: {done}; written to {}", path.display()),
+        Some(RepairedPlace::Version(number)) => format!("--fix: {done}; now version {number} of the series"),
+    }
+}
+
+pub fn coverage_table(all: &[CheckResult]) -> String {
+    let mut table = table(["Symbol", "Interval", "From", "To", "Candles", "Missing", "Coverage", "Problems"]);
+    for result in all {
+        // The repaired candles, since those are read from now on.
+        let again = result.repaired.as_ref().and_then(|repaired| repaired.again.as_ref());
+        let checked = again.unwrap_or(&result.checked);
+        let candles = checked.candles.as_ref();
+        let at = |moment: fn(&CandleSeries) -> candlewick_sdk::Millis| {
+            candles.map(|candles| utc(moment(candles))).unwrap_or_default()
+        };
+        table.add_row([
+            checked.series.symbol.to_string(),
+            checked.series.interval.to_string(),
+            at(CandleSeries::start),
+            at(CandleSeries::end),
+            candles.map_or(0, |candles| candles.candles().len()).to_string(),
+            checked.missing.to_string(),
+            format!("{:.3} %", checked.coverage() * 100.0),
+            result.left().to_string(),
+        ]);
+    }
+    format!("\n{table}")
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckTarget {
+    Stored(Series),
+    File(PathBuf, Option<Series>),
+}
+
+impl CheckTarget {
+    pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>> {
+        if names.is_empty() {
+            return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
+        }
+        names
+            .iter()
+            .map(|name| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::of(name)), Err))
+            .collect()
+    }
+
+    fn of(text: &str) -> Self {
+        match text.parse() {
+            Ok(DataName::Stored(series)) => Self::Stored(series),
+            // Only the form SYMBOL@INTERVAL=PATH: what a plain name says, the reading of the file finds out.
+            Ok(DataName::File(source)) if source.path != Path::new(text) => {
+                Self::File(source.path, Some(source.series))
+            }
+            Ok(DataName::File(_)) | Err(_) => Self::File(PathBuf::from(text), None),
+        }
+    }
+
+    pub fn check(
+        &self,
+        settings: &CheckSettings,
+        reading: &ImportSettings,
+        store: &CandleStore,
+        progress: &dyn Progress,
+    ) -> Result<Checked> {
+        let work = format!("Checking {self}");
+        match self {
+            Self::Stored(series) => {
+                let _spinner = progress.spinner(&work);
+                let candles = store.catalog.read(*series)?.into_candles();
+                Ok(check_series(&candles, &store.catalog.revisions(*series)?, settings))
+            }
+            Self::File(path, named) => {
+                let mut reading = reading.clone();
+                if let Some(series) = named {
+                    reading.symbol.get_or_insert(series.symbol);
+                    reading.interval.get_or_insert(series.interval);
+                }
+                let mut bar = progress.bar(&work);
+                let mut watch = |at: candlewick_history::Progress| bar.update(at.read_bytes, at.total_bytes);
+                let path = storage::here(path, &store.objects)?;
+                Ok(check_file(&path, &reading, settings, &mut watch)?)
+            }
+        }
+    }
+}
+
+impl fmt::Display for CheckTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stored(series) => write!(f, "{}@{}", series.symbol, series.interval),
+            Self::File(path, _) => path.display().fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_series_of_the_catalog_or_any_file() {
+        let euro = Series { symbol: "EURUSD".parse().unwrap(), interval: "1m".parse().unwrap() };
+        for (text, expected) in [
+            ("EURUSD@1m", CheckTarget::Stored(euro)),
+            ("EURUSD@1m=x.txt", CheckTarget::File(PathBuf::from("x.txt"), Some(euro))),
+            ("EURUSD_1m.csv", CheckTarget::File(PathBuf::from("EURUSD_1m.csv"), None)),
+            (
+                "DAT_ASCII_EURUSD_M1_2024.zip",
+                CheckTarget::File(PathBuf::from("DAT_ASCII_EURUSD_M1_2024.zip"), None),
+            ),
+        ] {
+            assert_eq!(CheckTarget::of(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Checks of what lies on this machine: candles, disk, journal and its lease.
+
+use super::finding::{Check, Finding, LOOK, READING, blocking, within};
+use super::prices::span;
+use crate::candles::{self, CandleStore, DataName};
+use crate::configuration::Loaded;
+use crate::journal::exposure;
+use candlewick_engine::BotSettings;
+use candlewick_history::{Gap, gaps};
+use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
+use candlewick_records::time_text;
+use candlewick_sdk::{CandleSeries, Millis, Series};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Time from the epoch, a Thursday, to the first Saturday noon.
+const SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
+const WEEK: Millis = Millis::from_seconds(7 * 86_400);
+
+pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+    let config = &loaded.config;
+    let store = candles::candle_store(loaded);
+    // What does not say its series has failed as configuration.
+    let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
+    if config.sandbox.data.is_empty() {
+        match candles::stored_for(&store.catalog, &config.bots) {
+            Ok(stored) => names = stored,
+            Err(error) => {
+                report(Check::Data.fail(error.text(), "mend the catalog, or delete what is broken of it"));
+                return;
+            }
+        }
+        if names.is_empty() {
+            let text = "no files are configured and the catalog has nothing for the bots: live asks the venue for candles, \
+                        `live --sandbox` makes synthetic ones, and a backtest needs files";
+            report(Check::Data.ok(text));
+            return;
+        }
+    }
+    let covered: Vec<Series> = names.iter().map(DataName::series).collect();
+    for name in names {
+        let late = format!("{name} was not read within {} s", READING.as_secs());
+        let late = Check::Data.warn(late, "look at the disk");
+        let store = store.clone();
+        report(blocking(READING, late, move || read_candles(&name, &store)).await);
+    }
+    for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
+        report(not_covered(bot));
+    }
+}
+
+fn read_candles(name: &DataName, store: &CandleStore) -> Finding {
+    match name.read(store, &mut |_| {}) {
+        Ok(series) => judge_candles(series.candles()),
+        Err(error) => Check::Data.fail(error.to_string(), "mend the file, or leave it out of sandbox.data"),
+    }
+}
+
+fn judge_candles(series: &CandleSeries) -> Finding {
+    let day = |moment: Millis| time_text(moment, "%Y-%m-%d %H:%M");
+    let all = gaps(series);
+    let holes: Vec<&Gap> = all.iter().filter(|gap| !holds_weekend(gap)).collect();
+    let closed = all.len() - holes.len();
+    let text = format!(
+        "{}: {} candles, {} to {}, weekends left out: {closed}",
+        series.series(),
+        series.candles().len(),
+        day(series.start()),
+        day(series.end())
+    );
+    match holes.iter().max_by_key(|gap| gap.missing) {
+        None => Check::Data.ok(text),
+        Some(longest) => Check::Data.warn(
+            format!(
+                "{text}, other gaps: {}, the longest of {} candles from {}",
+                holes.len(),
+                longest.missing,
+                day(longest.start)
+            ),
+            "fill them: a trade that would open in one is refused (NoPrice), one that would close in one is CANCELLED",
+        ),
+    }
+}
+
+/// Returns whether a gap contains a Saturday noon (UTC), when only crypto markets are open.
+fn holds_weekend(gap: &Gap) -> bool {
+    let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
+    let next = if week < gap.start { week + WEEK } else { week };
+    next < gap.end
+}
+
+fn not_covered(bot: &BotSettings) -> Finding {
+    let series = bot.series();
+    let text = format!("no file holds {series} for bot \"{}\"", bot.name);
+    let remedy =
+        format!("add {}_{}.csv to sandbox.data, if you mean to backtest it", series.symbol, series.interval);
+    Check::Data.warn(text, remedy)
+}
+
+const MIB: u64 = 1 << 20;
+/// Free space below which a live run should not start; a full disk halts it.
+const TOO_LITTLE: u64 = 64 * MIB;
+const LITTLE: u64 = 1_024 * MIB;
+
+/// Checks the folder of a file journal, else the working directory with the control socket.
+pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
+    let file = url.file().map(Path::to_owned);
+    let folder = match file.as_deref().and_then(Path::parent) {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let late = format!("{} does not answer", folder.display());
+    let late = Check::Disk.fail(late, "look at the disk; or name another place: journal.url");
+    blocking(LOOK, late, move || look(&folder, file.as_deref())).await
+}
+
+fn look(folder: &Path, file: Option<&Path>) -> Finding {
+    // In full, where it is known: `.` says little.
+    let shown = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let shown = shown.display();
+    if !folder.is_dir() {
+        return Check::Disk.fail(format!("there is no folder {shown}"), format!("run: mkdir -p {shown}"));
+    }
+    if let Err(error) = write_in(folder) {
+        let text = format!("nothing can be written in {shown}: {error}");
+        return Check::Disk
+            .fail(text, "give this user the right to write there, or name another place: journal.url");
+    }
+    if let Some(file) = file.filter(|file| file.exists())
+        && let Err(error) = OpenOptions::new().append(true).open(file)
+    {
+        let text = format!("{} cannot be written: {error}", file.display());
+        return Check::Disk.fail(text, "give this user the right to write it, or name another: journal.url");
+    }
+    match free_bytes(folder) {
+        Ok(Some(free)) => judge_space(&format!("{shown} can be written"), free),
+        Ok(None) => Check::Disk.ok(format!("{shown} can be written; its room is not known")),
+        Err(error) => {
+            Check::Disk.warn(format!("{shown} can be written; its room is not known: {error}"), "look at it")
+        }
+    }
+}
+
+fn judge_space(text: &str, free: u64) -> Finding {
+    let text = format!("{text}; {} MiB free", free / MIB);
+    let remedy = "make room: with a full disk the journal cannot be written, and no trade is opened";
+    if free < TOO_LITTLE {
+        Check::Disk.fail(text, remedy)
+    } else if free < LITTLE {
+        Check::Disk.warn(text, remedy)
+    } else {
+        Check::Disk.ok(text)
+    }
+}
+
+fn write_in(folder: &Path) -> io::Result<()> {
+    let path = folder.join(format!(".candlewick-doctor.{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let written = file.write_all(b"doctor\n").and_then(|()| file.sync_all());
+    fs::remove_file(&path).and(written)
+}
+
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> io::Result<Option<u64>> {
+    let room = rustix::fs::statvfs(folder)?;
+    Ok(Some(room.f_bavail.saturating_mul(room.f_frsize)))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
+/// Opens the journal as a reader, which needs no lease, and verifies its chain.
+pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
+    let late = format!("{url} was not read to its end within {} s", READING.as_secs());
+    let late = Check::Journal.warn(late, "its chain is not verified: look again when the disk is quiet");
+    within(READING, late, verify(url)).await
+}
+
+async fn verify(url: &JournalUrl) -> Finding {
+    let Ok(opened) = tokio::time::timeout(LOOK, Reader::open(url)).await else {
+        let text = format!("{url} does not answer within {} s", LOOK.as_secs());
+        return Check::Journal.fail(text, "check journal.url, and that the database runs");
+    };
+    let verified = match opened {
+        Ok(mut reader) => reader.verify().await,
+        Err(JournalError::NotFound { .. }) => {
+            return Check::Journal.ok(format!("there is none yet: the first run begins {url}"));
+        }
+        Err(error) => Err(error),
+    };
+    match verified {
+        Ok(verified) => {
+            if let Some((problem, remedy)) = exposure(url) {
+                return Check::Journal.warn(problem, remedy);
+            }
+            let outside = match verified.exchanges_outside {
+                0 => String::new(),
+                count => format!("; {count} raw exchanges of an earlier program lie outside of it"),
+            };
+            Check::Journal
+                .ok(format!("{url} holds {} entries, and their chain is whole{outside}", verified.entries))
+        }
+        Err(error) => Check::Journal.fail(error.to_string(), remedy_of_journal(&error)),
+    }
+}
+
+fn remedy_of_journal(error: &JournalError) -> &'static str {
+    match error {
+        JournalError::BrokenChain { .. } => {
+            "trust no figure from that entry on: restore a copy, or begin another journal once nothing is open"
+        }
+        JournalError::Damaged { .. } => "restore a copy, or begin another journal once nothing is open",
+        JournalError::NewerSchema { .. } => "use the newer program",
+        JournalError::NotAJournal { .. } | JournalError::InvalidUrl { .. } => "correct journal.url",
+        JournalError::NotWritable { .. } | JournalError::PermissionDenied { .. } => {
+            "give this user the right to read and write it"
+        }
+        JournalError::DiskFull { .. } => "make room on the disk",
+        JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
+        JournalError::FileGone { .. } => "put the journal file back",
+        JournalError::WithoutPostgres { .. } => {
+            "build the program with --features postgres, or name a file in journal.url"
+        }
+        JournalError::OlderSchema { .. } => "let a bot of this program write it",
+        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
+        JournalError::JournalExists { .. }
+        | JournalError::OnServer { .. }
+        | JournalError::NotFound { .. }
+        | JournalError::Unexpected { .. } => "look at the file, and at journal.url",
+    }
+}
+
+pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
+    let late = Check::Lease.warn("not known: the journal does not answer", "mend that first");
+    let read = async {
+        match Reader::open(url).await {
+            Ok(mut reader) => reader.holder().await,
+            Err(JournalError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    };
+    let judged = async {
+        match read.await {
+            Ok(None) => Check::Lease.ok("nobody holds the journal"),
+            Ok(Some(lease)) => {
+                let judge_here = Holder::of_this_process("candlewick doctor");
+                judge_lease(&lease, LeaseTerms::default().is_over(&lease, &judge_here))
+            }
+            Err(_) => Check::Lease.warn("not known: the journal cannot be read", "mend that first"),
+        }
+    };
+    within(LOOK, late, judged).await
+}
+
+fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
+    let Lease { holder, silence, duration, .. } = lease;
+    let text = format!("{holder} holds the journal; its last sign of life is {} old", span(*silence));
+    if is_over {
+        Check::Lease
+            .warn(text, "it has died, or cannot be seen any more: the next run takes the journal over")
+    } else if silence > duration {
+        Check::Lease.warn(text, "it lives and does nothing: let it go on, or end it")
+    } else {
+        Check::Lease.ok(format!("{text}: a second run would be refused"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Mark;
+    use super::*;
+    use crate::tests::flat_candles;
+
+    fn check_gaps(hours: &[i64], mark: Mark, part: &str) {
+        let finding = judge_candles(&flat_candles("EURUSD", "1h", hours.iter().copied()));
+        assert!(finding.mark == mark && finding.text.contains(part), "{finding}");
+    }
+
+    #[test]
+    fn gaps_are_reported_and_weekends_are_none() {
+        // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
+        check_gaps(
+            &[0, 1, 2],
+            Mark::Ok,
+            "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00, weekends left out: 0",
+        );
+        check_gaps(&[46, 47, 94, 95], Mark::Ok, "weekends left out: 1");
+        check_gaps(&[59, 61], Mark::Ok, "weekends left out: 1");
+        check_gaps(
+            &[58, 60],
+            Mark::Warn,
+            "weekends left out: 0, other gaps: 1, the longest of 1 candles from 1970-01-03 11:00",
+        );
+        check_gaps(
+            &[0, 2, 8, 9],
+            Mark::Warn,
+            "other gaps: 2, the longest of 5 candles from 1970-01-01 03:00",
+        );
+        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "weekends left out: 2");
+    }
+
+    #[test]
+    fn a_folder_that_can_be_written_is_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let finding = look(folder.path(), Some(&folder.path().join("none.db")));
+        assert!(finding.mark != Mark::Fail || finding.text.contains("MiB free"), "{finding}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let missing = look(&folder.path().join("no"), None);
+        assert!(missing.mark == Mark::Fail && missing.to_string().contains("mkdir -p"), "{missing}");
+        let blocked = look(folder.path(), Some(folder.path()));
+        assert!(blocked.mark == Mark::Fail && blocked.text.contains("cannot be written"), "{blocked}");
+    }
+
+    #[test]
+    fn little_room_is_worth_a_word_and_none_fails() {
+        for (mib, mark) in [(63, Mark::Fail), (64, Mark::Warn), (1_023, Mark::Warn), (1_024, Mark::Ok)] {
+            assert_eq!(judge_space("x", mib * MIB).mark, mark, "{mib} MiB");
+        }
+    }
+
+    #[test]
+    fn a_dead_or_silent_holder_is_worth_a_word() {
+        for (silence, is_over, mark, part) in [
+            (
+                3_000,
+                false,
+                Mark::Ok,
+                "candlewick 1 (process 7 on h) holds the journal; its last sign of life is 3.0 s old",
+            ),
+            (30_000, false, Mark::Ok, "30.0 s old: a second run would be refused"),
+            (30_001, false, Mark::Warn, "lives and does nothing"),
+            (3_000, true, Mark::Warn, "takes the journal over"),
+        ] {
+            let program = "candlewick 1".into();
+            let holder = Holder { program, pid: 7, started: None, host: "h".into(), machine: String::new() };
+            let (since, heartbeat) = (Millis::ZERO, Millis::MINUTE);
+            let (silence, duration) = (Millis::new(silence), Millis::from_seconds(30));
+            let lease = Lease { holder, since, heartbeat, silence, duration };
+            let finding = judge_lease(&lease, is_over);
+            assert!(finding.mark == mark && finding.to_string().contains(part), "{finding}");
+        }
+    }
+}

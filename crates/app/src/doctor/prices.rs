@@ -1,0 +1,304 @@
+//! Checks of prices and candles of each bot at the symbol price API.
+
+use super::finding::{Check, Finding};
+use super::venue::{Api, Asked, ClockSamples, ask, remedy};
+use crate::configuration::asset_type_of_bot;
+use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
+use candlewick_engine::BotSettings;
+use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
+use std::collections::BTreeSet;
+
+/// Maximum age of a price without a warning; open markets move every second.
+const FRESH: Millis = Millis::MINUTE;
+/// Suffix for pairs that venues price themselves (`observed: values`).
+const OTC: &str = ".OTC";
+
+/// Checks each symbol and returns whether the API answers.
+pub(super) async fn check_prices(
+    asked: &Asked,
+    bots: &[BotSettings],
+    samples: &mut ClockSamples,
+    report: &mut dyn FnMut(Finding),
+) -> bool {
+    if !asked.has_key {
+        report(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
+        return false;
+    }
+    let mut symbols: Vec<Symbol> = Vec::new();
+    for bot in bots {
+        if !symbols.contains(&bot.symbol) {
+            symbols.push(bot.symbol);
+        }
+    }
+    for symbol in symbols {
+        let (finding, is_reached) = check_symbol(asked, symbol, samples).await;
+        report(finding);
+        if !is_reached {
+            return false;
+        }
+    }
+    true
+}
+
+/// Checks a symbol; errors that are not about it would only repeat for the next one.
+async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
+    match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
+        Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
+        Ok(PriceAnswer::NotYet) => {
+            let text = format!("{symbol}: the venue says OK to a question for the latest price");
+            (Check::PriceApi.warn(text, "check broker.price_url"), true)
+        }
+        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, true),
+        Err(error) => {
+            let text = format!("{}: {error}", asked.price_url);
+            (Check::PriceApi.fail(text, remedy(&error, Api::Price)), false)
+        }
+    }
+}
+
+fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
+    // A record is a bar of one second, by its open time.
+    let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
+    let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
+    if age > FRESH {
+        Check::PriceApi.warn(text, "its market may be closed: signals on old data are refused (StaleData)")
+    } else {
+        Check::PriceApi.ok(text)
+    }
+}
+
+async fn not_found(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
+    let mut known = Vec::new();
+    for other in alternatives(symbol) {
+        let answer = ask(asked.venue.price(&other, AsOf::Latest), samples).await;
+        if matches!(answer, Ok(PriceAnswer::Record(_))) {
+            known.push(format!("\"{other}\""));
+        }
+    }
+    let slot = "the venue's own list has the pairs of this slot (broker.slot)";
+    let remedy = if known.is_empty() {
+        format!("check the bots' symbol; {slot}")
+    } else {
+        format!("did you mean {}? {slot}", known.join(" or "))
+    };
+    Check::PriceApi.fail(format!("{symbol}: there is no such pair"), remedy)
+}
+
+pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
+    let plain = symbol.as_str().to_uppercase();
+    let (name, is_otc) = match plain.strip_suffix(OTC) {
+        Some(name) => (name, true),
+        None => (plain.as_str(), false),
+    };
+    let name: String = name.chars().filter(|character| !matches!(character, '/' | '-' | '_' | ' ')).collect();
+    let otc = format!("{name}{OTC}");
+    let ordered = if is_otc { [otc, name] } else { [name, otc] };
+    ordered.iter().filter_map(|text| Symbol::new(text).ok()).filter(|other| *other != symbol).collect()
+}
+
+pub(super) fn span(length: Millis) -> String {
+    let seconds = length.get() / 1_000;
+    match seconds {
+        0..=119 => format!("{:.1} s", length.get() as f64 / 1_000.0),
+        120..=7_199 => format!("{} min", seconds / 60),
+        7_200..=172_799 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+const FEWEST: i64 = 3;
+const MOST: i64 = 500;
+/// Lookback for the last candles of a closed market: a long weekend.
+const LONG_AGO: Millis = Millis::from_seconds(4 * 86_400);
+const JUST_NOW: Millis = Millis::from_seconds(5);
+
+pub(super) async fn check_candles(
+    asked: &Asked,
+    bots: &[BotSettings],
+    samples: &mut ClockSamples,
+    report: &mut dyn FnMut(Finding),
+) {
+    let mut known: Vec<Series> = Vec::new();
+    for bot in bots {
+        if !known.contains(&bot.series()) {
+            known.push(bot.series());
+            report(check_series(asked, bot, samples).await);
+        }
+    }
+}
+
+async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
+    let name = format!("{} {}", bot.symbol, bot.interval);
+    let now = samples.venue_now();
+    let window = Window::before(now, bot.interval);
+    // The candle that forms is asked for as well: whether it is sent is worth knowing.
+    let end = now + bot.interval.length();
+    match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
+        Ok(candles) => match window.judge(&name, &candles) {
+            Some(finding) => finding,
+            None => nothing_lately(asked, bot, &name, samples).await,
+        },
+        Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
+    }
+}
+
+/// Distinguishes a closed market, which has candles of earlier days, from an unknown series.
+async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
+    let now = samples.venue_now();
+    match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), samples).await {
+        Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
+            format!("{name}: none lately, though there are of the last {}", span(LONG_AGO)),
+            "its market may be closed: the bot waits for the next candle",
+        ),
+        Ok(_) => {
+            let asset_type = asset_type_of_bot(bot);
+            let remedy = format!(
+                "check the bot's interval and asset_type (\"{asset_type}\"; crypto, forex and otc are known)"
+            );
+            Check::Candles.fail(format!("{name}: there are none of the last {}", span(LONG_AGO)), remedy)
+        }
+        Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
+    }
+}
+
+fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
+    CandleQuery { symbol: bot.symbol, interval: bot.interval, start, end }
+}
+
+fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
+    match error {
+        BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
+            "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
+            bot.name,
+            asset_type_of_bot(bot)
+        ),
+        other => remedy(other, Api::Price),
+    }
+}
+
+struct Window {
+    interval: Interval,
+    start: Millis,
+    now: Millis,
+    expected: i64,
+}
+
+impl Window {
+    fn before(now: Millis, interval: Interval) -> Self {
+        let expected = (Millis::HOUR.get() / interval.length().get()).clamp(FEWEST, MOST);
+        let start = now.floor_to(interval.length()) - interval.length() * expected;
+        Self { interval, start, now, expected }
+    }
+
+    /// Returns `None` if no candle of the window has closed.
+    fn judge(&self, name: &str, candles: &Candles) -> Option<Finding> {
+        let length = self.interval.length();
+        // By the venue's clock: ours may be ahead of it.
+        let has_closed = |candle: &Candle| candle.time() + length <= self.now;
+        let times: BTreeSet<Millis> =
+            candles.candles.iter().filter(|candle| has_closed(candle)).map(Candle::time).collect();
+        let (closed, expected) = (times.range(self.start..self.now).count() as i64, self.expected);
+        let last_close = self.now.floor_to(length);
+        let is_only_late = closed + 1 == expected
+            && !times.contains(&(last_close - length))
+            && self.now - last_close < JUST_NOW;
+        let is_forming_sent = candles.forming + candles.candles.len() > times.len();
+        let forming = if is_forming_sent { "sent too, and left out" } else { "not sent" };
+        let text = format!(
+            "{name}: {closed} of {expected} closed candles of the last {}; the forming one is {forming}",
+            span(length * expected)
+        );
+        let remedy = match candles.unusable {
+            0 if closed >= expected || is_only_late => return (closed > 0).then(|| Check::Candles.ok(text)),
+            0 => format!("missing: {}; indicators do not include them", expected - closed),
+            unusable => format!("rows that are no sound candles: {unusable}; each counts as a gap"),
+        };
+        (closed > 0).then(|| Check::Candles.warn(text, remedy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Mark;
+    use super::*;
+    use candlewick_broker::CandleRow;
+    use candlewick_sdk::Ohlcv;
+
+    #[test]
+    fn other_ways_to_write_a_pair_are_tried() {
+        for (symbol, expected) in [
+            ("btc/usdt", &["BTCUSDT", "BTCUSDT.OTC"][..]),
+            ("EUR-USD", &["EURUSD", "EURUSD.OTC"]),
+            ("EURUSD", &["EURUSD.OTC"]),
+            ("EURUSD.OTC", &["EURUSD"]),
+            ("eurusd.otc", &["EURUSD.OTC", "EURUSD"]),
+        ] {
+            let found = alternatives(symbol.parse().unwrap());
+            let found: Vec<&str> = found.iter().map(Symbol::as_str).collect();
+            assert_eq!(found, expected, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn an_old_price_is_worth_a_word() {
+        let symbol = "EURUSD".parse().unwrap();
+        let prices = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
+        let record = |time| PriceRecord { time: Millis::new(time), prices, recorded_time: None };
+        let check = |now, mark: Mark, text: &str| {
+            let finding = judge_price(symbol, &record(10_000), Millis::new(now));
+            assert_eq!((finding.mark, finding.text.as_str()), (mark, text));
+        };
+        check(10_500, Mark::Ok, "EURUSD: 1.25, 0.0 s old");
+        check(12_200, Mark::Ok, "EURUSD: 1.25, 1.2 s old");
+        check(71_000, Mark::Ok, "EURUSD: 1.25, 60.0 s old");
+        check(71_001, Mark::Warn, "EURUSD: 1.25, 60.0 s old");
+        check(7_211_000, Mark::Warn, "EURUSD: 1.25, 2 h old");
+    }
+
+    fn check_window(minutes: &[i64], now: i64, mark: Mark, parts: &[&str]) {
+        let row = |minute: &i64| {
+            let high = if *minute < 0 { 0.5 } else { 1.0 };
+            let prices = Ohlcv { open: 1.0, high, low: 1.0, close: 1.0, volume: 0.0 };
+            CandleRow { time: Millis::MINUTE * minute.abs(), prices }
+        };
+        let rows: Vec<CandleRow> = minutes.iter().map(row).collect();
+        let now = Millis::new(now);
+        let window = Window::before(now, Interval::MINUTE);
+        let symbol = Symbol::new("X").unwrap();
+        let end = now + Millis::MINUTE;
+        let query = CandleQuery { symbol, interval: Interval::MINUTE, start: window.start, end };
+        let finding = window.judge("X 1m", &Candles::of_rows(&rows, &query, now)).unwrap();
+        let shown = finding.to_string();
+        assert!(finding.mark == mark && parts.iter().all(|part| shown.contains(part)), "{shown}");
+    }
+
+    #[test]
+    fn closed_candles_of_the_last_hour_are_counted_and_the_forming_one_is_not() {
+        let hour: Vec<i64> = (40..100).collect();
+        // It is minute 100 and 30 seconds.
+        let now = 100 * 60_000 + 30_000;
+        check_window(
+            &hour,
+            now,
+            Mark::Ok,
+            &["60 of 60 closed candles of the last 60 min", "forming one is not sent"],
+        );
+        let longer: Vec<i64> = (30..=100).collect();
+        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent too"]);
+        check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);
+        check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
+        // Three seconds after its close a candle may not be there yet.
+        check_window(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
+        check_window(&hour[1..], 100 * 60_000 + 3_000, Mark::Warn, &["59 of 60"]);
+        let unsound = [&hour[..], &[-50]].concat();
+        check_window(&unsound, now, Mark::Warn, &["no sound candles: 1"]);
+    }
+
+    #[test]
+    fn windows_of_short_and_long_intervals_are_bounded() {
+        for (interval, expected) in [("1s", 500), ("5s", 500), ("1m", 60), ("30m", 3), ("1d", 3)] {
+            let window = Window::before(Millis::DAY * 20_000, interval.parse().unwrap());
+            assert_eq!(window.expected, expected, "{interval}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Checks of the configuration and of what it names: credentials, control channel, signal sources, time zones.
+
+use super::finding::{Check, Finding};
+use crate::configuration::{
+    Base, Loaded, RealMoney, check_secrets, control_paths, given_secrets, signal_problems,
+};
+use crate::control::describe;
+use crate::inspection::{demand_of, ladder_figures, problem_of_network, problems_of};
+use crate::lints::{self, LintInput, Stage};
+use crate::signals::list_words;
+use candlewick_engine::{RiskSettings, time_zone};
+use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, ControlPaths, send_order};
+use candlewick_sdk::{Millis, Registry};
+use chrono::{DateTime, Duration, Offset, TimeZone, Utc};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use tokio::net::TcpListener;
+
+const REMEDY: &str =
+    "mend it; `candlewick config check` lists all that is wrong, `config show` where values come from";
+
+const BUILT_IN: &str = "none given: the built-in example bots, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
+                        `paper` need --config";
+
+/// Loads and checks the configuration. Real money needs one confirmation, as nothing trades.
+pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
+    let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            return (None, Check::Configuration.fail(error.text(), REMEDY));
+        }
+    };
+    let mut problems = problems_of(&loaded, RealMoney::Asked, registry);
+    if problems.is_empty() {
+        problems.extend(problem_of_network(&loaded));
+    }
+    let finding = if problems.is_empty() {
+        sound(files, &loaded, registry)
+    } else {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Check::Configuration.fail(problems.join("; "), REMEDY)
+    };
+    (Some(loaded), finding)
+}
+
+fn sound(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
+    let bots = loaded.config.bots.len();
+    let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
+    let mut notices = ladder_figures(loaded);
+    notices.extend(lints::texts(&LintInput::new(loaded, registry), Stage::Doctor));
+    if notices.is_empty() {
+        Check::Configuration.ok(text)
+    } else {
+        Check::Configuration.warn(text, notices.join("; "))
+    }
+}
+
+pub(super) fn check_requests(loaded: &Loaded, registry: &Registry) -> Option<Finding> {
+    let (demand, limit) = (demand_of(loaded, registry)?, loaded.config.broker.client.requests_per_second);
+    let summary = demand.summary(limit);
+    Some(match demand.shortage(limit) {
+        Some(shortage) => Check::Requests.warn(summary, shortage),
+        None => Check::Requests.ok(summary),
+    })
+}
+
+const CREDENTIALS: [(&str, &str, &str); 2] = [
+    ("api_token", "api-token", "`backtest`, `paper` and `live --sandbox` need none"),
+    ("api_key", "api-key", "`backtest` and `live --sandbox` need none"),
+];
+
+pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
+    let problems = check_secrets(loaded);
+    if !problems.is_empty() {
+        let fail = |problem: &crate::configuration::Problem| {
+            Check::Credentials
+                .fail(problem.to_string(), "give the credential in the environment, or in a file of mode 600")
+        };
+        return problems.iter().map(fail).collect();
+    }
+    let given = given_secrets(&loaded.config.broker);
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    for (key, header, without) in CREDENTIALS {
+        match given.iter().find(|(name, _)| *name == key) {
+            Some((_, origin)) => found.push(format!("{header} from {origin}")),
+            None => missing.push(Check::Credentials.fail(
+                format!("there is no {header}"),
+                format!("set CANDLEWICK_BROKER__{} or broker.{key}_file; {without}", key.to_uppercase()),
+            )),
+        }
+    }
+    if missing.is_empty() { vec![Check::Credentials.ok(found.join(", "))] } else { missing }
+}
+
+pub(super) async fn check_control(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+    // Without them the configuration has failed already.
+    let Ok(paths) = control_paths(loaded) else { return };
+    if paths.halt_file.is_there() {
+        let remedy = "a bot that starts opens no trade: `candlewick resume` removes it";
+        report(Check::Control.warn(paths.halt_file.reason(), remedy));
+    }
+    report(ask_bot(&paths).await);
+}
+
+async fn ask_bot(paths: &ControlPaths) -> Finding {
+    let socket = paths.socket.display();
+    match send_order(&paths.socket, &ControlOrder::Status, None).await {
+        Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
+        Ok(ControlAnswer::Signal { .. }) => Check::Control.warn(
+            format!("a bot listens at {socket}, but answers what it was not asked"),
+            "look at what it does",
+        ),
+        Ok(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does"),
+        Err(ControlError::NoBotListens { .. }) => Check::Control.ok(format!("no bot listens at {socket}")),
+        Err(error @ ControlError::NoSocketsHere) => {
+            let path = paths.halt_file.path().display();
+            Check::Control.warn(error.to_string(), format!("make the file {path} to halt a bot"))
+        }
+        Err(error) => {
+            let remedy = "`halt` may not reach a bot there: set control.socket to a place of your own";
+            Check::Control.warn(error.to_string(), remedy)
+        }
+    }
+}
+
+pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
+    let signals = &loaded.config.signals;
+    // A list that cannot be read has failed as a part of the configuration.
+    if let Some(words) = list_words(loaded, None) {
+        let zone = &signals.timezone;
+        let is_over = words.contains("; nothing is to come");
+        report(if is_over {
+            Check::Signals.warn(
+                format!("list {words}: by today's date all of it is past"),
+                "give the list entries of the days to come; a backtest, or a sandbox whose clock begins before them, takes those that it has",
+            )
+        } else {
+            Check::Signals.ok(format!("list {words}; times without a zone are those of {zone}"))
+        });
+    }
+    if let Some(address) = signals.listen
+        && signal_problems(loaded).is_empty()
+    {
+        report(webhook(loaded, address).await);
+    }
+    if signals.stdin {
+        report(Check::Signals.ok("standard input is read, a JSON object a line"));
+    }
+}
+
+async fn webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
+    let signals = &loaded.config.signals;
+    let senders = match signals.allowed_addresses.len() {
+        0 => "from everywhere that reaches it".to_owned(),
+        1 => "from 1 address or network".to_owned(),
+        count => format!("from {count} addresses or networks"),
+    };
+    let proxy = if signals.behind_proxy { ", as the proxy before it names them" } else { "" };
+    let most = signals.requests_per_minute;
+    let what =
+        format!("webhook at http://{address}/signal, {senders}{proxy}, {most} a minute, with a secret");
+    match TcpListener::bind(address).await {
+        Ok(_) => Check::Signals.ok(what),
+        Err(_) if is_running(loaded).await => {
+            Check::Signals.ok(format!("{what}; the address is taken, as it is while the bot runs"))
+        }
+        Err(error) => Check::Signals.fail(
+            format!("the webhook cannot listen at {address}: {error}"),
+            "set signals.listen to an address of this machine with a free port, such as 127.0.0.1:7790",
+        ),
+    }
+}
+
+async fn is_running(loaded: &Loaded) -> bool {
+    match control_paths(loaded) {
+        Ok(paths) => send_order(&paths.socket, &ControlOrder::Status, None).await.is_ok(),
+        Err(_) => false,
+    }
+}
+
+pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
+    let now = DateTime::from_timestamp_millis(now.get()).unwrap_or_default();
+    let mut parts = vec![format!(
+        "the day of the limits starts at {} {}",
+        risk.day_start,
+        there(&risk.day_timezone, now)
+    )];
+    for hours in &risk.hours {
+        parts.push(format!("trades from {} to {} {}", hours.from, hours.to, there(&hours.timezone, now)));
+    }
+    if risk.hours.is_empty() {
+        parts.push("trades at all hours (risk.hours)".to_owned());
+    }
+    let text = parts.join("; ");
+    let zones = std::iter::once(&risk.day_timezone).chain(risk.hours.iter().map(|hours| &hours.timezone));
+    let unknown: Vec<&str> = zones.map(String::as_str).filter(|name| time_zone(name).is_none()).collect();
+    if unknown.is_empty() {
+        Check::TimeZones.ok(text)
+    } else {
+        let remedy =
+            format!("{} is no time zone: use an IANA name, such as Europe/London", unknown.join(", "));
+        Check::TimeZones.fail(text, remedy)
+    }
+}
+
+/// Formats a zone as `Europe/London (now 14:05, with summer time)`.
+fn there(name: &str, now: DateTime<Utc>) -> String {
+    let Some(zone) = time_zone(name) else { return name.to_owned() };
+    let local = now.with_timezone(&zone).format("%H:%M");
+    let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();
+    // Clocks that change do so twice a year, and stand otherwise for at least three months.
+    let changes = [91, 182, 273].iter().any(|days| offset(now + Duration::days(*days)) != offset(now));
+    let summer = if changes { ", its clocks change in summer" } else { "" };
+    format!("{name} (now {local} there{summer})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Mark;
+    use super::*;
+    use candlewick_engine::Hours;
+
+    async fn findings(section: &str, list: &str) -> Vec<Finding> {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = folder.path().join("hook.secret");
+        std::fs::write(&secret, "0123456789abcdef\n").unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let path = folder.path().join("list.csv");
+        std::fs::write(&path, list).unwrap();
+        let quoted = |path: &std::path::Path| format!("{:?}", path.display().to_string());
+        let section = section.replace("SECRET", &quoted(&secret)).replace("LIST", &quoted(&path));
+        let bot = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
+        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n{bot}")).unwrap();
+        let mut found = Vec::new();
+        check_signals(&loaded, &mut |finding| found.push(finding)).await;
+        found
+    }
+
+    #[tokio::test]
+    async fn each_door_that_is_open_is_said_and_one_that_would_not_open_fails() {
+        assert_eq!(findings("", "").await, []);
+        let found =
+            findings("list = LIST\ntimezone = \"Europe/Berlin\"\nstdin = true", "10:30;BTCUSDT;CALL").await;
+        assert_eq!(found.iter().map(|finding| finding.mark).collect::<Vec<_>>(), [Mark::Ok, Mark::Ok]);
+        assert!(found[0].text.contains("1 entry") && found[0].text.contains("Europe/Berlin"), "{found:?}");
+        let over = findings("list = LIST", "2020-01-05;10:30;BTCUSDT;CALL").await;
+        assert!(
+            over[0].mark == Mark::Warn
+                && over[0].text.ends_with("due at 2020-01-05T10:30:00Z: by today's date all of it is past"),
+            "{over:?}"
+        );
+        let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = taken.local_addr().unwrap();
+        let webhook =
+            format!("listen = \"{address}\"\nsecret_file = SECRET\nallowed_addresses = [\"10.0.0.1\"]");
+        let found = findings(&webhook, "").await;
+        assert!(found[0].mark == Mark::Fail && found[0].text.contains(&address.to_string()), "{found:?}");
+        drop(taken);
+        let found = findings(&webhook, "").await;
+        assert!(found[0].mark == Mark::Ok && found[0].text.contains("from 1 address"), "{found:?}");
+    }
+
+    fn check_zone(zone: &str, mark: Mark, part: &str) {
+        // 2026-01-05 12:00 UTC, and half a year later.
+        let risk = RiskSettings { day_timezone: zone.to_owned(), ..RiskSettings::default() };
+        let finding = check_time_zones(&risk, Millis::new(1_767_614_400_000));
+        assert!(finding.mark == mark && finding.to_string().contains(part), "{finding}");
+    }
+
+    #[test]
+    fn each_time_of_day_is_reported_with_its_zone() {
+        check_zone("UTC", Mark::Ok, "starts at 00:00 UTC (now 12:00 there); trades at all hours");
+        check_zone("America/New_York", Mark::Ok, "(now 07:00 there, its clocks change in summer)");
+        check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00 there)");
+        check_zone("Mars/Base", Mark::Fail, "Mars/Base is no time zone");
+        let hours = Hours {
+            days: Vec::new(),
+            from: "09:00".into(),
+            to: "17:00".into(),
+            timezone: "Europe/London".into(),
+        };
+        let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };
+        let finding = check_time_zones(&risk, Millis::new(1_783_252_800_000));
+        assert!(finding.text.contains("trades from 09:00 to 17:00 Europe/London (now 13:00"), "{finding}");
+    }
+}

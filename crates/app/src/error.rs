@@ -1,0 +1,262 @@
+//! Errors of the application: kind, message, causes and hint.
+
+use crate::candles::help_for_history;
+use crate::configuration::{Problem, Problems};
+use crate::journal::journals_in;
+use crate::live::WAITING_ADVICE;
+use candlewick_backtest::BacktestError;
+use candlewick_broker::{BrokerError, USUAL_INTERVALS};
+use candlewick_engine::EngineError;
+use candlewick_history::HistoryError;
+use candlewick_journal::JournalError;
+use candlewick_records::RecordsError;
+use candlewick_runtime::RuntimeError;
+use candlewick_runtime::control::ControlError;
+use candlewick_sandbox::SandboxError;
+use candlewick_sdk::suggest;
+use candlewick_search::SearchError;
+use candlewick_simulator::SimulatorError;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+
+pub(crate) type Result<T, E = AppError> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    #[error(transparent)]
+    Report(ErrorReport),
+    #[error(transparent)]
+    Configuration(#[from] Problems),
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Simulator(#[from] SimulatorError),
+    #[error(transparent)]
+    Backtest(#[from] BacktestError),
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    #[error(transparent)]
+    Control(#[from] ControlError),
+}
+
+impl AppError {
+    pub(crate) fn new(kind: ErrorKind, problem: impl Into<String>) -> Self {
+        Self::Report(ErrorReport { kind, problem: problem.into(), source: None, help: None })
+    }
+
+    pub(crate) fn invalid(problem: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, problem)
+    }
+
+    pub(crate) fn data(problem: impl Into<String>) -> Self {
+        Self::new(ErrorKind::UnusableData, problem)
+    }
+
+    pub(crate) fn system(doing: impl Into<String>, source: impl Error + Send + Sync + 'static) -> Self {
+        Self::new(ErrorKind::SystemFailed, doing).because(source)
+    }
+
+    #[must_use]
+    pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        if let Self::Report(report) = &mut self {
+            report.source = Some(source.into());
+        }
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        if let Self::Report(report) = &mut self {
+            report.help = Some(help.into());
+        }
+        self
+    }
+
+    pub fn help_text(&self) -> Option<String> {
+        help_for(self)
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = self.to_string();
+        let (mut last, mut next) = (text.clone(), self.source());
+        while let Some(cause) = next {
+            let line = cause.to_string();
+            // A cause that only repeats what stands above it says nothing.
+            if !last.contains(&line) {
+                let _ = write!(text, "\n  cause: {line}");
+            }
+            (last, next) = (line, cause.source());
+        }
+        if let Some(help) = self.help_text() {
+            let _ = write!(text, "\nhelp: {help}");
+        }
+        text
+    }
+}
+
+impl From<Problem> for AppError {
+    fn from(problem: Problem) -> Self {
+        Problems::from(problem).into()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    InvalidArgument,
+    UnusableData,
+    VenueFailed,
+    HoldOutOpenedBefore,
+    RealMoneyRefused,
+    OrderRefused,
+    OrderNotConfirmed,
+    SystemFailed,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+pub struct ErrorReport {
+    kind: ErrorKind,
+    problem: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+    help: Option<String>,
+}
+
+impl ErrorReport {
+    pub const fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+fn help_for(error: &AppError) -> Option<String> {
+    match error {
+        AppError::Report(report) => report.help.clone(),
+        AppError::History(error) => help_for_history(error),
+        AppError::Search(error) => help_for_search(error),
+        AppError::Journal(error) => help_for_journal(error),
+        AppError::Records(error) => help_for_records(error),
+        AppError::Runtime(error) => help_for_runtime(error),
+        _ => None,
+    }
+}
+
+fn help_for_search(error: &SearchError) -> Option<String> {
+    match error {
+        SearchError::UnknownParameter { name, known, .. } => {
+            Some(suggest(name, known.iter().map(String::as_str)))
+        }
+        SearchError::OtherSweep { .. } => Some(
+            "give --out another folder; what another program, other arguments or other candles made is not mixed with this"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn help_for_records(error: &RecordsError) -> Option<String> {
+    match error {
+        RecordsError::Journal(error) => help_for_journal(error),
+        RecordsError::Compacted { .. } => {
+            Some("ask the journal that it was compacted from, with --journal".to_owned())
+        }
+        RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
+        RecordsError::UnreadableEntry { .. } => Some(
+            "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions".to_owned(),
+        ),
+        RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
+        RecordsError::UnknownName { name, known, .. } => {
+            Some(suggest(name, known.iter().map(String::as_str)))
+        }
+        RecordsError::UnknownSymbol { symbol, known, .. } => {
+            Some(suggest(symbol.as_str(), known.iter().map(String::as_str)))
+        }
+        _ => None,
+    }
+}
+
+fn help_for_journal(error: &JournalError) -> Option<String> {
+    match error {
+        JournalError::BrokenChain { .. } => Some(
+            "trust no figure of it from there on: restore a copy that `candlewick journal backup` made, or name another \
+             journal with --journal once nothing is open; `candlewick journal verify` checks all of it"
+                .to_owned(),
+        ),
+        JournalError::NotWritable { path, .. } => Some(format!(
+            "make the folder {} writable for this user, or set journal.url to a file elsewhere",
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).display()
+        )),
+        JournalError::HeldBy { .. } => Some(
+            "`candlewick status` shows that run; stop it, or name another journal with --journal".to_owned(),
+        ),
+        JournalError::FileGone { .. } => Some(
+            "put the file back, or restore a copy, before the next start; without it look up open trades at the venue"
+                .to_owned(),
+        ),
+        JournalError::NotFound { .. } => Some(help_to_find(&journals_in(Path::new(".")))),
+        _ => None,
+    }
+}
+
+fn help_to_find(journals: &[String]) -> String {
+    if journals.is_empty() {
+        return "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
+                a run at the embedded venue keeps none"
+            .to_owned();
+    }
+    format!("in this folder: {}", journals.join(", "))
+}
+
+fn help_for_runtime(error: &RuntimeError) -> Option<String> {
+    match error {
+        RuntimeError::Venue { source, .. } if source.is_temporary() => {
+            Some(format!("{}; {WAITING_ADVICE}", help_for_venue(source)))
+        }
+        RuntimeError::Venue { source, .. } => Some(help_for_venue(source).to_owned()),
+        RuntimeError::UnreadableEntry { .. } => {
+            Some("`candlewick doctor` verifies the journal; name another with --journal".to_owned())
+        }
+        RuntimeError::WrongSnapshot { .. } => Some(
+            "the other entries are as they were written; runtime.snapshot_every = 0 writes no more snapshots"
+                .to_owned(),
+        ),
+        RuntimeError::WrongRow { .. } => Some(
+            "the entries are as they were written; `candlewick journal project --rebuild` makes the tables again from them".to_owned(),
+        ),
+        RuntimeError::UnsupportedInterval { .. } => Some(format!(
+            "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
+            USUAL_INTERVALS.join(", ")
+        )),
+        RuntimeError::UnknownSeries { .. } => Some(
+            "correct symbol or asset_type (crypto, forex, otc) of the bot; `candlewick doctor` checks every bot's candles".to_owned(),
+        ),
+        RuntimeError::Journal(error) => help_for_journal(error),
+        _ => None,
+    }
+}
+
+fn help_for_venue(error: &BrokerError) -> &'static str {
+    match error {
+        BrokerError::Credentials { .. } => {
+            "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
+        }
+        BrokerError::NotFound { .. } => {
+            "check the bots' symbols and asset types against what the venue offers"
+        }
+        BrokerError::Unavailable { .. } => {
+            "check broker.base_url and broker.price_url, and that the venue can be reached from here"
+        }
+        _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
+    }
+}

@@ -1,0 +1,204 @@
+//! Connections to a venue: over the network, on paper, or by a broker of a custom binary.
+
+use super::journal_session::observer;
+use super::{Connection, WaitingRequests};
+use crate::configuration::{Config, Loaded, Mode, Problems, asset_types, credentials, token_source};
+use crate::error::{AppError, Result};
+use crate::inspection::short_body_problems;
+use candlewick_api::{Credentials, HttpBroker};
+use candlewick_broker::clock::{Clock, SystemClock};
+use candlewick_broker::{Account, Broker, BrokerError, CandleQuery, MarketData, UnrecognisedData};
+use candlewick_engine::BotSettings;
+use candlewick_records::TradingMode;
+use candlewick_runtime::paper::PaperBroker;
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Checks that an address or token names a venue, before a journal is created for it.
+pub fn check_venue(loaded: &Loaded) -> Result<()> {
+    if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
+        return Ok(());
+    }
+    Err(AppError::invalid("no venue is configured: neither broker.base_url nor a token is set").help(
+        "for the embedded venue add --sandbox; for one over the network set [broker] base_url and CANDLEWICK_BROKER__API_TOKEN, as \
+         config/demo.toml shows; `candlewick paper` needs no token",
+    ))
+}
+
+pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
+    Problems::check(short_body_problems(loaded))?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let venue =
+        HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
+    let (observer, exchanges) = observer();
+    let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
+    let (account, trading) = match loaded.config.account.mode {
+        Mode::Demo => (Account::Demo, TradingMode::Demo),
+        Mode::Real => (Account::Real, TradingMode::Real),
+    };
+    let runtime = loaded.config.runtime.clone();
+    let venue = match token_source(loaded) {
+        Some(source) => venue.with_token_source(source),
+        None => venue,
+    };
+    let (unrecognised, token) = (venue.unrecognised(), venue.token_state());
+    let venue = Arc::new(venue);
+    let asked = Arc::clone(&venue);
+    let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
+    Ok(Connection {
+        market: Arc::clone(&venue) as _,
+        broker: venue,
+        clock,
+        runtime,
+        account,
+        trading,
+        exchanges,
+        unrecognised,
+        requests_per_second: loaded.config.broker.client.requests_per_second,
+        token,
+        until: None,
+        waiting,
+    })
+}
+
+/// Connects to the price API with simulated trades, without the trading token.
+pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
+    let config = &loaded.config;
+    loaded.check_simulation()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let credentials = Credentials { api_token: None, ..credentials(loaded)? };
+    let market = HttpBroker::new(config.broker.client.clone(), credentials, Arc::clone(&clock))?;
+    let balance = config.account.initial_balance;
+    let market = Arc::new(market.with_asset_types(asset_types(&config.bots)));
+    let unrecognised = market.unrecognised();
+    let broker =
+        PaperBroker::new(Arc::clone(&market) as _, Arc::clone(&clock), config.simulation.clone(), balance);
+    let mut runtime = config.runtime.clone();
+    let delay = config.simulation.settle_delay_ms.get();
+    runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
+    // The paper wallet holds what it began with; there is nothing to audit and no list to look through.
+    runtime.wallet_every_s = 0;
+    runtime.list_every_s = 0;
+    let asked = Arc::clone(&market);
+    let waiting: WaitingRequests = Arc::new(move || asked.waiting_requests());
+    Ok(Connection {
+        market,
+        broker: Arc::new(broker),
+        clock,
+        runtime,
+        account: Account::Demo,
+        trading: TradingMode::Paper,
+        exchanges: mpsc::channel(1).1,
+        unrecognised,
+        requests_per_second: loaded.config.broker.client.requests_per_second,
+        token: Arc::default(),
+        until: None,
+        waiting,
+    })
+}
+
+pub struct VenuePorts {
+    pub market: Arc<dyn MarketData>,
+    pub broker: Arc<dyn Broker>,
+    pub clock: Arc<dyn Clock>,
+    /// End of the venue and thus of the run; `None` if unlimited.
+    pub until: Option<Millis>,
+}
+
+type Connect = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
+
+#[derive(Clone, Default)]
+pub struct OwnBrokers(BTreeMap<String, Connect>);
+
+impl OwnBrokers {
+    /// Adds a broker. A later one replaces an earlier one of the same name.
+    pub fn add(
+        &mut self,
+        name: &str,
+        connect: impl Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync + 'static,
+    ) {
+        self.0.insert(name.to_owned(), Arc::new(connect));
+    }
+
+    pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection> {
+        let Some(connect) = self.0.get(name) else {
+            let error = AppError::invalid(format!("this program has no broker \"{name}\""));
+            let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
+            return Err(if known.is_empty() {
+                error.help("a binary of your own adds one with `App::with_broker`")
+            } else {
+                error.help(format!("it has {}", known.join(", ")))
+            });
+        };
+        let VenuePorts { market, broker, clock, until } = connect(&loaded.config)?;
+        let (account, trading) = match loaded.config.account.mode {
+            Mode::Demo => (Account::Demo, TradingMode::Demo),
+            Mode::Real => (Account::Real, TradingMode::Real),
+        };
+        Ok(Connection {
+            market,
+            broker,
+            clock,
+            runtime: loaded.config.runtime.clone(),
+            account,
+            trading,
+            exchanges: mpsc::channel(1).1,
+            unrecognised: Arc::new(UnrecognisedData::new()),
+            requests_per_second: 0.0,
+            token: Arc::default(),
+            until,
+            waiting: Arc::new(Vec::new),
+        })
+    }
+}
+
+impl fmt::Debug for OwnBrokers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// Delays between attempts in seconds; the last one repeats.
+const PAUSES_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
+
+/// Waits until both APIs answer, or an error shows that waiting cannot fix.
+pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
+    let mut said = None;
+    for look in 0.. {
+        let Err((which, error)) = look_at(connection, bots).await else { break };
+        if !error.is_temporary() {
+            break;
+        }
+        let pause = PAUSES_S[PAUSES_S.len().min(look + 1) - 1];
+        let text =
+            format!("waiting for {which} of the venue, asked every {} s at most: {error}", PAUSES_S[5]);
+        if said.as_ref() != Some(&text) {
+            announce(&format!("{text}; Ctrl-C ends\n"));
+            said = Some(text);
+        }
+        tokio::time::sleep(Duration::from_secs(pause)).await;
+    }
+    if said.is_some() {
+        announce("the venue answers\n");
+    }
+}
+
+async fn look_at(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
+    let Connection { broker, market, clock, .. } = connection;
+    broker.identity().await.map_err(|error| ("the trading token API", error))?;
+    let Some(bot) = bots.first() else { return Ok(()) };
+    let now = clock.now();
+    let query = CandleQuery {
+        symbol: bot.symbol,
+        interval: bot.interval,
+        start: now - bot.interval.length() * 3,
+        end: now,
+    };
+    market.candles(&query).await.map(|_| ()).map_err(|error| ("the symbol price API", error))
+}
+
+pub(crate) const ADVICE: &str = "`candlewick live --wait` waits until it answers";

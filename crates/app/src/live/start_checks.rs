@@ -1,0 +1,175 @@
+//! Checks and disclosure before the first trade, and the record of looks at past candles.
+
+use crate::bots::session_settings;
+use crate::configuration::Loaded;
+use crate::error::{AppError, ErrorKind, Result};
+use crate::search::files_of_bots;
+use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
+use candlewick_runtime::{Account, Past, Standing};
+use candlewick_sdk::{Millis, Payout, Registry};
+use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
+use candlewick_simulator::SimulationSettings;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// Rejects real money while an intent is in doubt, or a bot's edge is ruled out or lost.
+pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<()> {
+    let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
+    let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
+    let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
+    let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
+    if let Some(first) = in_doubt.first() {
+        let problem = format!(
+            "real money is not traded while the journal holds unresolved doubt: trade #{}",
+            in_doubt.join(", #")
+        );
+        return Err(stopped(problem).help(format!(
+            "look at the venue's own list of trades, then `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
+        )));
+    }
+    let rejected: Vec<&str> = session.edge_rejected_bots().collect();
+    if rejected.is_empty() {
+        return Ok(());
+    }
+    let problem = format!(
+        "real money is not traded by a bot whose edge the live verdict has ruled out, or says to be no longer held: {}",
+        rejected.join(", ")
+    );
+    Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))
+}
+
+pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
+    let balance = account.balance.normalize();
+    let mut text = format!("REAL MONEY is traded: the real wallets hold {balance}.\n");
+    for bot in &settings.bots {
+        let stake = serde_json::to_value(&bot.stake).unwrap_or_default();
+        let (series, expiry) = (bot.series(), bot.expiry());
+        let stake = words(&stake, "");
+        let _ = writeln!(
+            text,
+            "  bot {}: {} on {series} for {}, stake {}",
+            bot.name,
+            bot.strategy,
+            expiry.close_type,
+            stake.join(", ")
+        );
+    }
+    let limits = serde_json::to_value(&settings.risk).unwrap_or_default();
+    let is_off = |value: &Value| value.as_f64() == Some(0.0) || value.as_str() == Some("0");
+    let (off, on): (Vec<_>, Vec<_>) =
+        limits.as_object().into_iter().flatten().partition(|(_, value)| is_off(value));
+    for (key, value) in on {
+        for line in words(value, key) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    let off: Vec<&str> = off.into_iter().map(|(key, _)| key.as_str()).collect();
+    let _ = writeln!(text, "  no limit: {}", off.join(", "));
+    text
+}
+
+fn words(value: &Value, key: &str) -> Vec<String> {
+    match value {
+        Value::Object(table) => table.iter().flat_map(|(key, value)| words(value, key)).collect(),
+        Value::Array(rows) if rows.is_empty() => Vec::new(),
+        Value::String(text) => vec![format!("{key} = {text}")],
+        other => vec![format!("{key} = {other}")],
+    }
+}
+
+pub(super) fn check_ladders(
+    settings: &SessionSettings,
+    standing: &Standing,
+    simulation: &SimulationSettings,
+) -> Result<()> {
+    let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
+    let records: Vec<TradeRecord> =
+        assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
+    let report = check_ruin(settings, standing.free, &records)?;
+    for notice in report.ladders {
+        // The header does not know what the journal's trades say.
+        if standing.rows.is_empty() {
+            tracing::info!("{notice}");
+        } else {
+            tracing::warn!("{notice}");
+        }
+    }
+    match report.refusal {
+        None => Ok(()),
+        Some(problem) => {
+            let error = EngineError::Setting { key: "risk.max_ruin_probability".to_owned(), problem };
+            Err(error.into())
+        }
+    }
+}
+
+fn record_of(bot: usize, standing: &Standing, assumed: Payout) -> TradeRecord {
+    let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
+    let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
+    TradeRecord::of_rows(payout, own)
+}
+
+/// Records in the variant ledger, if there is one, which candles these bots will see.
+pub fn note_look(
+    loaded: &Loaded,
+    registry: &Registry,
+    (candles, span): (CandleSample, Range<Millis>),
+) -> Result<()> {
+    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(()) };
+    let settings = session_settings(loaded);
+    let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);
+    let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
+    let notes: Vec<Note> = tried.into_iter().map(note).collect();
+    let look = Look { kind: LookKind::Sandbox, run: None, candles, is_cut: false, span, end: LookEnd::Whole };
+    ledger.note(&notes, &look).map_err(|error| {
+        let place = ledger.path().display();
+        let problem = format!("this look at past candles is not noted: {place} ([variants] ledger names another file, \"\" none)");
+        AppError::invalid(problem).because(error)
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::bot;
+    use candlewick_broker::Account as Kind;
+    use candlewick_engine::{BotSettings, RiskSettings, StakeSettings};
+    use candlewick_sdk::MoneyScale;
+    use candlewick_sdk::rust_decimal::Decimal;
+
+    #[test]
+    fn the_summary_names_the_money_the_bots_each_limit_and_what_is_unlimited() {
+        let stake = StakeSettings::Fixed { amount: Decimal::TEN };
+        let bot = BotSettings { name: "btc".to_owned(), stake, ..bot("BTCUSDT", "1m") };
+        let settings = SessionSettings {
+            money_scale: MoneyScale::default(),
+            balance: Decimal::ONE_HUNDRED,
+            risk: RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() },
+            bots: vec![bot],
+            longer_share_percent: None,
+        };
+        let account = Account {
+            user: "user".to_owned(),
+            kind: Kind::Real,
+            balance: Decimal::new(123_450, 3),
+            balances: None,
+        };
+        let text = summary(&settings, &account);
+        for line in [
+            "REAL MONEY is traded: the real wallets hold 123.45.\n",
+            "  bot btc: x on BTCUSDT 1m for 01:00, stake amount = 10, kind = fixed\n",
+            "  max_open_trades = 3\n",
+            "  daily_loss_limit = 100\n",
+            "  max_drawdown_percent = 20.0\n",
+            "  allow_opposite = false\n",
+        ] {
+            assert!(text.contains(line), "no {line:?} in {text}");
+        }
+        let unlimited = text.lines().last().unwrap();
+        for key in ["max_trades_per_day", "daily_profit_target", "max_loss_streak"] {
+            assert!(unlimited.contains(key) && !text.contains(&format!("{key} =")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
+
+use crate::backtest::{BacktestTerms, PreparedBacktest, threads_or_cores};
+use crate::bots::{error_of_search, strategies_of};
+use crate::candles::CandleChoice;
+use crate::configuration::{Base, Loaded};
+use crate::error::{AppError, Result};
+use crate::program_hash::Program;
+use crate::progress::Progress;
+use crate::search::{
+    OtherProgram, PlanDifferences, PlanPlace, PlannedCommand, PlannedRow, RowPlan, RowPlanBasis,
+    deciding_sections, files_of_bots,
+};
+use candlewick_sdk::{Money, Registry};
+use candlewick_search::monte_carlo::{
+    MonteCarlo, ObservedTrade, PathRow, PathWatcher, ResampledCandles, observed_trades,
+};
+use candlewick_search::sweep::Figures;
+use candlewick_statistics::{BlockBootstrap, BlockLength, best_block_length};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resampling {
+    /// Resamples candles; strategies decide again on each path.
+    Candles,
+    Trades,
+}
+
+impl fmt::Display for Resampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Candles => "candles",
+            Self::Trades => "trades",
+        })
+    }
+}
+
+impl FromStr for Resampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "candles" => Ok(Self::Candles),
+            "trades" => Ok(Self::Trades),
+            _ => Err("use candles or trades".to_owned()),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct MonteCarloTerms {
+    pub resampling: Resampling,
+    pub paths: u64,
+    /// Mean block length, by default estimated from the data (Politis and White).
+    pub block: Option<f64>,
+    pub seed: u64,
+    /// Number of threads, by default one per core. Does not affect the result.
+    pub threads: Option<NonZeroUsize>,
+    pub candles: CandleChoice,
+}
+
+pub struct PreparedMonteCarlo<'a> {
+    terms: MonteCarloTerms,
+    registry: &'a Registry,
+    prepared: PreparedBacktest,
+    trades: Vec<ObservedTrade>,
+    pub observed: PathRow,
+    pub block: f64,
+    sections: Value,
+    pub identity: Value,
+}
+
+impl MonteCarloTerms {
+    pub fn prepare<'a>(
+        self,
+        files: &[PathBuf],
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedMonteCarlo<'a>> {
+        let loaded = Loaded::read(files, Base::Sandbox, self.candles.flags())?;
+        self.prepare_loaded(loaded, registry, progress)
+    }
+
+    fn prepare_loaded<'a>(
+        self,
+        loaded: Loaded,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<PreparedMonteCarlo<'a>> {
+        let sections = deciding_sections(&loaded);
+        let terms = BacktestTerms { candles: self.candles.clone(), ..BacktestTerms::default() };
+        let (prepared, strategies) = terms.prepare_loaded(loaded, registry, progress)?;
+        if !prepared.signals.is_empty() {
+            let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";
+            return Err(AppError::invalid(problem).help("leave signals.list out"));
+        }
+        let finished = prepared.replay(strategies, None, progress)?.finished;
+        let trades = observed_trades(&finished.book);
+        if trades.is_empty() {
+            let problem = "the backtest has no settled trade: there is nothing to resample";
+            return Err(AppError::invalid(problem).help("take more candles, or another bot"));
+        }
+        let candles = resampled(&prepared)?;
+        let block = self.block.unwrap_or_else(|| match self.resampling {
+            Resampling::Candles => best_block_length(&candles.sizes()),
+            Resampling::Trades => best_block_length(&returns(&trades)),
+        });
+        let (balance, scale) = (prepared.loaded.initial_balance()?, finished.money_scale);
+        let figures = Figures::of(&finished, balance, &prepared.candles.span());
+        let end = finished.final_balance;
+        let observed = PathRow {
+            path: 0,
+            rung: 0,
+            trades: figures.trades,
+            final_balance: scale.to_f64(end),
+            max_drawdown: figures.max_drawdown,
+            max_drawdown_percent: figures.max_drawdown_percent,
+            is_ruined: end < least_stake(&trades),
+        };
+        let identity = json!({
+            "program": Program::running()?.hash,
+            "strategies": prepared.header.strategies,
+            "data_hash": prepared.candles.hash,
+            "files": files_of_bots(&prepared.settings.session.bots)?,
+            "resampling": self.resampling,
+            "paths": self.paths,
+            "block": block,
+            "seed": self.seed,
+            "settings": prepared.settings,
+        });
+        BlockBootstrap::new(self.seed, BlockLength::Mean(block))
+            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use a number from 1"))?;
+        Ok(PreparedMonteCarlo {
+            terms: self,
+            registry,
+            prepared,
+            trades,
+            observed,
+            block,
+            sections,
+            identity,
+        })
+    }
+}
+
+fn returns(trades: &[ObservedTrade]) -> Vec<f64> {
+    let ratio = |trade: &ObservedTrade| {
+        let scale = candlewick_sdk::MoneyScale::default();
+        scale.to_f64(trade.profit) / scale.to_f64(trade.stake)
+    };
+    trades.iter().map(ratio).filter(|one| one.is_finite()).collect()
+}
+
+fn least_stake(trades: &[ObservedTrade]) -> Money {
+    trades.iter().map(|trade| trade.stake).min().unwrap_or_default()
+}
+
+fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
+    let resampled = ResampledCandles::new(&prepared.candles.series, &prepared.candles.markets);
+    resampled.map_err(|error| AppError::invalid(error.to_string()))
+}
+
+impl PreparedMonteCarlo<'_> {
+    pub const fn terms(&self) -> &MonteCarloTerms {
+        &self.terms
+    }
+
+    pub const fn backtest(&self) -> &PreparedBacktest {
+        &self.prepared
+    }
+
+    pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
+        let to_error = |error| error_of_search(error, &self.prepared.loaded);
+        let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
+        let PreparedBacktest { loaded, settings, wants_prices, .. } = &self.prepared;
+        let monte_carlo = MonteCarlo {
+            bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
+            balance: loaded.initial_balance()?,
+            least_stake: least_stake(&self.trades),
+            scale: settings.session.money_scale,
+            threads: threads_or_cores(self.terms.threads),
+        };
+        match self.terms.resampling {
+            Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
+            Resampling::Candles => {
+                let candles = resampled(&self.prepared)?;
+                let build = || strategies_of(&settings.session, self.registry);
+                let terms = (settings, &wants_prices[..], &build as _);
+                monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
+            }
+        }
+    }
+}
+
+pub type MonteCarloPlan = RowPlan<PlannedPaths>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlannedPaths {
+    resampling: Resampling,
+    block: Option<f64>,
+    seed: u64,
+}
+
+impl PlannedRow for PathRow {
+    fn place(&self) -> u64 {
+        self.path
+    }
+}
+
+impl PreparedMonteCarlo<'_> {
+    pub fn plan(&self, shards: u64) -> Result<MonteCarloPlan> {
+        let MonteCarloTerms { resampling, block, seed, ref candles, paths, .. } = self.terms;
+        let basis = RowPlanBasis {
+            prepared: &self.prepared,
+            choice: candles,
+            sections: &self.sections,
+            identity: &self.identity,
+        };
+        let own = PlannedPaths { resampling, block, seed };
+        RowPlan::new(PlannedCommand::MonteCarlo, (paths, shards), own, &basis)
+    }
+}
+
+impl MonteCarloPlan {
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::read_of(path, PlannedCommand::MonteCarlo)
+    }
+
+    pub fn prepare<'a>(
+        &self,
+        (path, place): (&Path, PlanPlace),
+        others: OtherProgram,
+        registry: &'a Registry,
+        progress: &dyn Progress,
+    ) -> Result<(PreparedMonteCarlo<'a>, PlanDifferences)> {
+        let found = self.check_program(others)?;
+        let threads = place.threads;
+        let (candles, loaded) = self.loaded(path, place)?;
+        let PlannedPaths { resampling, block, seed } = *self.own();
+        let terms = MonteCarloTerms { resampling, paths: self.sets, block, seed, threads, candles };
+        let prepared = terms.prepare_loaded(loaded, registry, progress)?;
+        self.check((&prepared.prepared, &prepared.identity), "resampled")?;
+        Ok((prepared, found))
+    }
+}

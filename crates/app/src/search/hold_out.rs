@@ -1,0 +1,478 @@
+//! The hold-out of a walk-forward run: its lock, and earlier looks at it.
+
+use super::{Layout, PreparedSearch, SearchTerms};
+use crate::error::{AppError, ErrorKind, Result};
+use candlewick_records::{counted, utc};
+use candlewick_sdk::Millis;
+use candlewick_search::variants::{CandleSample, LookKind, VariantLedger};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, create_dir_all};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Strategy and parameter sets for which a hold-out is opened, however they are searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hypothesis {
+    pub data_hash: String,
+    pub series: String,
+    /// Name and version.
+    pub strategy: (String, String),
+    pub parameters: Vec<String>,
+    pub conditions: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Opening {
+    pub opened_at: String,
+    key: String,
+    /// Hash of everything that determines the result: program, settings, search and windows.
+    run: String,
+    from: Millis,
+    to: Millis,
+    hypothesis: Hypothesis,
+    /// Content of the candles, `None` for older openings.
+    #[serde(default)]
+    candles: Option<CandleSample>,
+    #[serde(default)]
+    looks: Vec<String>,
+    #[serde(default)]
+    unknown: Option<String>,
+}
+
+pub struct OpeningRequest<'a> {
+    pub hypothesis: &'a Hypothesis,
+    pub run: String,
+    pub range: &'a Range<Millis>,
+    pub candles: &'a CandleSample,
+    pub looks: KnownLooks,
+    pub now: Millis,
+    pub reopening: Reopening,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownLooks {
+    /// Description of each look, or why looks cannot be known.
+    pub found: Vec<String>,
+    /// Reason why there may have been more looks that can no longer be determined.
+    pub unknown: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reopening {
+    Refused,
+    OnPurpose,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningRecord {
+    /// Time of the opening, which is earlier for a repeated run.
+    pub at: String,
+    /// 1-based number of this opening for the hypothesis.
+    pub number: usize,
+    /// Number of earlier openings of any of its candles for other hypotheses.
+    pub others: usize,
+    pub looks: KnownLooks,
+}
+
+pub struct HoldOutLock(PathBuf);
+
+impl Hypothesis {
+    fn key(&self) -> String {
+        let sorted = |texts: &[String]| {
+            let mut texts = texts.to_vec();
+            texts.sort();
+            texts
+        };
+        let whole = json!([self.strategy, sorted(&self.parameters), sorted(&self.conditions)]);
+        blake3::hash(whole.to_string().as_bytes()).to_hex().to_string()
+    }
+}
+
+impl Opening {
+    fn of(asked: &OpeningRequest<'_>) -> Self {
+        Self {
+            opened_at: utc(asked.now),
+            key: asked.hypothesis.key(),
+            run: asked.run.clone(),
+            from: asked.range.start,
+            to: asked.range.end,
+            hypothesis: asked.hypothesis.clone(),
+            candles: Some(asked.candles.clone()),
+            looks: asked.looks.found.clone(),
+            unknown: asked.looks.unknown.clone(),
+        }
+    }
+
+    fn touches(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+        let Some(opened) = &self.candles else {
+            let same_series = self.hypothesis.series == hypothesis.series;
+            return same_series && self.from < range.end && range.start < self.to;
+        };
+        candles.is_seen_in(opened)
+    }
+
+    fn is_of(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+        self.hypothesis.key() == hypothesis.key() && self.touches(hypothesis, candles, range)
+    }
+}
+
+impl HoldOutLock {
+    pub fn new(folder: &Path) -> Self {
+        Self(folder.join("hold-outs.jsonl"))
+    }
+
+    pub fn openings(
+        &self,
+        hypothesis: &Hypothesis,
+        candles: &CandleSample,
+        range: &Range<Millis>,
+    ) -> Result<usize> {
+        let text = self.text()?;
+        let openings = self.read(&text)?.0;
+        Ok(openings.iter().filter(|opening| opening.is_of(hypothesis, candles, range)).count())
+    }
+
+    pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<()> {
+        let (openings, _) = self.read(&self.text()?)?;
+        self.place(&openings, asked).map(|_| ())
+    }
+
+    /// Records an opening durably before any result is shown; a repeated run opens nothing.
+    pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord> {
+        let mut file = self.file().map_err(|error| self.unusable(error))?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
+        let (mut openings, sound) = self.read(&text)?;
+        let place = self.place(&openings, asked)?;
+        if place == openings.len() {
+            let opening = Opening::of(asked);
+            let line = format!("{}\n", json!(opening));
+            let written = (file.set_len(sound))
+                .and_then(|()| file.seek(SeekFrom::Start(sound)))
+                .and_then(|_| file.write_all(line.as_bytes()))
+                .and_then(|()| file.sync_all());
+            written.map_err(|error| self.unusable(error))?;
+            openings.push(opening);
+        }
+        let (opening, before) = (&openings[place], &openings[..place]);
+        let OpeningRequest { hypothesis, candles, range, .. } = asked;
+        let touching = || before.iter().filter(|other| other.touches(hypothesis, candles, range));
+        let same = touching().filter(|other| other.is_of(hypothesis, candles, range)).count();
+        let by_strategy =
+            touching().filter(|other| other.hypothesis.strategy.0 == hypothesis.strategy.0).count() - same;
+        let others = (by_strategy > 0).then(|| {
+            let times = counted(by_strategy, "opening", "openings");
+            format!(
+                "candles of the hold-out were opened with this strategy before, for other hypotheses: {times}"
+            )
+        });
+        Ok(OpeningRecord {
+            at: opening.opened_at.clone(),
+            number: same + 1,
+            others: touching().count() - same,
+            looks: KnownLooks {
+                found: opening.looks.iter().cloned().chain(others).collect(),
+                unknown: opening.unknown.clone(),
+            },
+        })
+    }
+
+    /// Returns the index of this run's opening, the end of the list if it is new.
+    fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
+        let OpeningRequest { hypothesis, candles, range, .. } = asked;
+        let is_own = |one: &&Opening| one.is_of(hypothesis, candles, range);
+        if let Some(place) = openings.iter().position(|one| is_own(&one) && one.run == asked.run) {
+            return Ok(place);
+        }
+        let own = || openings.iter().filter(is_own);
+        match (own().next_back(), asked.reopening) {
+            (Some(last), Reopening::Refused) => Err(self.opened_before(last, own().count())),
+            (Some(_), Reopening::OnPurpose) | (None, _) => Ok(openings.len()),
+        }
+    }
+
+    fn text(&self) -> Result<Vec<u8>> {
+        match std::fs::read(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            text => text.map_err(|error| self.unusable(error)),
+        }
+    }
+
+    /// Opens and locks the list, so that two runs cannot open a hold-out at once.
+    fn file(&self) -> io::Result<File> {
+        create_dir_all(self.0.parent().unwrap_or(Path::new(".")))?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.0)?;
+        file.lock()?;
+        Ok(file)
+    }
+
+    /// Returns the openings and their length in bytes, without a last line cut off by a kill.
+    fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64)> {
+        let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+        let (mut openings, mut sound) = (Vec::new(), 0);
+        for (line, number) in whole.zip(1..) {
+            let opening = serde_json::from_slice(line).map_err(|error| {
+                let place = format!("{}:{number}: this is no opening of a hold-out", self.0.display());
+                AppError::invalid(place).because(error)
+            })?;
+            openings.push(opening);
+            sound += line.len() as u64;
+        }
+        Ok((openings, sound))
+    }
+
+    fn opened_before(&self, last: &Opening, count: usize) -> AppError {
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let problem = format!(
+            "the hold-out was opened {times} for this hypothesis, at last on {} by another run: what is chosen after a \
+             look at it is not tested by it",
+            last.opened_at
+        );
+        AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
+            "test on candles that came later, or open it --again, which the result will say; the list is {}",
+            self.0.display()
+        ))
+    }
+
+    fn unusable(&self, error: io::Error) -> AppError {
+        let problem = format!("cannot keep {}, which says what hold-outs were opened", self.0.display());
+        AppError::invalid(problem).because(error)
+    }
+}
+
+pub(super) struct HoldOutRange {
+    pub(super) lock: HoldOutLock,
+    pub(super) hypothesis: Hypothesis,
+    pub(super) range: Range<Millis>,
+    pub(super) candles: CandleSample,
+    ledger: Option<VariantLedger>,
+}
+
+impl HoldOutRange {
+    pub(super) fn of(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Option<Self> {
+        let bot = prepared.settings.session.bots.first()?;
+        let range = layout.hold_out.clone()?;
+        Some(Self {
+            lock: HoldOutLock::new(&prepared.loaded.config.data.state),
+            hypothesis: terms.hypothesis(prepared, bot),
+            candles: CandleSample::of(&prepared.candles.series).within(&range),
+            ledger: prepared.ledger(),
+            range,
+        })
+    }
+
+    pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks> {
+        let Some(ledger) = &self.ledger else {
+            let unknown = "whether candles of the hold-out were looked at before is not known: variants are not counted \
+                           ([variants] ledger is empty)";
+            return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown: None });
+        };
+        let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
+        let looks = looks.map_err(|error| {
+            let problem = format!("cannot read {}, which says what was tried", ledger.path().display());
+            AppError::invalid(problem).because(error)
+        })?;
+        let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
+            LookKind::Backtest => counted(*count, "backtest", "backtests"),
+            LookKind::Sweep => counted(*count, "sweep", "sweeps"),
+            LookKind::WalkForward => counted(*count, "walk forward", "walks forward"),
+            LookKind::Sandbox => counted(*count, "run of the sandbox", "runs of the sandbox"),
+            LookKind::HoldOut => counted(*count, "opening of a hold-out", "openings of a hold-out"),
+        });
+        let kinds: Vec<String> = kinds.collect();
+        let looked = (!kinds.is_empty()).then(|| {
+            format!("candles of the hold-out were looked at with this strategy before: {}", kinds.join(", "))
+        });
+        let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
+        let found: Vec<String> = looked.into_iter().chain(lost).collect();
+        let begins = (looks.is_first && found.is_empty()).then(|| {
+            "looks unknown: the ledger of variants begins with this walk; whether anybody looked at the hold-out before \
+             is not known"
+                .to_owned()
+        });
+        Ok(KnownLooks { found, unknown: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
+    }
+}
+
+fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
+    let by_others: Vec<String> = looks
+        .iter()
+        .map(|(strategy, count)| format!("{strategy} ({})", counted(*count, "look", "looks")))
+        .collect();
+    (!by_others.is_empty()).then(|| {
+        let by_others = by_others.join(", ");
+        format!(
+            "candles of the hold-out were looked at with other strategies before: {by_others}; where one of them is this idea \
+             under another name, they are unseen no more"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reopening::{OnPurpose, Refused};
+    use super::*;
+    use candlewick_sdk::testkit::random_walk;
+    use candlewick_sdk::{CandleSeries, Series};
+
+    fn hypothesis(parameters: &[&str]) -> Hypothesis {
+        Hypothesis {
+            data_hash: "d1".to_owned(),
+            series: "BTCUSDT@1m".to_owned(),
+            strategy: ("rsi-reversal".to_owned(), "1.0.0".to_owned()),
+            parameters: parameters.iter().map(|text| (*text).to_owned()).collect(),
+            conditions: Vec::new(),
+        }
+    }
+
+    struct Fixture {
+        folder: tempfile::TempDir,
+        name: &'static str,
+        /// Hours of random prices.
+        hours: Range<usize>,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            Self { folder: tempfile::tempdir().unwrap(), name: "BTCUSDT", hours: 10..20 }
+        }
+
+        fn candles(&self) -> CandleSample {
+            let candles = random_walk(1, 60 * 40)[60 * self.hours.start..60 * self.hours.end].to_vec();
+            let series = Series { symbol: self.name.parse().unwrap(), interval: "1m".parse().unwrap() };
+            CandleSample::of([&CandleSeries::new(series, candles).unwrap()])
+        }
+
+        fn openings(&self, hypothesis: &Hypothesis) -> usize {
+            let candles = self.candles();
+            self.lock().openings(hypothesis, &candles, &candles.span().unwrap()).unwrap()
+        }
+
+        fn lock(&self) -> HoldOutLock {
+            HoldOutLock::new(&self.folder.path().join("state"))
+        }
+
+        fn ask(
+            &self,
+            hypothesis: &Hypothesis,
+            run: &str,
+            reopening: Reopening,
+        ) -> Result<OpeningRecord, String> {
+            let candles = self.candles();
+            let asked = OpeningRequest {
+                hypothesis,
+                run: run.to_owned(),
+                range: &candles.span().unwrap(),
+                candles: &candles,
+                looks: KnownLooks::default(),
+                now: Millis::ZERO,
+                reopening,
+            };
+            let check = self.lock().check(&asked).map_err(|failure| failure.text());
+            let opened = self.lock().open(&asked).map_err(|failure| failure.text());
+            assert_eq!(check.err(), opened.as_ref().err().cloned());
+            opened
+        }
+
+        fn open(
+            &self,
+            hypothesis: &Hypothesis,
+            run: &str,
+            reopening: Reopening,
+        ) -> Result<(usize, usize), String> {
+            self.ask(hypothesis, run, reopening).map(|opened| (opened.number, opened.others))
+        }
+
+        /// What a new opening for this hypothesis finds in the list.
+        fn looks(&self, hypothesis: &Hypothesis, run: &str) -> Vec<String> {
+            self.ask(hypothesis, run, OnPurpose).unwrap().looks.found
+        }
+    }
+
+    #[test]
+    fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_purpose() {
+        let (fixture, one) = (Fixture::new(), hypothesis(&["period=5..30", "oversold"]));
+        assert_eq!(fixture.openings(&one), 0);
+        assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
+        // The same run shows what it showed.
+        assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
+        let refused = fixture.open(&one, "r2", Refused).unwrap_err();
+        assert!(refused.contains("opened once") && refused.contains("1970-01-01T00:00:00.000Z"), "{refused}");
+        assert_eq!(fixture.open(&one, "r2", OnPurpose), Ok((2, 0)));
+        assert_eq!(
+            (fixture.open(&one, "r1", OnPurpose), fixture.open(&one, "r2", Refused)),
+            (Ok((1, 0)), Ok((2, 0)))
+        );
+        assert!(fixture.open(&one, "r3", Refused).unwrap_err().contains("opened 2 times"));
+        assert_eq!(fixture.openings(&one), 2);
+        // The order in which parameters are named makes no other hypothesis.
+        assert!(fixture.open(&hypothesis(&["oversold", "period=5..30"]), "r4", Refused).is_err());
+    }
+
+    #[test]
+    fn other_hypotheses_on_the_same_candles_are_counted() {
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
+        // What came before an opening does not grow later.
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        fixture.hours = 20..30;
+        assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r6", Refused), Ok((1, 1)), "later candles");
+    }
+
+    #[test]
+    fn the_same_candles_are_the_same_hold_out_under_any_name_and_with_other_ends() {
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
+        for (name, hours) in [("MINE", 10..20), ("MINE", 11..20), ("BTCUSDT", 5..12), ("OTHER", 18..30)] {
+            (fixture.name, fixture.hours) = (name, hours);
+            let other = Hypothesis {
+                data_hash: "d2".to_owned(),
+                series: format!("{name}@1m"),
+                ..hypothesis(&["period"])
+            };
+            assert!(fixture.open(&other, "r2", Refused).unwrap_err().contains("opened once"), "{name}");
+            assert_eq!(fixture.openings(&other), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_opening_for_another_range_of_parameters_is_a_look_under_any_name_and_one_of_another_strategy_none()
+    {
+        let mut fixture = Fixture::new();
+        assert_eq!(fixture.looks(&hypothesis(&["period=2..5"]), "r1"), [""; 0]);
+        let mut other = hypothesis(&["period=2..4"]);
+        other.strategy.1 = "1.0.1".to_owned();
+        (fixture.name, fixture.hours) = ("MINE", 11..20);
+        let looks = fixture.looks(&other, "r2");
+        assert!(looks.len() == 1 && looks[0].ends_with("for other hypotheses: 1 opening"), "{looks:?}");
+        assert_eq!(fixture.looks(&other, "r2"), looks, "shown again");
+        assert_eq!(fixture.looks(&hypothesis(&["period=2..5"]), "r1"), [""; 0], "what came later");
+        other.strategy.0 = "sma-cross".to_owned();
+        assert_eq!(fixture.looks(&other, "r3"), [""; 0]);
+        fixture.hours = 20..30;
+        assert_eq!(fixture.looks(&hypothesis(&["period"]), "r4"), [""; 0], "later candles");
+    }
+
+    #[test]
+    fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_reported() {
+        let (fixture, one) = (Fixture::new(), hypothesis(&["period"]));
+        fixture.open(&one, "r1", Refused).unwrap();
+        let path = fixture.lock().0;
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert_eq!(fixture.open(&one, "r2", Refused), Ok((1, 0)));
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        std::fs::write(&path, format!("{{}}\n{whole}")).unwrap();
+        assert!(
+            fixture
+                .open(&one, "r3", OnPurpose)
+                .unwrap_err()
+                .contains("hold-outs.jsonl:1: this is no opening")
+        );
+    }
+}
