@@ -24,34 +24,9 @@ pub(super) struct Unread {
     secret: Option<Value>,
 }
 
-const FIELDS: [&str; 11] = [
-    "bot",
-    "symbol",
-    "ticker",
-    "direction",
-    "action",
-    "id",
-    "time",
-    "expires_ms",
-    "close_type",
-    "reason",
-    "comment",
-];
-const PASSED_OVER: [&str; 13] = [
-    "exchange",
-    "interval",
-    "price",
-    "open",
-    "high",
-    "low",
-    "close",
-    "volume",
-    "contracts",
-    "position_size",
-    "order_price",
-    "market_position_size",
-    "prev_market_position",
-];
+const FIELDS: &str = "bot symbol ticker direction action id time expires_ms close_type reason comment";
+const PASSED_OVER: &str = "exchange, interval, price, open, high, low, close, volume, contracts, position_size, order_price, \
+    market_position_size, prev_market_position";
 const MARKET_POSITION: &str = "market_position";
 
 #[derive(Deserialize)]
@@ -159,16 +134,18 @@ impl Unread {
 }
 
 fn check_names(body: &Value) -> Result<(), String> {
-    let known = |name: &str| FIELDS.contains(&name) || PASSED_OVER.contains(&name) || name == MARKET_POSITION;
+    let fields: Vec<&str> = FIELDS.split(' ').collect();
+    let known = |name: &str| {
+        fields.contains(&name) || PASSED_OVER.split(", ").any(|one| one == name) || name == MARKET_POSITION
+    };
     let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
-    let meant = find_key(&[AliasContext::Setting], &unknown, &FIELDS);
+    let meant = find_key(&[AliasContext::Setting], &unknown, &fields);
     let meant = meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? There are"));
     Err(format!(
         "unknown field `{unknown}`: {meant} bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
-         market_position (the stake is the bot's own); passed over are {}",
-        PASSED_OVER.join(", ")
+         market_position (the stake is the bot's own); passed over are {PASSED_OVER}"
     ))
 }
 
@@ -177,24 +154,23 @@ pub fn close_type_of(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese names. No other common language has one of them for the opposite.
+/// English and Portuguese names of buying, then as many of selling.
+///
+/// No other common language has one of them for the opposite.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
 ];
 
 pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
-    match text.to_ascii_uppercase().as_str() {
-        "BUY" | "CALL" | "UP" | "HIGHER" | "LONG" | "COMPRA" | "ACIMA" | "CIMA" => Ok(Direction::Buy),
-        "SELL" | "PUT" | "DOWN" | "LOWER" | "SHORT" | "VENDA" | "ABAIXO" | "BAIXO" => Ok(Direction::Sell),
-        _ => {
-            let text: String = text.chars().take(32).collect();
-            if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
-                return Err(format!("{text:?} is no direction: did you mean {near}?"));
-            }
-            Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
-        }
+    if let Some(place) = DIRECTIONS.iter().position(|name| name.eq_ignore_ascii_case(text)) {
+        return Ok(if place < DIRECTIONS.len() / 2 { Direction::Buy } else { Direction::Sell });
     }
+    let text: String = text.chars().take(32).collect();
+    if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
+        return Err(format!("{text:?} is no direction: did you mean {near}?"));
+    }
+    Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
 }
 
 fn is_flat(position: &str) -> Result<bool, String> {
@@ -311,47 +287,31 @@ mod tests {
 
     #[test]
     fn what_closes_a_position_of_tradingview_is_no_signal() {
-        for position in ["flat", "Flat", " FLAT "] {
-            let exit = format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
-            assert_eq!(read(&exit), Ok(Message::Flat), "{position:?}");
-        }
+        let read = |action: &str, position: &str| {
+            read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
+        };
         // What makes a position smaller opens none.
-        for (action, position) in [("sell", "long"), ("buy", " Short ")] {
-            let exit =
-                format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#);
-            assert_eq!(read(&exit), Ok(Message::Flat), "{action} {position:?}");
+        for (action, position) in
+            [("sell", "flat"), ("sell", "Flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")]
+        {
+            assert_eq!(read(action, position), Ok(Message::Flat), "{action} {position:?}");
         }
         for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
-            let doubtful =
-                format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
-            let problem = read(&doubtful).unwrap_err();
+            let problem = read("sell", position).unwrap_err();
             assert!(problem.contains("use long, short or flat"), "{position:?}: {problem}");
         }
     }
 
     #[test]
     fn call_and_put_are_directions_as_in_a_list() {
-        for (written, meant) in [
-            ("CALL", Direction::Buy),
-            ("call", Direction::Buy),
-            ("Put", Direction::Sell),
-            ("up", Direction::Buy),
-            ("DOWN", Direction::Sell),
-            ("sell", Direction::Sell),
-            ("Compra", Direction::Buy),
-            ("VENDA", Direction::Sell),
-            ("BUY", Direction::Buy),
-            ("long", Direction::Buy),
-            ("short", Direction::Sell),
-            ("higher", Direction::Buy),
-            ("LOWER", Direction::Sell),
-            ("Acima", Direction::Buy),
-            ("abaixo", Direction::Sell),
-            ("cima", Direction::Buy),
-            ("BAIXO", Direction::Sell),
+        for (words, meant) in [
+            ("CALL call up Compra BUY long higher Acima cima", Direction::Buy),
+            ("Put DOWN sell VENDA short LOWER abaixo BAIXO", Direction::Sell),
         ] {
-            let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
-            assert_eq!(order.direction, meant, "{written}");
+            for written in words.split(' ') {
+                let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
+                assert_eq!(order.direction, meant, "{written}");
+            }
         }
     }
 

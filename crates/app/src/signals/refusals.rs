@@ -194,35 +194,22 @@ const fn opened(intent: IntentId) -> Opened {
 
 fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionSettings, zone: Tz) -> String {
     let risk = &settings.risk;
-    let last_of = |is: &dyn Fn(&&Running) -> bool| running.iter().filter(is).max_by_key(|one| one.closes);
-    let while_runs = |one: Option<&Running>, setting: &str| {
-        one.map_or_else(
-            || format!("refused by {rule} ({setting})"),
-            |one| {
-                let Running { entry, closes, .. } = one;
-                let direction = entry.direction;
-                format!(
-                    "refused: the {direction} of line {} runs until {} ({setting})",
-                    entry.line,
-                    clock_of(*closes, zone)
-                )
-            },
-        )
-    };
-    match rule {
-        Rule::OutsideHours => "refused: outside of risk.hours".to_owned(),
-        Rule::Blackout => "refused: within a span of risk.blackouts".to_owned(),
+    let setting = match rule {
         Rule::MaxOpenTradesPerSymbol => {
-            let setting = format!("max_open_trades_per_symbol = {}", risk.max_open_trades_per_symbol);
-            while_runs(last_of(&|one| one.symbol == symbol), &setting)
+            format!("max_open_trades_per_symbol = {}", risk.max_open_trades_per_symbol)
         }
-        Rule::MaxOpenTrades => {
-            while_runs(last_of(&|_| true), &format!("max_open_trades = {}", risk.max_open_trades))
-        }
-        Rule::OppositeOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_opposite = false"),
-        Rule::DuplicateOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_duplicate = false"),
-        rule => format!("refused: {}", rule.words()),
-    }
+        Rule::MaxOpenTrades => format!("max_open_trades = {}", risk.max_open_trades),
+        Rule::OppositeOpen => "allow_opposite = false".to_owned(),
+        Rule::DuplicateOpen => "allow_duplicate = false".to_owned(),
+        Rule::OutsideHours | Rule::Blackout => return format!("refused: {}", reason_of(rule)),
+        rule => return format!("refused: {}", rule.words()),
+    };
+    let in_way = running.iter().filter(|one| rule == Rule::MaxOpenTrades || one.symbol == symbol);
+    let Some(Running { entry, closes, .. }) = in_way.max_by_key(|one| one.closes) else {
+        return format!("refused by {rule} ({setting})");
+    };
+    let (direction, until) = (entry.direction, clock_of(*closes, zone));
+    format!("refused: the {direction} of line {} runs until {until} ({setting})", entry.line)
 }
 
 fn reason_of(rule: Rule) -> String {
@@ -245,22 +232,14 @@ fn clock_of(at: Millis, zone: Tz) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::{LineUse, check_list};
+    use super::super::check::{LineUse, tests::checked_list};
     use super::*;
-    use crate::configuration::{Base, Flag};
 
-    const BOT: &str = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"05:00\"\n\
-                       stake = { kind = \"fixed\", amount = 1.0 }\n";
     const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
 
     /// The notes of the lines that are refused, and what is said of all.
     fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
-        std::fs::write(&file, format!("{BOT}{settings}")).unwrap();
-        std::fs::write(&path, list).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
-        let checked = check_list(&loaded, &path, Millis::ZERO).unwrap();
+        let checked = checked_list(settings, list, Millis::ZERO);
         let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
             LineUse::Entry(entry) => Some((line.line, entry.note?)),
             _ => None,
@@ -271,13 +250,9 @@ mod tests {
     /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
     #[test]
     fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
         let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
-        std::fs::write(&file, format!("{BOT}{hours}")).unwrap();
-        std::fs::write(&path, "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n").unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
-        let checked = check_list(&loaded, &path, Millis::ZERO).unwrap();
+        let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
+        let checked = checked_list(hours, list, Millis::ZERO);
         assert_eq!(checked.would_trade, 2);
         assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
     }
@@ -298,21 +273,14 @@ mod tests {
         assert_eq!(notes, expected);
         let all = all.unwrap();
         assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
-        assert!(
-            all.contains("2 outside of risk.hours") && all.contains("1 while a trade of an earlier"),
-            "{all}"
-        );
-        assert!(
-            all.ends_with(
-                "; max_open_trades_per_symbol = 2 would let those of one direction be open together"
-            )
-        );
+        for part in ["2 outside of risk.hours", "1 while a trade of an earlier"] {
+            assert!(all.contains(part), "{all}");
+        }
+        let cure = "; max_open_trades_per_symbol = 2 would let those of one direction be open together";
+        assert!(all.ends_with(cure), "{all}");
         // As it says.
-        let (notes, _) = check(
-            "[risk]\nmax_open_trades_per_symbol = 2\n",
-            "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n",
-        );
-        assert_eq!(notes, []);
+        let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
+        assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
     }
 
     /// On the clock that was written; of each day, in the first week.

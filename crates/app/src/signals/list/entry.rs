@@ -1,11 +1,10 @@
 //! Parsing of list files: one entry per line, with or without a header line.
 
-use super::cell::{zone_of, zone_words};
-use super::clock_time::{ClockTime, WeekDays, is_leap_second, time_of_day};
 use super::columns::{Cells, ListBots, NamedColumns, names_meant, words};
-use super::date::{ListDate, WrittenDate, order_of};
 use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, entry_lines, named_lines, shown_lines};
+use super::time::{ClockTime, ListDate, WeekDays, WrittenDate, is_leap_second, order_of, time_of_day};
 use super::twins::mark_twins;
+use super::zones::{zone_of, zone_words};
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
 use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
@@ -15,7 +14,6 @@ use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
-pub(super) const MAX_BYTES: u64 = 4_000_000;
 const SHOWN: usize = 60;
 const LOCAL: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
@@ -125,7 +123,7 @@ pub(crate) enum Taken {
 }
 
 impl ReadLine {
-    fn refusal(&self, problem: &str) -> String {
+    pub(super) fn refusal(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(SHOWN).collect();
         let stop = if problem.ends_with('?') { "" } else { "." };
         format!(
@@ -133,34 +131,6 @@ impl ReadLine {
             self.line
         )
     }
-}
-
-#[derive(Default)]
-pub(super) struct ReadFile {
-    pub(super) entries: Vec<ListEntry>,
-    pub(super) columns: Option<String>,
-    pub(super) passed_over: Vec<(u64, String)>,
-    pub(super) repeated: Vec<u64>,
-    pub(super) comments: Vec<u64>,
-}
-
-pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
-    let (lines, columns) = read_lines(text, bots, terms)?;
-    let mut file = ReadFile { columns, ..ReadFile::default() };
-    for line in &lines {
-        match &line.taken {
-            Taken::Entry(entry, _) => file.entries.push(*entry),
-            Taken::Date | Taken::Expiry | Taken::Zones(_) | Taken::Gale => {}
-            Taken::Comment => file.comments.push(line.line),
-            Taken::Repeats(_) => file.repeated.push(line.line),
-            Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
-            Taken::Unknown(problem) if terms.skip_unknown => {
-                file.passed_over.push((line.line, problem.clone()));
-            }
-            Taken::Unknown(problem) => return Err(line.refusal(problem)),
-        }
-    }
-    Ok(file)
 }
 
 pub(super) fn read_lines(
@@ -171,11 +141,8 @@ pub(super) fn read_lines(
     let text = text.trim_start_matches('\u{feff}');
     let known = ListBots::new(bots);
     let Some((_, first)) = entry_lines(text).next() else {
-        let what = if text.trim().is_empty() {
-            "it is empty"
-        } else {
-            "each line of it begins with # and is left out"
-        };
+        let is_empty = text.trim().is_empty();
+        let what = if is_empty { "it is empty" } else { "each line of it begins with # and is left out" };
         return Err(format!("{what}: an entry is such as M5;EURUSD;10:00;CALL"));
     };
     let named = NamedColumns::of(first, &known)?;

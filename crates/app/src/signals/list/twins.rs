@@ -1,8 +1,8 @@
 //! Duplicate and contradictory lines for one bot and moment.
 
 use super::DueEntry;
-use super::clock_time::ClockTime;
 use super::entry::{ListEntry, ReadLine, Taken, When};
+use super::time::ClockTime;
 use candlewick_engine::{BotId, BotSettings};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
