@@ -11,9 +11,13 @@ mod tests;
 
 pub(crate) use setup::{idle_blackouts, unusual_spelling};
 
+use crate::bots::session_settings;
 use crate::configuration::Loaded;
+use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
-use candlewick_engine::BotSettings;
+use candlewick_engine::{
+    BotSettings, SessionSettings, check_first_stakes, levels_that_lose, outgrown_stakes, stakes_to_find_out,
+};
 use candlewick_sdk::{CandleSeries, Millis, Registry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,10 @@ impl<'a> LintInput<'a> {
         &self.loaded.config.bots
     }
 
+    fn session(&self) -> SessionSettings {
+        session_settings(self.loaded)
+    }
+
     fn each_bot<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
         let check = |bot: &'a BotSettings| {
             check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
@@ -80,12 +88,19 @@ const RUNS: &[Stage] = &[Stage::Start, Stage::Backtest];
 const STRATEGIES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
 
 const LINTS: [Lint; 28] = [
-    Lint("losing_level", &[Stage::Doctor], limits::losing_levels),
+    Lint("losing_level", &[Stage::Doctor], |input| {
+        levels_that_lose(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+    }),
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
-    Lint("probing_stake", &[Stage::Doctor, Stage::Start], limits::probing_stakes),
-    Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], limits::unaffordable_stakes),
-    Lint(OUTGROWN_STAKE, RUNS, limits::outgrown_stakes),
+    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| stakes_to_find_out(&input.session())),
+    // A stake that no balance allows is refused elsewhere.
+    Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
+        check_first_stakes(&input.session()).unwrap_or_default()
+    }),
+    Lint(OUTGROWN_STAKE, RUNS, |input| {
+        outgrown_stakes(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+    }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
     Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], limits::default_loss_limit),
     Lint("unlimited_trades", &[], limits::unlimited_trades),

@@ -3,10 +3,8 @@
 use super::LintInput;
 use crate::bots::{gates_of, session_settings};
 use crate::configuration::Config;
-use crate::inspection::assumed_payouts;
 use candlewick_engine::{
-    BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings,
-    check_first_stakes, check_stakes, levels_that_lose, stakes_to_find_out,
+    BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings, check_stakes,
 };
 use candlewick_sdk::Symbol;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -21,25 +19,6 @@ const MIN_PERCENT: f64 = 1.0;
 const MIN_BOT_PERCENT: f64 = 0.1;
 /// Payout above which the stake is probably included: 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
-
-pub(super) fn losing_levels(input: &LintInput<'_>) -> Vec<String> {
-    let settings = session_settings(input.loaded);
-    levels_that_lose(&settings, &assumed_payouts(input.loaded)).unwrap_or_default()
-}
-
-pub(super) fn probing_stakes(input: &LintInput<'_>) -> Vec<String> {
-    stakes_to_find_out(&session_settings(input.loaded))
-}
-
-pub(super) fn unaffordable_stakes(input: &LintInput<'_>) -> Vec<String> {
-    // A stake that no balance allows is refused elsewhere.
-    check_first_stakes(&session_settings(input.loaded)).unwrap_or_default()
-}
-
-pub(super) fn outgrown_stakes(input: &LintInput<'_>) -> Vec<String> {
-    let settings = session_settings(input.loaded);
-    candlewick_engine::outgrown_stakes(&settings, &assumed_payouts(input.loaded)).unwrap_or_default()
-}
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     let gates = gates_of(input.bots(), input.registry);

@@ -67,28 +67,28 @@ impl Facts {
                 let text = format!("{outcome} {pnl:+.2}: {}; {money}", trade_words(&trade));
                 Some(of_order(alert(at, Kind::Settled, &text), &trade.order))
             }
-            RunEvent::Rejected { order, reason } => Some(of_rejected(at, &order, &reason)),
-            RunEvent::Resolved { intent, how } => self.of_resolved(at, intent, how),
-            RunEvent::Refused { bot, rule, .. } => self.of_refused(at, bot, rule),
+            RunEvent::Rejected { order, reason } => {
+                let text = format!("the venue refused {}: {reason}", order_words(&order));
+                let key = format!("rejected {} {reason}", order.bot);
+                Some(repeating(of_order(alert(at, Kind::Rejected, &text), &order), key))
+            }
+            RunEvent::Resolved { intent, how } => {
+                let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
+                let text = format!("trade #{intent} is resolved: {}", how.replace('_', " "));
+                Some(of_order(alert(at, Kind::Resolved, &text), &doubt.order))
+            }
+            RunEvent::Refused { bot, rule, .. } => {
+                let is_limit = LIMITS.iter().any(|limit| limit.as_str() == rule);
+                let is_new = is_limit && self.limits.insert((bot.clone(), rule));
+                let text = format!("signals are refused by {rule}; told once a day");
+                is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, &text) })
+            }
             RunEvent::Day { .. } => {
                 self.limits.clear();
                 None
             }
             event => alert_of(at, event),
         }
-    }
-
-    fn of_resolved(&mut self, at: Millis, intent: IntentId, how: &str) -> Option<Alert> {
-        let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
-        let text = format!("trade #{intent} is resolved: {}", how.replace('_', " "));
-        Some(of_order(alert(at, Kind::Resolved, &text), &doubt.order))
-    }
-
-    fn of_refused(&mut self, at: Millis, bot: String, rule: &'static str) -> Option<Alert> {
-        let is_limit = LIMITS.iter().any(|limit| limit.as_str() == rule);
-        let is_new = is_limit && self.limits.insert((bot.clone(), rule));
-        let text = format!("signals are refused by {rule}; told once a day");
-        is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, &text) })
     }
 
     pub(super) fn note_doubt(&mut self, since: Millis, order: OrderFacts) {
@@ -238,12 +238,6 @@ fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
 fn of_series(at: Millis, kind: Kind, symbol: String, text: &str) -> Alert {
     let alert = Alert { symbol: Some(symbol), ..alert(at, kind, text) };
     repeating(alert, name_of(kind))
-}
-
-fn of_rejected(at: Millis, order: &OrderFacts, reason: &str) -> Alert {
-    let text = format!("the venue refused {}: {reason}", order_words(order));
-    let key = format!("rejected {} {reason}", order.bot);
-    repeating(of_order(alert(at, Kind::Rejected, &text), order), key)
 }
 
 fn because(reason: Option<String>) -> String {

@@ -220,13 +220,15 @@ fn unbound_parts(bot: &BotSettings) -> Option<String> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use crate::configuration::{Base, Flag};
     use candlewick_sandbox::parse_time;
 
+    const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
+
     /// A list for a bot of EURUSD with an expiry of five minutes, checked with these settings.
-    pub(crate) fn checked_list(settings: &str, list: &str, now: Millis) -> CheckedList {
+    fn checked_list(settings: &str, list: &str, now: Millis) -> CheckedList {
         let folder = tempfile::tempdir().unwrap();
         let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
         let bot = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"05:00\"\n\
@@ -305,5 +307,62 @@ pub(super) mod tests {
             let words = local_words(parse_time(time).unwrap(), zone.parse().unwrap());
             assert_eq!(words.as_deref(), Some(expected));
         }
+    }
+
+    /// The notes of the lines that are refused, and what is said of all.
+    fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
+        let checked = checked_list(settings, list, Millis::ZERO);
+        let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
+            LineUse::Entry(entry) => Some((line.line, entry.note?)),
+            _ => None,
+        });
+        (notes.collect(), checked.refused)
+    }
+
+    /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
+    #[test]
+    fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
+        let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
+        let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
+        let checked = checked_list(hours, list, Millis::ZERO);
+        assert_eq!(checked.would_trade, 2);
+        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
+    }
+
+    /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.
+    #[test]
+    fn of_entries_five_minutes_apart_every_second_one_meets_the_trade_before_it() {
+        let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
+                    EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
+        let (notes, all) = check(HOURS, list);
+        let one = "(max_open_trades_per_symbol = 1)";
+        let expected = [
+            (2, "refused: outside of risk.hours".to_owned()),
+            (4, format!("refused: the BUY of line 3 runs until 10:05:02 {one}")),
+            (6, "refused: the BUY of line 5 runs until 10:15:02 (allow_opposite = false)".to_owned()),
+            (8, "refused: outside of risk.hours".to_owned()),
+        ];
+        assert_eq!(notes, expected);
+        let all = all.unwrap();
+        assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
+        for part in ["2 outside of risk.hours", "1 while a trade of an earlier"] {
+            assert!(all.contains(part), "{all}");
+        }
+        let cure = "; max_open_trades_per_symbol = 2 would let those of one direction be open together";
+        assert!(all.ends_with(cure), "{all}");
+        // As it says.
+        let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
+        assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
+    }
+
+    /// On the clock that was written; of each day, in the first week.
+    #[test]
+    fn entries_of_each_day_are_told_on_their_clock() {
+        let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
+        let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
+        let words = "refused: the BUY of line 1 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
+        assert_eq!(notes, [(2, words.to_owned())]);
+        assert!(all.unwrap().starts_with("1 of 3 entries"));
+        assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
     }
 }

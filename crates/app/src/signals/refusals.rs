@@ -78,12 +78,8 @@ impl ListRefusals {
         }
         let total = self.refused.len();
         let (first, _) = counts.first_key_value()?;
-        let why = if counts.len() == 1 {
-            first.clone()
-        } else {
-            let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
-            parts.collect::<Vec<_>>().join(", ")
-        };
+        let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
+        let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
         let cure = self.needed.map(|most| {
             format!("; max_open_trades_per_symbol = {most} would let those of one direction be open together")
         });
@@ -208,7 +204,8 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
     let Some(Running { entry, closes, .. }) = in_way.max_by_key(|one| one.closes) else {
         return format!("refused by {rule} ({setting})");
     };
-    let (direction, until) = (entry.direction, clock_of(*closes, zone));
+    let until = DateTime::from_timestamp_millis(closes.get()).unwrap_or_default();
+    let (direction, until) = (entry.direction, until.with_timezone(&zone).format("%H:%M:%S"));
     format!("refused: the {direction} of line {} runs until {until} ({setting})", entry.line)
 }
 
@@ -223,74 +220,4 @@ fn reason_of(rule: Rule) -> String {
         rule => return format!("by {}", rule.words()),
     };
     reason.to_owned()
-}
-
-fn clock_of(at: Millis, zone: Tz) -> String {
-    let utc = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
-    utc.with_timezone(&zone).format("%H:%M:%S").to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::check::{LineUse, tests::checked_list};
-    use super::*;
-
-    const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
-
-    /// The notes of the lines that are refused, and what is said of all.
-    fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
-        let checked = checked_list(settings, list, Millis::ZERO);
-        let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
-            LineUse::Entry(entry) => Some((line.line, entry.note?)),
-            _ => None,
-        });
-        (notes.collect(), checked.refused)
-    }
-
-    /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
-    #[test]
-    fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
-        let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
-        let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
-        let checked = checked_list(hours, list, Millis::ZERO);
-        assert_eq!(checked.would_trade, 2);
-        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
-    }
-
-    /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.
-    #[test]
-    fn of_entries_five_minutes_apart_every_second_one_meets_the_trade_before_it() {
-        let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
-                    EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
-        let (notes, all) = check(HOURS, list);
-        let one = "(max_open_trades_per_symbol = 1)";
-        let expected = [
-            (2, "refused: outside of risk.hours".to_owned()),
-            (4, format!("refused: the BUY of line 3 runs until 10:05:02 {one}")),
-            (6, "refused: the BUY of line 5 runs until 10:15:02 (allow_opposite = false)".to_owned()),
-            (8, "refused: outside of risk.hours".to_owned()),
-        ];
-        assert_eq!(notes, expected);
-        let all = all.unwrap();
-        assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
-        for part in ["2 outside of risk.hours", "1 while a trade of an earlier"] {
-            assert!(all.contains(part), "{all}");
-        }
-        let cure = "; max_open_trades_per_symbol = 2 would let those of one direction be open together";
-        assert!(all.ends_with(cure), "{all}");
-        // As it says.
-        let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
-        assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
-    }
-
-    /// On the clock that was written; of each day, in the first week.
-    #[test]
-    fn entries_of_each_day_are_told_on_their_clock() {
-        let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
-        let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
-        let words = "refused: the BUY of line 1 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
-        assert_eq!(notes, [(2, words.to_owned())]);
-        assert!(all.unwrap().starts_with("1 of 3 entries"));
-        assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
-    }
 }

@@ -25,7 +25,6 @@ use std::path::PathBuf;
 
 /// Larger grids are sampled with this many sets instead.
 pub const MOST_SETS: u64 = 200;
-const COMBINATION: &str = "combine";
 /// Parts before the hold-out if nothing is searched: one for training, the others for tests.
 const FIXED_PARTS: i64 = 6;
 /// Parts of the default layout: a training as long as three tests, and five tests.
@@ -55,11 +54,18 @@ impl<'a> TunePlan<'a> {
         progress: &dyn Progress,
     ) -> Result<Self, AppError> {
         let (_, bot) = tuned_bot(&terms, files, registry)?;
-        let parameters = parameters_of(&bot, registry)?;
-        let numbers = parameters.into_iter().filter(|one| matches!(one.kind.as_str(), "integer" | "number"));
+        let Some(entry) = registry.find(&bot.strategy) else {
+            return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
+        };
+        let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
+        let is_number = |one: &&Parameter| matches!(one.kind.as_str(), "integer" | "number");
+        let numbers = entry.parameters.iter().filter(is_number).cloned();
+        // Ranges of the combination itself span thousands of values, and most leave nothing to trade.
+        let is_of_combination = |one: &Parameter| one.name == "within" || one.name.starts_with("gate.");
         let (selecting, numbers): (Vec<Parameter>, Vec<Parameter>) =
-            numbers.partition(|one| bot.strategy == COMBINATION && is_of_combination(&one.name));
-        let (ranged, bare): (Vec<Parameter>, Vec<Parameter>) = numbers.into_iter().partition(has_range);
+            numbers.partition(|one| bot.strategy == "combine" && is_of_combination(one));
+        let (ranged, bare): (Vec<Parameter>, Vec<Parameter>) =
+            numbers.into_iter().partition(|one| one.minimum.is_some() && one.maximum.is_some());
         let names = |all: Vec<Parameter>| all.into_iter().map(|one| one.name).collect::<Vec<String>>();
         let (mut without_range, mut of_combination) = (Vec::new(), Vec::new());
         if terms.parameters.is_empty() {
@@ -129,25 +135,6 @@ fn tuned_bot(
     let place = chosen_bot(&loaded.config.bots, terms.bot.as_deref())?;
     let bot = loaded.config.bots[place].clone();
     Ok((loaded, bot))
-}
-
-fn parameters_of(bot: &BotSettings, registry: &Registry) -> Result<Vec<Parameter>, AppError> {
-    let Some(entry) = registry.find(&bot.strategy) else {
-        return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
-    };
-    let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
-    Ok(entry.parameters.clone())
-}
-
-/// Returns whether a parameter belongs to the combination itself.
-///
-/// Such ranges span thousands of values, and most of these leave nothing to trade.
-fn is_of_combination(name: &str) -> bool {
-    name == "within" || name.starts_with("gate.")
-}
-
-fn has_range(parameter: &Parameter) -> bool {
-    parameter.minimum.is_some() && parameter.maximum.is_some()
 }
 
 /// A bot without parameters to choose needs only a short training.

@@ -31,12 +31,6 @@ pub(super) struct ListBots<'a> {
     pub(super) signals: SignalBots,
 }
 
-impl Cells {
-    pub(super) fn has_shown_zone(&self) -> bool {
-        self.is_shown && !self.texts[6].is_empty()
-    }
-}
-
 impl<'a> ListBots<'a> {
     pub(super) fn new(bots: &'a [BotSettings]) -> Self {
         Self { bots, signals: signal_bots(bots) }

@@ -4,9 +4,9 @@ use super::above::{
     Above, Day, EndedExpiry, Sense, comment_names_a_day, may_head_a_day, may_name_a_day, sense_of, struck_out,
 };
 use super::columns::{Cells, Column, ListBots, NamedColumns};
-use super::shown::{Block, Shown, block_of, only_cell, only_expiry, recognised, shown_cells, time_in};
-use super::split::plain;
-use super::time::WrittenDate;
+use super::shown::{Block, Shown, block_of, only_date, only_expiry, recognised, shown_cells};
+use super::split::{plain, split};
+use super::time::{WrittenDate, time_of_day};
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
 use chrono_tz::Tz;
@@ -83,6 +83,7 @@ impl Elsewhere {
                 heading_zones.push((line, zone));
             }
         }
+        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[6].is_empty());
         let dated = dates.first().map(|(line, _)| *line);
         let has_expiry = |line: &CellLine| {
             matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
@@ -91,7 +92,7 @@ impl Elsewhere {
             date: dated.or_else(|| first(&|line| line.recognised.contains(&Column::Date))),
             day: first(&|line| line.names_day),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
-            zone: first(&|line| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone())),
+            zone: first(&has_zone),
             heading_zones,
             expiry: first(&has_expiry),
             no_entry: first(&|line| line.cells.is_err()),
@@ -104,7 +105,7 @@ impl Elsewhere {
         self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
     }
 
-    pub(super) fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
+    fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
         let held = |line: u64, what: &str| {
             Err(format!(
                 "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
@@ -123,6 +124,7 @@ impl Elsewhere {
     pub(super) fn check(
         &self,
         cells: &Cells,
+        entry: u64,
         day: Day,
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
@@ -171,16 +173,12 @@ impl Elsewhere {
             (_, Some(line)) if bot.is_empty() && symbol.is_empty() => Err(format!(
                 "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
             )),
-            _ => Ok(()),
+            _ => self.check_sense(cells, entry),
         }
     }
 }
 
-pub(super) fn entry_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    numbered(text).filter(|(_, line)| !line.starts_with('#'))
-}
-
-fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
+pub(super) fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).map(|(line, text)| (line, text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
@@ -265,7 +263,7 @@ impl Reader<'_> {
             self.read_comment(left_out, new(Ok(LineCells::Comment)), written);
         } else if let Some(problem) = struck_out(written) {
             self.push_no_entry(&text.replace('~', " "), new(Err(problem)), true);
-        } else if let Some(date) = heading_of(text, self.bots) {
+        } else if let Some(date) = only_date(text, self.bots) {
             self.above.begin(date, (line, written));
             self.lines.push(new(Ok(LineCells::Date(date))));
         } else if let Some(expiry) = only_expiry(text, self.bots) {
@@ -316,7 +314,8 @@ impl Reader<'_> {
         if names_day || is_other {
             self.above.end(line.line);
         } else {
-            self.above.pass(time_in(text, self.bots), line.line);
+            let time = split(text, self.bots).iter().find_map(|cell| time_of_day(cell));
+            self.above.pass(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {
             self.above.end_expiry((line.line, &line.text));
@@ -329,8 +328,4 @@ impl Reader<'_> {
 
 pub(super) fn is_like_entry(recognised: &[Column]) -> bool {
     [Column::Time, Column::Direction].iter().all(|column| recognised.contains(column))
-}
-
-fn heading_of(text: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
-    only_cell(text, bots).and_then(|cell| WrittenDate::parse(cell.trim_end_matches(':')))
 }

@@ -7,7 +7,6 @@ use super::split::{BEHIND_A_GALE, label_of, plain, speaks_of_gales_alone, split,
 use super::time::{WrittenDate, time_of_day, timeframe};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
-use chrono::NaiveTime;
 
 const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
 const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
@@ -158,10 +157,10 @@ fn add_pictures(
     Ok(())
 }
 
-pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
+pub(super) fn only_date(line: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
     let mut cells = split(line, bots);
     cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
-    cells.pop().filter(|_| cells.is_empty())
+    if let [cell] = cells.as_slice() { WrittenDate::parse(cell.trim_end_matches(':')) } else { None }
 }
 
 pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
@@ -180,10 +179,6 @@ pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
     let cell = minutes.as_ref().unwrap_or(cell);
     let is_expiry = Column::of(cell, bots) == Ok(Column::Expiry);
     timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
-}
-
-pub(super) fn time_in(line: &str, bots: &ListBots<'_>) -> Option<NaiveTime> {
-    split(line, bots).iter().find_map(|cell| time_of_day(cell))
 }
 
 pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {

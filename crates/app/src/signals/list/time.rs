@@ -3,7 +3,7 @@
 use super::zones::zone_words;
 use crate::configuration::DateOrder;
 use candlewick_sdk::{CloseType, Millis};
-use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike, Weekday};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike};
 use chrono_tz::Tz;
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
@@ -97,10 +97,6 @@ impl WeekDays {
         names.map(|(_, name)| &name[..3]).collect::<Vec<_>>().join(" ")
     }
 
-    const fn hold(self, day: Weekday) -> bool {
-        self.0 & (1 << day.num_days_from_monday()) != 0
-    }
-
     pub(crate) const fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -140,7 +136,8 @@ impl ClockTime {
 
     fn on(self, day: NaiveDate) -> Option<Millis> {
         let is_its_date = self.date.is_none_or(|date| date == (day.month(), day.day()));
-        if !is_its_date || !self.days.hold(day.weekday()) {
+        let is_its_weekday = self.days.0 & (1 << day.weekday().num_days_from_monday()) != 0;
+        if !is_its_date || !is_its_weekday {
             return None;
         }
         let moment = self.zone.from_local_datetime(&day.and_time(self.time)).earliest()?;
@@ -175,12 +172,6 @@ pub(crate) struct ListDate {
     pub(crate) year: Option<i32>,
     pub(crate) month: u32,
     pub(crate) day: u32,
-}
-
-impl ListDate {
-    fn exists(self) -> bool {
-        NaiveDate::from_ymd_opt(self.year.unwrap_or(LEAP_YEAR), self.month, self.day).is_some()
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +216,8 @@ impl WrittenDate {
     }
 
     pub(super) fn read(self, order: DateOrder) -> Option<ListDate> {
-        Some(self.in_order(order)).filter(|date| date.exists())
+        let date = self.in_order(order);
+        NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, date.day).map(|_| date)
     }
 
     const fn in_order(self, order: DateOrder) -> ListDate {
@@ -240,10 +232,6 @@ impl WrittenDate {
 
     pub(super) const fn has_year(self) -> bool {
         matches!(self, Self::YearFirst(_) | Self::YearLast { year: Some(_), .. })
-    }
-
-    fn depends_on_order(self) -> bool {
-        self.read(DateOrder::DayFirst) != self.read(DateOrder::MonthFirst)
     }
 }
 
@@ -267,7 +255,8 @@ pub(super) fn order_of(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
 ) -> Result<Option<DateOrder>, String> {
-    let mut open = dates.iter().filter(|(_, date)| date.depends_on_order());
+    let [day_first, month_first] = ORDERS;
+    let mut open = dates.iter().filter(|(_, date)| date.read(day_first) != date.read(month_first));
     let first_only_in = |order: DateOrder| {
         let other = order.other();
         let is_it = |date: WrittenDate| date.read(order).is_some() && date.read(other).is_none();

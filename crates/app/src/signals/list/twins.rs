@@ -36,7 +36,7 @@ pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
         let alike = known.entry((entry.bot, when)).or_default();
         match alike.iter().find(|earlier| earlier.when.is_same(entry.when)) {
             None => alike.push(entry),
-            Some(earlier) if earlier.is_trade_of(&entry) => {
+            Some(earlier) if earlier.when == entry.when && earlier.asks_as(&entry) => {
                 line.taken = Taken::Repeats(earlier.line);
                 continue;
             }

@@ -108,10 +108,6 @@ pub(super) fn is_doubtful(word: &str) -> bool {
     is_one_of(word, DOUBTFUL)
 }
 
-fn is_zone_where_alone(word: &str) -> bool {
-    is_one_of(word, ALONE) || is_one_of(word, DOUBTFUL)
-}
-
 fn may_stand_beside_a_zone(words: &[&str]) -> bool {
     let in_iana = |word: &str| CONTINENTS.to_lowercase().contains(&format!(" {word} "));
     let in_city = |word: &str| CITIES.keys().any(|city| city.split(' ').any(|part| part == word));
@@ -150,7 +146,9 @@ pub(crate) fn zone_words(zone: Tz) -> String {
 pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let text = folded(line);
     let words: Vec<&str> = words_of(&text).collect();
-    let mut zones: Vec<Option<Tz>> = iana_zones(line).map(Some).collect();
+    let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
+    let iana = names.filter(|name| name.contains('/')).filter_map(zone_of);
+    let mut zones: Vec<Option<Tz>> = iana.map(Some).collect();
     zones.extend(names_of_utc(&text).map(|(name, behind)| offset_behind(name, behind, &text)));
     zones.extend(zones_by_name(&words).into_iter().map(Some));
     if zones.is_empty() && (may_name_a_zone(&words) || is_doubted(line, &text)) {
@@ -175,11 +173,6 @@ pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
-fn iana_zones(line: &str) -> impl Iterator<Item = Tz> {
-    let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
-    names.filter(|name| name.contains('/')).filter_map(zone_of)
 }
 
 /// Returns each `utc` and `gmt` with the text after it, except those of `Etc/GMT+3`.
@@ -222,7 +215,8 @@ fn is_doubted(line: &str, text: &str) -> bool {
     let alone = |part: &str| {
         let mut words = words_of(part)
             .filter(|word| !is_one_of(word, BESIDE_ONE) && !word.bytes().all(|sign| sign.is_ascii_digit()));
-        matches!((words.next(), words.next()), (Some(word), None) if is_zone_where_alone(word))
+        let is_zone = |word| is_one_of(word, ALONE) || is_doubtful(word);
+        matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };
     let mut in_brackets = text.split(['(', '[']).skip(1).filter_map(|part| part.split([')', ']']).next());
     let is_offset = || {
