@@ -70,9 +70,7 @@ impl Environment {
     }
 }
 
-/// Returns whether an endpoint is unencrypted.
-///
-/// That requires a local server or explicit permission.
+/// Returns whether an endpoint is unencrypted: only a local one, or one with explicit permission.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     let (scheme, rest) = endpoint.split_once("://").ok_or("it begins with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();

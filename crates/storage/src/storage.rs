@@ -17,17 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Maximum size of one request.
-///
-/// Larger objects are transferred in parts, so that a lost connection costs little.
+/// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
 pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
 /// Deadline of a whole call including retries, and the extension per [`AT_ONCE`] of data.
 const CALL: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
-/// Delays before retrying after a lost connection.
-///
-/// The S3 library additionally retries single requests.
+/// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
 const PAUSES_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
 /// A bucket or a disk, usable from any thread, even inside an async runtime.
@@ -168,8 +164,6 @@ impl Storage {
     }
 
     /// Uploads an object only if it does not exist or is still `before`.
-    ///
-    /// An object from a faster writer is never overwritten.
     pub fn keep(
         &self,
         url: &ObjectUrl,

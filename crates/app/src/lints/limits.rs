@@ -13,9 +13,7 @@ use std::collections::BTreeSet;
 
 /// Percentage below which a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
-/// Like [`MIN_PERCENT`], for limits of a single bot.
-///
-/// Half a percent is common there.
+/// Like [`MIN_PERCENT`], for limits of a single bot, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;
 /// Payout above which the stake is probably included: 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;

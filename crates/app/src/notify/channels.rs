@@ -138,9 +138,7 @@ fn place_of(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<P
     Ok(Place { url: sound("url", &url)?, secret })
 }
 
-/// Returns address and secret of a channel.
-///
-/// The environment overrides a file, and a file overrides a setting.
+/// Returns address and secret. The environment overrides a file, and a file a setting.
 fn opened_by(
     loaded: &Loaded,
     name: &str,

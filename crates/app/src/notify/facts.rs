@@ -95,9 +95,7 @@ impl Facts {
         self.doubts.insert(order.intent, Doubt { since, order, is_told: false });
     }
 
-    /// Returns an alert when the funds fall below the limit.
-    ///
-    /// It repeats only after the funds were above the limit again.
+    /// Returns an alert when the funds fall below the limit, again only once they were above it.
     pub(super) fn of_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);

@@ -50,8 +50,7 @@ pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
     pub refused: Option<String>,
     pub unbound: Vec<String>,
-    /// Number of entries that are not past and not rejected every time; 0 if the list contradicts
-    /// itself.
+    /// Number of entries neither past nor always rejected; 0 if the list contradicts itself.
     pub would_trade: usize,
     pub past: Option<String>,
 }

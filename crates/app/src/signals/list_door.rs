@@ -63,7 +63,7 @@ impl ListDoor {
 
     pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
         // A virtual clock does not go on to the first entry before the run has asked for its first candles.
-        let held = door.clock().hold();
+        let held = door.clock.hold();
         // Whoever opens the doors may have gone.
         let _ = ready.send(());
         let mut run = pin!(door.wait_for_run());
@@ -71,7 +71,7 @@ impl ListDoor {
             Ok(false) => return,
             begun => begun.is_ok(),
         };
-        let mut sleep = asleep(door.clock(), self.next_due()).await;
+        let mut sleep = asleep(door.clock.as_ref(), self.next_due()).await;
         drop(held);
         door.note(format!("{} was read: {}", self.path.display(), self.words()), &[]).await;
         door.expect(self.next_entry(), self.list.passed_over_words()).await;
@@ -107,7 +107,7 @@ impl ListDoor {
                         }
                     }
                     // On the clock again before it is let go of.
-                    sleep = asleep(door.clock(), self.next_due()).await;
+                    sleep = asleep(door.clock.as_ref(), self.next_due()).await;
                     door.expect(self.next_entry(), self.list.passed_over_words()).await;
                 }
                 _ = looks.tick() => {
@@ -123,8 +123,8 @@ impl ListDoor {
                                 self.faults.insert(0, problem);
                             }
                         }
-                        let held = door.clock().hold();
-                        sleep = asleep(door.clock(), self.next_due()).await;
+                        let held = door.clock.hold();
+                        sleep = asleep(door.clock.as_ref(), self.next_due()).await;
                         drop(held);
                         door.expect(self.next_entry(), self.list.passed_over_words()).await;
                     }
@@ -202,7 +202,7 @@ impl ListDoor {
             bot: bot.map(|bot| bot.name.clone()),
             symbol: None,
             direction: due.entry.direction,
-            source: door.source(),
+            source: door.source,
             id: due.id,
             time: Some(due.at),
             expires_ms: None,

@@ -92,8 +92,7 @@ impl Unread {
 
     /// Reads the signal, dated `now` unless it has a time.
     ///
-    /// `number` counts the messages of the source. It identifies a signal that has neither an id
-    /// nor a time.
+    /// `number` counts the messages of the source, to identify a signal without an id and a time.
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
         check_names(&self.body)?;
         let fields = Fields::read(&self.body)?;
@@ -187,9 +186,7 @@ fn is_flat(position: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads the id, which marks equal signals as duplicates.
-///
-/// Rejects an unfilled placeholder, since all signals would share it.
+/// Reads the id, which marks duplicates. Rejects a placeholder, which all signals would share.
 fn id_of(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {
@@ -317,6 +314,11 @@ mod tests {
 
     #[test]
     fn what_is_none_is_said_and_never_with_the_secret() {
+        let refuse = |text: &str, expected: &str| {
+            let problem = read(text).unwrap_err();
+            assert!(problem.contains(expected), "{text}: {problem}");
+            assert!(!problem.contains("hush") && !problem.contains("4815162342"), "{problem}");
+        };
         for (text, expected) in [
             ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
             ("[]", "not a JSON object: send"),
@@ -326,10 +328,6 @@ mod tests {
                 "unknown field `side`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
                  market_position (the stake is the bot's own); passed over are exchange,",
             ),
-            (
-                r#"{"bot":"btc","direction":"BUY","expiry":"5m"}"#,
-                "did you mean close_type? There are bot, symbol",
-            ),
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
             (
@@ -337,50 +335,35 @@ mod tests {
                 "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
             ),
             (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is no direction: did you mean PUT?"),
-            (r#"{"bot":"btc","direction":"BUY","stake":5}"#, "stake"),
-            (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
-            (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),
-            (r#"{"bot":"btc","direction":"BUY","id":[1]}"#, "its id"),
-            (r#"{"bot":"btc","direction":"BUY","id":""}"#, "its id is empty"),
-            (r#"{"bot":"btc","direction":"BUY","id":"{{time"}"#, "its id \"{{time\" holds a placeholder"),
-            (
-                r#"{"bot":"btc","direction":"BUY","id":"{{time}}"}"#,
-                "holds a placeholder that was not filled in",
-            ),
-            (
-                r#"{"bot":"btc","direction":"BUY","id":123456789012345678901234567890}"#,
-                "its id is no whole number of 64 bits",
-            ),
-            (r#"{"bot":"btc","direction":"BUY","id":1.5}"#, "its id is no whole number of 64 bits"),
-            (
-                r#"{"bot":"btc","direction":"BUY","direction":"SELL"}"#,
-                "the key \"direction\" occurs twice: send it once",
-            ),
-            (
-                r#"{"bot":"btc","secret":"hushhushhushhush","direction":"BUY","secret":"hush"}"#,
-                "the key \"secret\" occurs twice: send it once",
-            ),
             (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
             (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),
             (r#"{"bot":"btc","direction":null}"#, "direction: use a text in quotes, not nothing"),
-            (
-                r#"{"bot":"btc","direction":"BUY","close_type":300}"#,
-                "close_type: use a text in quotes, not 300",
-            ),
-            (
-                r#"{"bot":"btc","direction":"BUY","ticker":"EURUSD","symbol":"EURUSD"}"#,
-                "symbol and ticker are one thing: send one of them",
-            ),
-            (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
-            (
-                r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
-                "expires_ms: use a whole number, not -1",
-            ),
-            (r#"{"bot":"btc","direction":"BUY","secret":4815162342,"stake":1}"#, "stake"),
         ] {
-            let problem = read(text).unwrap_err();
-            assert!(problem.contains(expected), "{text}: {problem}");
-            assert!(!problem.contains("hush") && !problem.contains("4815162342"), "{problem}");
+            refuse(text, expected);
+        }
+        for (fields, expected) in [
+            (r#""expiry":"5m""#, "did you mean close_type? There are bot, symbol"),
+            (r#""stake":5"#, "stake"),
+            (r#""time":1767609000"#, "its time 1767609000 is none"),
+            (r#""time":"{{timenow}}""#, "is none"),
+            (r#""id":[1]"#, "its id"),
+            (r#""id":"""#, "its id is empty"),
+            (r#""id":"{{time""#, "its id \"{{time\" holds a placeholder"),
+            (r#""id":"{{time}}""#, "holds a placeholder that was not filled in"),
+            (r#""id":123456789012345678901234567890"#, "its id is no whole number of 64 bits"),
+            (r#""id":1.5"#, "its id is no whole number of 64 bits"),
+            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
+            (
+                r#""secret":"hushhushhushhush","secret":"hush""#,
+                "the key \"secret\" occurs twice: send it once",
+            ),
+            (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
+            (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker are one thing: send one of them"),
+            (r#""close_type":"M90""#, "or M5, H1"),
+            (r#""secret":"hushhushhushhush","expires_ms":-1"#, "expires_ms: use a whole number, not -1"),
+            (r#""secret":4815162342,"stake":1"#, "stake"),
+        ] {
+            refuse(&format!(r#"{{"bot":"btc","direction":"BUY",{fields}}}"#), expected);
         }
         let long = format!(r#"{{"bot":"btc","direction":"BUY","id":"{}"}}"#, "x".repeat(64));
         assert!(read(&long).unwrap_err().contains("63 bytes"));

@@ -116,8 +116,7 @@ impl ClosedDoors {
 
     /// Opens the signal sources. Dropping the tasks closes them.
     ///
-    /// The list is registered with the clock on return, so a virtual clock released afterwards
-    /// skips no entry.
+    /// On return the list is registered with the clock, so that a virtual one skips no entry.
     pub(crate) async fn open(
         self,
         loaded: &Loaded,

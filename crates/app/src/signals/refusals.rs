@@ -29,12 +29,10 @@ pub(super) struct RefusedEntry {
 #[derive(Default)]
 pub(super) struct ListRefusals {
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
-    /// Lines that trade at none of the checked moments. A daily entry may be rejected on some days
-    /// only.
+    /// Lines that trade at none of the checked moments; a daily entry may trade on some days.
     pub(super) never: BTreeSet<u64>,
     entries: usize,
-    /// Open trades per symbol that would allow all entries of one direction; `None` if that limit
-    /// rejects none.
+    /// Open trades per symbol that allow all entries of one direction; `None` if all are allowed.
     needed: Option<usize>,
 }
 

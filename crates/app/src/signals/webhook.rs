@@ -197,7 +197,7 @@ impl Webhook {
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let message = unread.map_err(malformed)?.read(door.source(), now, number).map_err(malformed)?;
+        let message = unread.map_err(malformed)?.read(door.source, now, number).map_err(malformed)?;
         if let Message::Signal(order) = &message {
             door.check(order).map_err(malformed)?;
         }
@@ -219,8 +219,7 @@ impl Webhook {
     }
 }
 
-/// Returns the address that the proxy saw: the last one, since the sender can forge those before
-/// it.
+/// Returns the address that the proxy saw: the last one, since the sender can forge the others.
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()

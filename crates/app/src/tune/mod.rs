@@ -37,8 +37,7 @@ pub struct TunePlan<'a> {
     /// Whether nothing is searched, so that the bot is tested unchanged.
     pub is_fixed: bool,
     pub without_range: Vec<String>,
-    /// Parameters that select which signals of a combination are traded. They stay unchanged unless
-    /// named.
+    /// Parameters that select the signals of a combination. They stay unchanged unless named.
     pub of_combination: Vec<String>,
 }
 

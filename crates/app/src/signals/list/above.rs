@@ -91,18 +91,14 @@ impl Above {
         self.end(by);
     }
 
-    /// Records the time of an entry for another bot: in a list ordered by time, the day may change
-    /// there.
+    /// Records the time of another bot's entry: in a list ordered by time, the day may change there.
     pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Gives an entry its date.
-    ///
-    /// A different date in the entry ends the one above, since it may apply to the lines below as
-    /// well.
+    /// Gives an entry its date. A date of its own ends the one above: it may apply below as well.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,
@@ -132,8 +128,7 @@ impl Above {
 
     /// Gives an entry its expiry and returns the ended one that it would have had.
     ///
-    /// A different expiry in the entry ends the one above, since it may apply to the lines below as
-    /// well.
+    /// An expiry of its own ends the one above: it may apply below as well.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -291,34 +286,13 @@ mod tests {
 
     #[test]
     fn a_line_may_name_a_day_in_the_ways_in_which_chats_write_it() {
-        for text in [
-            "28/11",
-            "28.11",
-            "28-11",
-            "27-11-26",
-            "2026.11.28",
-            " 28/11/2026 (Sat)",
-            "# 28 November",
-            "tomorrow",
-            "Amanhã",
-            "SÁBADO",
-            "segunda-feira",
-            "Signals of 28.11.",
-            "28 nov",
-        ] {
+        let named = "28/11|28.11|28-11|27-11-26|2026.11.28| 28/11/2026 (Sat)|# 28 November|tomorrow|Amanhã|SÁBADO|\
+             segunda-feira|Signals of 28.11.|28 nov";
+        for text in named.split('|') {
             assert!(may_name_a_day(text), "{text}");
         }
-        for text in [
-            "VIP room 24h",
-            "100 % sure",
-            "the rest of the day",
-            "gale 2.2",
-            "1.0850",
-            "M5",
-            "10:00 EURUSD CALL",
-            "-----",
-            "",
-        ] {
+        let other = "VIP room 24h|100 % sure|the rest of the day|gale 2.2|1.0850|M5|10:00 EURUSD CALL|-----|";
+        for text in other.split('|') {
             assert!(!may_name_a_day(text), "{text}");
         }
     }
@@ -328,16 +302,9 @@ mod tests {
         for text in ["PM", "SINAIS DA TARDE", "Afternoon session", "9 p.m."] {
             assert_eq!(sense_of(text), Some(Sense::Afternoon), "{text}");
         }
-        for text in [
-            "LISTA CANCELADA",
-            "DO NOT TRADE",
-            "NÃO OPERAR",
-            "Inverter sinais",
-            "RESULTADOS",
-            "ONTEM",
-            "LISTA NY",
-            "U.T.C-5",
-        ] {
+        let changed =
+            "LISTA CANCELADA|DO NOT TRADE|NÃO OPERAR|Inverter sinais|RESULTADOS|ONTEM|LISTA NY|U.T.C-5";
+        for text in changed.split('|') {
             assert_eq!(sense_of(text), Some(Sense::Other), "{text}");
         }
         for text in ["VIP room", "players only", "company", "100 % sure", "EURUSD", "-----", ""] {

@@ -58,8 +58,7 @@ impl CellLine {
 
 /// Information in other lines that an entry may lack: date, year, zone, expiry or a heading.
 ///
-/// An entry that lacks such information is rejected, so that it never becomes a trade that was not
-/// meant.
+/// An entry that lacks it is rejected, so that it never becomes a trade that was not meant.
 pub(super) struct Elsewhere {
     date: Option<u64>,
     day: Option<u64>,

@@ -190,8 +190,7 @@ impl SignalList {
 
     /// Returns the signals of a backtest and a warning about contradictory lines.
     ///
-    /// A signal is included if it falls after the start of its bot's first candle and not after the
-    /// end of the last one.
+    /// Signals lie after the start of their bot's first candle, and not after the end of the last.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],

@@ -215,8 +215,7 @@ pub(super) struct Block {
 
 /// Returns the entry formed by the lines up to the next blank one.
 ///
-/// `None` if one of them is an entry by itself, a comment or struck out, or if a part is missing or
-/// occurs twice.
+/// `None` if a line is an entry, a comment or struck out, or if a part is missing or occurs twice.
 pub(super) fn block_of(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
     let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();

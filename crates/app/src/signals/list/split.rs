@@ -156,8 +156,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words from the time on, after a label without a colon: `HORA 14:35`,
-/// `HORA às 14:35`.
+/// Returns the words from the time on after a label without a colon, such as `HORA às 14:35`.
 fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
@@ -260,31 +259,34 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
         .map(|(_, columns)| *columns)
 }
 
+fn is_gale(cell: &str) -> bool {
+    is_one_of(folded(cell).trim_end_matches(':'), GALES)
+}
+
+fn is_gale_count(cell: &str) -> bool {
+    cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES)
+}
+
 pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
-    let is_gale = |cell: &String| is_one_of(folded(cell).trim_end_matches(':'), GALES);
-    let is_number = |cell: &str| cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES);
     let is_beside = |cell: &String| {
         let word = folded(cell);
         let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, BEHIND_GALE);
         // UP is a direction.
-        (words && direction_of(cell).is_err()) || is_number(word.trim_end_matches(['º', 'ª', '°', ':']))
+        (words && direction_of(cell).is_err()) || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
     };
     let is_part = |cell: &String| is_gale(cell) || time_of_day(cell).is_some() || is_beside(cell);
-    cells.iter().any(is_gale) && cells.iter().all(is_part)
+    cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
 /// Removes martingale remarks, which are up to the bot, and returns whether there were any.
 ///
 /// Fails if one precedes the time, which may then be that of the martingale step.
 pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
-    let is_number = |cell: Option<&String>| {
-        cell.and_then(|cell| cell.parse::<u8>().ok()).is_some_and(|count| count <= MOST_GALES)
-    };
+    let is_number = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word =
         |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&folded(cell), words));
     let mut has_any = false;
-    while let Some(place) = cells.iter().position(|cell| is_one_of(folded(cell).trim_end_matches(':'), GALES))
-    {
+    while let Some(place) = cells.iter().position(|cell| is_gale(cell)) {
         has_any = true;
         if cells[place..].iter().any(|cell| time_of_day(cell).is_some()) {
             return Err(BEHIND_A_GALE.to_owned());

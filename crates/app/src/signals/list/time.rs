@@ -45,10 +45,7 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// A recurring time of day.
-///
-/// There is none on a day when the DST change omits the time. If the time occurs twice, the first
-/// one counts.
+/// A recurring time of day. A day whose DST change omits it has none; of two, the first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
@@ -150,9 +147,7 @@ fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
     day.checked_add_signed(TimeDelta::days(days))
 }
 
-/// Parses a timeframe: M5, 5M and 5min are five minutes, H1 is an hour.
-///
-/// `5H` is rejected: `14h` is a time of day in some languages.
+/// Parses a timeframe: M5, 5M, 5min, H1. Not `5H`: `14h` is a time of day in some languages.
 pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || upper.strip_suffix("MIN").or_else(|| upper.strip_suffix('M'));

@@ -17,9 +17,8 @@ const COMPARED: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(
 /// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `APART`, in seconds.
 const KNOWN: (i64, i64) = (946_684_800, 2_082_758_400);
 const APART: i64 = 10 * 86_400;
-/// Comparison budget per file. The rest is found when the moments come.
-///
-/// Comparing two recurring times costs `TIMES_OF_DAY`.
+/// Comparison budget per file, and cost of comparing two recurring times. The rest is found when the
+/// moments come.
 const MOST_COMPARED: u32 = 1_000_000;
 const TIMES_OF_DAY: u32 = 500;
 
@@ -59,10 +58,7 @@ pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
     }
 }
 
-/// Returns whether one moment may be written in two ways.
-///
-/// This happens with single and recurring times, with several zones, or with daily and yearly
-/// times.
+/// Returns whether times are single and recurring, in several zones, or daily and yearly.
 fn writes_in_several_ways(lines: &[ReadLine]) -> bool {
     let way = |line: &ReadLine| match line.taken {
         Taken::Entry(ListEntry { when: When::Daily(daily), .. }, _) => {
