@@ -52,10 +52,13 @@ impl ListRefusals {
         due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + AHEAD)).map(DueEntry::of));
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MOST_MOMENTS);
-        let settings = without_memory(session_settings(loaded));
+        let mut settings = without_memory(session_settings(loaded));
         let zones: BTreeMap<u64, Tz> = entries.iter().map(|(entry, zone)| (entry.line, *zone)).collect();
         let Some((refused, _)) = replay(&due, &settings, loaded, &zones) else { return Self::default() };
-        let needed = needed(&refused, &due, settings, loaded, &zones);
+        let is_full = refused.iter().any(|one| one.rule == Rule::MaxOpenTradesPerSymbol);
+        (settings.risk.max_open_trades_per_symbol, settings.risk.max_open_trades) = (0, 0);
+        let unlimited = is_full.then(|| replay(&due, &settings, loaded, &zones)).flatten();
+        let needed = unlimited.map(|(_, most)| most).filter(|most| *most > 1);
         let mut open: BTreeMap<u64, usize> = BTreeMap::new();
         for due in &due {
             *open.entry(due.entry.line).or_default() += 1;
@@ -98,22 +101,6 @@ fn without_memory(mut settings: SessionSettings) -> SessionSettings {
     risk.best_payout_of.clear();
     risk.enforce_verdict = false;
     settings
-}
-
-fn needed(
-    refused: &[RefusedEntry],
-    due: &[DueEntry],
-    mut settings: SessionSettings,
-    loaded: &Loaded,
-    zones: &BTreeMap<u64, Tz>,
-) -> Option<usize> {
-    let is_full = |one: &RefusedEntry| one.rule == Rule::MaxOpenTradesPerSymbol;
-    if !refused.iter().any(is_full) {
-        return None;
-    }
-    (settings.risk.max_open_trades_per_symbol, settings.risk.max_open_trades) = (0, 0);
-    let (_, most) = replay(due, &settings, loaded, zones)?;
-    Some(most).filter(|most| *most > 1)
 }
 
 fn replay(

@@ -252,11 +252,8 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
     }
     // `EXP 5` and `EXPIRAÇÃO 5` have no colon.
     let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRIES));
-    let label = word.strip_suffix([':', '=']).or_else(bare)?;
-    LABELS
-        .iter()
-        .find(|(names, _)| is_one_of(label.trim_end_matches('.'), names))
-        .map(|(_, columns)| *columns)
+    let label = word.strip_suffix([':', '=']).or_else(bare)?.trim_end_matches('.');
+    LABELS.iter().find(|(names, _)| is_one_of(label, names)).map(|(_, columns)| *columns)
 }
 
 fn is_gale(cell: &str) -> bool {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const COMPARED: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `APART`, in seconds.
 const KNOWN: (i64, i64) = (946_684_800, 2_082_758_400);
-const APART: i64 = 10 * 86_400;
+const APART: usize = 10 * 86_400;
 /// Comparison budget per file, and cost of comparing two recurring times. The rest is found when the
 /// moments come.
 const MOST_COMPARED: u32 = 1_000_000;
@@ -120,14 +120,11 @@ impl Clocks {
 }
 
 fn offsets_of(zone: Tz) -> BTreeSet<i64> {
-    let mut offsets = BTreeSet::new();
-    let mut second = KNOWN.0;
-    while second < KNOWN.1 {
+    let offset = |second| {
         let utc = DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc();
-        offsets.insert(i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc()));
-        second += APART;
-    }
-    offsets
+        i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())
+    };
+    (KNOWN.0..KNOWN.1).step_by(APART).map(offset).collect()
 }
 
 fn may_meet(one: When, other: When) -> bool {

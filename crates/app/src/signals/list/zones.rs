@@ -65,10 +65,8 @@ static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
 
 fn known_zone(word: &str) -> Option<Tz> {
     let word = word.to_lowercase();
-    KNOWN
-        .iter()
-        .find(|(known, _)| *known == word)
-        .and_then(|(_, zone)| offset_zone(zone).or_else(|| zone.parse().ok()))
+    let (_, zone) = KNOWN.iter().find(|(known, _)| *known == word)?;
+    offset_zone(zone).or_else(|| zone.parse().ok())
 }
 
 fn zones_by_name(words: &[&str]) -> Vec<Tz> {
