@@ -1,11 +1,11 @@
 //! Signals as JSON objects, in the native format or that of TradingView alerts.
 
-use super::list::timeframe;
+use super::list::{id_of as name_of, timeframe, unix_millis};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_words};
-use chrono::{DateTime, SecondsFormat};
+use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -112,7 +112,7 @@ impl Unread {
         let time = fields.time.map(time_of).transpose()?;
         let id = match (fields.id, time) {
             (Some(id), _) => id_of(id)?,
-            (None, Some(time)) => name_of(time),
+            (None, Some(time)) => name_of(time).to_string(),
             (None, None) => format!("{} {number}", name_of(now)),
         };
         let reason = fields.reason.as_deref().map(SignalReason::truncated);
@@ -207,21 +207,14 @@ fn id_of(id: Value) -> Result<String, String> {
     }
 }
 
-fn name_of(time: Millis) -> String {
-    let time = DateTime::from_timestamp_millis(time.get()).unwrap_or_default();
-    time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
-}
-
 /// Reads milliseconds since 1970, or a time with its zone such as TradingView's `{{timenow}}`.
 fn time_of(value: Value) -> Result<Millis, String> {
     let wrong = |text: String| {
         format!("its time {text} is none: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
     };
     match value {
-        // From the year 2001 on, so that seconds are not taken for milliseconds.
         Value::Number(number) => {
-            let ms = number.as_i64().filter(|ms| (1_000_000_000_000..10_000_000_000_000).contains(ms));
-            ms.map(Millis::new).ok_or_else(|| wrong(number.to_string()))
+            number.as_i64().and_then(unix_millis).ok_or_else(|| wrong(number.to_string()))
         }
         Value::String(text) => match DateTime::parse_from_rfc3339(&text) {
             Ok(time) => Ok(Millis::new(time.timestamp_millis())),

@@ -2,7 +2,9 @@
 
 use super::columns::{Cells, ListBots, NamedColumns, names_meant, words};
 use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, named_lines, numbered, shown_lines};
-use super::time::{ClockTime, ListDate, WeekDays, WrittenDate, is_leap_second, order_of, time_of_day};
+use super::time::{
+    ClockTime, ListDate, WeekDays, WrittenDate, is_leap_second, order_of, time_of_day, unix_millis,
+};
 use super::twins::mark_twins;
 use super::zones::{zone_of, zone_words};
 use crate::configuration::{DateOrder, SignalSettings};
@@ -264,13 +266,9 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
         return Err(format!("days belong to a time of day such as 10:30, and {text:?} is a single moment"));
     }
     if let Ok(ms) = text.parse::<i64>() {
-        // The years 2001 to 2286, so that seconds are not taken for milliseconds.
-        let is_ms = (1_000_000_000_000..10_000_000_000_000).contains(&ms);
-        return if is_ms {
-            Ok(When::Once(Millis::new(ms)))
-        } else {
-            Err(format!("{text} is no time: a number is milliseconds since 1970, such as 1767616200000"))
-        };
+        let wrong =
+            || format!("{text} is no time: a number is milliseconds since 1970, such as 1767616200000");
+        return unix_millis(ms).map(When::Once).ok_or_else(wrong);
     }
     let local = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
-pub(crate) use time::timeframe;
+pub(crate) use time::{timeframe, unix_millis};
 pub(crate) use twins::Contradiction;
 pub(crate) use zones::{offset_zone, zone_words};
 
@@ -247,7 +247,7 @@ fn counted(lines: &[u64], what: &str) -> String {
     }
 }
 
-fn id_of(at: Millis) -> SignalId {
+pub(super) fn id_of(at: Millis) -> SignalId {
     let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
     SignalId::truncated(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }

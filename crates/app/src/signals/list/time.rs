@@ -45,6 +45,11 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
+/// Reads milliseconds of the years 2001 to 2286, so that seconds are not taken for them.
+pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
+    (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
+}
+
 /// A recurring time of day. A day whose DST change omits it has none; of two, the first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
