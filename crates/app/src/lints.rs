@@ -6,16 +6,18 @@
 mod hours;
 mod limits;
 mod setup;
-mod stakes;
-mod strategies;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use setup::{idle_blackouts, unusual_spelling};
 
+use crate::bots::session_settings;
 use crate::configuration::Loaded;
+use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
-use candlewick_engine::BotSettings;
+use candlewick_engine::{
+    BotSettings, SessionSettings, check_first_stakes, levels_that_lose, outgrown_stakes, stakes_to_find_out,
+};
 use candlewick_sdk::{CandleSeries, Millis, Registry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +52,10 @@ impl<'a> LintInput<'a> {
         &self.loaded.config.bots
     }
 
+    fn session(&self) -> SessionSettings {
+        session_settings(self.loaded)
+    }
+
     fn each_bot<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
         let check = |bot: &'a BotSettings| {
             check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
@@ -72,22 +78,8 @@ pub struct LintFinding {
     pub text: String,
 }
 
-struct Lint {
-    name: &'static str,
-    /// Stages that run the lint, in addition to [`Stage::Check`].
-    stages: &'static [Stage],
-    check: fn(&LintInput<'_>) -> Vec<String>,
-}
-
-impl Lint {
-    const fn new(
-        name: &'static str,
-        stages: &'static [Stage],
-        check: fn(&LintInput<'_>) -> Vec<String>,
-    ) -> Self {
-        Self { name, stages, check }
-    }
-}
+/// Name, stages that run the lint in addition to [`Stage::Check`], and check.
+struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
 pub const OUTGROWN_STAKE: &str = "outgrown_stake";
@@ -96,45 +88,47 @@ const RUNS: &[Stage] = &[Stage::Start, Stage::Backtest];
 const STRATEGIES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
 
 const LINTS: [Lint; 28] = [
-    Lint::new("losing_level", &[Stage::Doctor], stakes::losing_levels),
-    Lint::new("ungated_ladder", &[Stage::Doctor], stakes::ungated_ladders),
-    Lint::new("interrupted_ladder", &[Stage::Start], stakes::interrupted_ladders),
-    Lint::new("probing_stake", &[Stage::Doctor, Stage::Start], stakes::probing_stakes),
-    Lint::new(UNAFFORDABLE_STAKE, &[Stage::Backtest], stakes::unaffordable_stakes),
-    Lint::new(OUTGROWN_STAKE, RUNS, stakes::outgrown_stakes),
-    Lint::new("small_percentage", &[Stage::Doctor], limits::small_percentages),
-    Lint::new(
-        "default_loss_limit",
-        &[Stage::Doctor, Stage::Start, Stage::Backtest],
-        limits::default_loss_limit,
-    ),
-    Lint::new("unlimited_trades", &[], limits::unlimited_trades),
-    Lint::new("payout_above_stake", &[], limits::payouts_above_stake),
-    Lint::new("payout_below_minimum", &[], limits::payouts_below_minimum),
-    Lint::new("unequal_minimum_payouts", &[], limits::unequal_minimum_payouts),
-    Lint::new("gate_payout", &[], limits::gate_payouts),
-    Lint::new("split_hours", &[Stage::Start], hours::split_hours),
-    Lint::new("disjoint_hours", RUNS, hours::disjoint_hours),
-    Lint::new("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
-    Lint::new("doubtful_condition", STRATEGIES, strategies::doubtful_conditions),
-    Lint::new("volatility_share", &[], strategies::volatility_shares),
-    Lint::new("flat_volume", STRATEGIES, strategies::flat_volumes),
-    Lint::new("long_warm_up", RUNS, strategies::long_warm_ups),
-    Lint::new("doubtful_time_zone", STRATEGIES, strategies::doubtful_time_zones),
-    Lint::new("doubtful_expiry", &[], setup::doubtful_expiries),
-    Lint::new("doubtful_symbol", &[], setup::doubtful_symbols),
-    Lint::new("untraded_symbol", &[], setup::untraded_symbols),
-    Lint::new("missing_candles", &[], |input| crate::candles::bots_without_candles(input.loaded)),
-    Lint::new("silent_bot", &[], setup::silent_bots),
-    Lint::new("refused_entries", &[], setup::refused_entries),
-    Lint::new("unbound_signal", &[Stage::Start], |input| crate::signals::unbound_signals(input.loaded)),
+    Lint("losing_level", &[Stage::Doctor], |input| {
+        levels_that_lose(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+    }),
+    Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
+    Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
+    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| stakes_to_find_out(&input.session())),
+    // A stake that no balance allows is refused elsewhere.
+    Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
+        check_first_stakes(&input.session()).unwrap_or_default()
+    }),
+    Lint(OUTGROWN_STAKE, RUNS, |input| {
+        outgrown_stakes(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+    }),
+    Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
+    Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], limits::default_loss_limit),
+    Lint("unlimited_trades", &[], limits::unlimited_trades),
+    Lint("payout_above_stake", &[], limits::payouts_above_stake),
+    Lint("payout_below_minimum", &[], limits::payouts_below_minimum),
+    Lint("unequal_minimum_payouts", &[], limits::unequal_minimum_payouts),
+    Lint("gate_payout", &[], limits::gate_payouts),
+    Lint("split_hours", &[Stage::Start], hours::split_hours),
+    Lint("disjoint_hours", RUNS, hours::disjoint_hours),
+    Lint("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
+    Lint("doubtful_condition", STRATEGIES, setup::doubtful_conditions),
+    Lint("volatility_share", &[], setup::volatility_shares),
+    Lint("flat_volume", STRATEGIES, setup::flat_volumes),
+    Lint("long_warm_up", RUNS, setup::long_warm_ups),
+    Lint("doubtful_time_zone", STRATEGIES, setup::doubtful_time_zones),
+    Lint("doubtful_expiry", &[], setup::doubtful_expiries),
+    Lint("doubtful_symbol", &[], setup::doubtful_symbols),
+    Lint("untraded_symbol", &[], setup::untraded_symbols),
+    Lint("missing_candles", &[], |input| crate::candles::bots_without_candles(input.loaded)),
+    Lint("silent_bot", &[], setup::silent_bots),
+    Lint("refused_entries", &[], |input| crate::signals::refused_of_list(input.loaded).into_iter().collect()),
+    Lint("unbound_signal", &[Stage::Start], |input| crate::signals::unbound_signals(input.loaded)),
 ];
 
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {
-    let is_run = |lint: &&Lint| stage == Stage::Check || lint.stages.contains(&stage);
-    let findings = LINTS.iter().filter(is_run).flat_map(|lint| {
-        let texts = (lint.check)(input).into_iter();
-        texts.map(|text| LintFinding { lint: lint.name, text })
+    let lints = LINTS.iter().filter(|Lint(_, stages, _)| stage == Stage::Check || stages.contains(&stage));
+    let findings = lints.flat_map(|&Lint(lint, _, check)| {
+        check(input).into_iter().map(move |text| LintFinding { lint, text })
     });
     findings.collect()
 }

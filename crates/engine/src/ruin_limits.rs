@@ -183,13 +183,13 @@ const MOST_HALVED: f64 = 0.5;
 const NEARLY_NEVER: f64 = 0.000_05;
 const MOST_LEVELS: usize = 8;
 
-struct RuinWords {
-    text: String,
-    is_halved: bool,
+pub(crate) struct RuinWords {
+    pub(crate) text: String,
+    pub(crate) is_halved: bool,
 }
 
 impl StakeRuin {
-    fn words(&self, scale: MoneyScale) -> Result<RuinWords, StatisticsError> {
+    pub(crate) fn words(&self, scale: MoneyScale) -> Result<RuinWords, StatisticsError> {
         if let Some(text) = self.below_least(scale)? {
             return Ok(RuinWords { text, is_halved: false });
         }

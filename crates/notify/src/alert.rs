@@ -1,6 +1,12 @@
-//! Alerts and their severity.
+//! Alerts, filter rules of a channel, and messages: one alert, or a digest of several.
 
+use chrono::DateTime;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const SHOWN: usize = 5;
+const SHOWN_LETTERS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,5 +52,214 @@ impl Alert {
     pub fn new(at: i64, severity: Severity, event: &str, text: impl Into<String>) -> Self {
         let (event, text) = (event.to_owned(), text.into());
         Self { at, severity, event, bot: None, symbol: None, text, repeat_key: None, repeated: 0 }
+    }
+}
+
+/// Filter of alerts: minimum severity, plus `include`, minus `exclude`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules {
+    pub minimum: Severity,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+}
+
+impl Rules {
+    pub fn want(&self, alert: &Alert) -> bool {
+        let is_among = |events: &[String]| events.contains(&alert.event);
+        !is_among(&self.exclude) && (alert.severity >= self.minimum || is_among(&self.include))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    pub id: String,
+    pub sender: String,
+    pub alerts: Vec<Alert>,
+    pub dropped: u64,
+}
+
+impl Message {
+    pub fn severity(&self) -> Severity {
+        let of_loss = if self.dropped > 0 { Severity::Warning } else { Severity::Info };
+        self.alerts.iter().map(|alert| alert.severity).fold(of_loss, Severity::max)
+    }
+
+    pub fn title(&self) -> String {
+        let (severity, sender) = (self.severity().as_str(), &self.sender);
+        match self.alerts.as_slice() {
+            [only] => format!("[{severity}] {sender}: {}", only.event),
+            alerts => format!("[{severity}] {sender}: {} alerts", alerts.len()),
+        }
+    }
+
+    pub fn body(&self) -> String {
+        self.body_within(usize::MAX, |_| 1)
+    }
+
+    /// Renders the body in at most `most` units of `length`. Never cuts numbers.
+    pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
+        let (text, mut end) = match self.alerts.as_slice() {
+            [only] => (only.text.clone(), details(only)),
+            alerts => (digest(alerts), String::new()),
+        };
+        if self.dropped > 0 {
+            let _ = write!(end, "\n{} alerts before this found no room and are lost.", self.dropped);
+        }
+        let left = most.saturating_sub(end.chars().map(&length).sum());
+        cut(&text, left, length) + &end
+    }
+
+    pub(crate) fn chat_text(&self, most: usize, length: fn(char) -> usize) -> String {
+        let title = self.title() + "\n";
+        let left = most.saturating_sub(title.chars().map(length).sum());
+        cut(&(title + &self.body_within(left, length)), most, length)
+    }
+}
+
+pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> String {
+    if text.chars().map(&length).sum::<usize>() <= most {
+        return text.to_owned();
+    }
+    let (mut left, mut short) = (most.saturating_sub(3), String::new());
+    for letter in text.chars() {
+        let Some(rest) = left.checked_sub(length(letter)) else { break };
+        left = rest;
+        short.push(letter);
+    }
+    short + "..."
+}
+
+fn details(alert: &Alert) -> String {
+    let mut text = String::new();
+    if alert.repeated > 0 {
+        let _ = write!(text, "\n{} more like this were not sent.", alert.repeated);
+    }
+    let about: Vec<&str> = [&alert.bot, &alert.symbol].into_iter().flatten().map(String::as_str).collect();
+    if !about.is_empty() {
+        let _ = write!(text, "\n{}", about.join(", "));
+    }
+    let _ = write!(text, "\n{}", time(alert.at));
+    text
+}
+
+fn digest(alerts: &[Alert]) -> String {
+    let mut counts = BTreeMap::<&str, u64>::new();
+    for alert in alerts {
+        *counts.entry(&alert.event).or_default() += 1 + alert.repeated;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let counted: Vec<String> = counts.iter().map(|(event, count)| format!("{event} {count}")).collect();
+    let mut text = counted.join(", ");
+    // The most severe first, of those the earliest.
+    let mut shown: Vec<&Alert> = alerts.iter().collect();
+    shown.sort_by_key(|alert| std::cmp::Reverse(alert.severity));
+    for alert in shown.iter().take(SHOWN) {
+        let (severity, said) = (alert.severity.as_str(), cut(&alert.text, SHOWN_LETTERS, |_| 1));
+        let bot = alert.bot.as_deref().map_or(String::new(), |bot| format!("{bot}: "));
+        let more = if alert.repeated > 0 { format!(" ({} more)", alert.repeated) } else { String::new() };
+        let _ = write!(text, "\n{} [{severity}] {bot}{said}{more}", time(alert.at));
+    }
+    let rest = alerts.len().saturating_sub(SHOWN);
+    if rest > 0 {
+        let _ = write!(text, "\nand {rest} more");
+    }
+    text
+}
+
+fn time(at: i64) -> String {
+    let moment = DateTime::from_timestamp_millis(at);
+    moment.map_or_else(|| at.to_string(), |moment| moment.format("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(alerts: Vec<Alert>, dropped: u64) -> Message {
+        Message { id: "id".to_owned(), sender: "night bot".to_owned(), alerts, dropped }
+    }
+
+    #[test]
+    fn one_alert_says_what_when_and_of_whom() {
+        let alert = Alert {
+            bot: Some("btc-rsi".to_owned()),
+            symbol: Some("BTCUSDT".to_owned()),
+            repeated: 2,
+            ..Alert::new(1_767_661_200_000, Severity::Warning, "doubt", "Trade #7 is in doubt for 60 s.")
+        };
+        let message = message(vec![alert], 0);
+        assert_eq!(message.title(), "[warning] night bot: doubt");
+        assert_eq!(
+            message.body(),
+            "Trade #7 is in doubt for 60 s.\n2 more like this were not sent.\nbtc-rsi, BTCUSDT\n2026-01-06 01:00:00 UTC"
+        );
+    }
+
+    #[test]
+    fn a_digest_counts_all_and_shows_the_most_severe() {
+        let mut alerts: Vec<Alert> =
+            (0..9).map(|n| Alert::new(n * 1_000, Severity::Info, "settled", format!("trade {n}"))).collect();
+        alerts.push(Alert::new(9_000, Severity::Critical, "halted", "a person halted the run"));
+        let message = message(alerts, 12);
+        assert_eq!(message.title(), "[critical] night bot: 10 alerts");
+        let expected = "settled 9, halted 1\n\
+                        1970-01-01 00:00:09 UTC [critical] a person halted the run\n\
+                        1970-01-01 00:00:00 UTC [info] trade 0\n\
+                        1970-01-01 00:00:01 UTC [info] trade 1\n\
+                        1970-01-01 00:00:02 UTC [info] trade 2\n\
+                        1970-01-01 00:00:03 UTC [info] trade 3\n\
+                        and 5 more\n\
+                        12 alerts before this found no room and are lost.";
+        assert_eq!(message.body(), expected);
+    }
+
+    #[test]
+    fn a_digest_tells_what_was_held_back() {
+        let held = Alert { repeated: 6, ..Alert::new(0, Severity::Warning, "warning", "late") };
+        let body = message(vec![held, Alert::new(0, Severity::Info, "ended", "over")], 0).body();
+        assert!(body.starts_with("warning 7, ended 1\n") && body.contains("late (6 more)\n"), "{body}");
+    }
+
+    #[test]
+    fn however_long_a_text_is_its_numbers_and_its_time_are_told() {
+        let long = Alert {
+            bot: Some("btc-rsi".to_owned()),
+            repeated: 2,
+            ..Alert::new(1_767_661_200_000, Severity::Info, "alarm", "x".repeat(9_000))
+        };
+        let said = message(vec![long], 3).chat_text(2_000, char::len_utf16);
+        let expected = "x...\n2 more like this were not sent.\nbtc-rsi\n2026-01-06 01:00:00 UTC\n\
+                        3 alerts before this found no room and are lost.";
+        assert!(said.len() == 2_000 && said.ends_with(expected), "{said}");
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_between_letters() {
+        assert_eq!(cut("abcdef", 6, char::len_utf8), "abcdef");
+        assert_eq!(cut("abcdefg", 6, char::len_utf8), "abc...");
+        assert_eq!(cut("ääää", 7, char::len_utf8), "ää...");
+        let long = Alert::new(0, Severity::Info, "alarm", "x".repeat(9_000));
+        assert_eq!(message(vec![long], 0).chat_text(2_000, char::len_utf16).len(), 2_000);
+    }
+
+    #[test]
+    fn events_that_are_named_go_before_severity() {
+        let rules = Rules {
+            minimum: Severity::Warning,
+            include: vec!["settled".to_owned(), "both".to_owned()],
+            exclude: vec!["alarm".to_owned(), "both".to_owned()],
+        };
+        for (severity, event, is_wanted) in [
+            (Severity::Info, "opened", false),
+            (Severity::Notice, "started", false),
+            (Severity::Warning, "doubt", true),
+            (Severity::Critical, "halted", true),
+            (Severity::Info, "settled", true),
+            (Severity::Critical, "alarm", false),
+            (Severity::Critical, "both", false),
+        ] {
+            assert_eq!(rules.want(&Alert::new(0, severity, event, "")), is_wanted, "{event}");
+        }
     }
 }

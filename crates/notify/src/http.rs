@@ -1,11 +1,13 @@
-//! HTTP client: no redirects, no proxy from the environment, bounded responses.
+//! HTTP client of the channels, their errors and their secrets.
+//!
+//! The client follows no redirects, uses no proxy from the environment and bounds responses.
 
-use crate::failure::{ChannelError, Failure};
-use crate::worker::DEADLINE;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use std::error::Error as _;
+use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -20,6 +22,77 @@ const HOLDS_FOR_ANY: [StatusCode; 5] = [
     StatusCode::TOO_MANY_REQUESTS,
 ];
 
+/// Delivery errors. Reasons never contain the address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    #[error("{reason}")]
+    TryLater { reason: String, after: Option<Duration> },
+    /// Rejected, because of the content or of a setting that the operator can fix.
+    #[error("{reason}")]
+    TurnedAway { reason: String },
+    /// Permanently rejected: a retry cannot succeed.
+    #[error("{reason}")]
+    Refused { reason: String },
+}
+
+/// Invalid channel settings. Problems never contain an address or a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChannelError {
+    #[error("{problem}")]
+    Address { problem: String },
+    #[error("{problem}")]
+    Secret { problem: String },
+    #[error("{problem}")]
+    Mailbox { problem: String },
+    #[error("{problem}")]
+    Client { problem: String },
+}
+
+impl Failure {
+    pub(crate) fn later(reason: impl Into<String>) -> Self {
+        Self::TryLater { reason: reason.into(), after: None }
+    }
+
+    pub(crate) const fn after(&self) -> Option<Duration> {
+        if let Self::TryLater { after, .. } = self { *after } else { None }
+    }
+}
+
+impl ChannelError {
+    pub(crate) fn address(problem: impl Into<String>) -> Self {
+        Self::Address { problem: problem.into() }
+    }
+
+    pub(crate) fn secret(problem: impl Into<String>) -> Self {
+        Self::Secret { problem: problem.into() }
+    }
+}
+
+/// A token, key, password or secret address. No `Display`; `Debug` shows `[hidden]`.
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// Parses a secret and trims white space, such as a file's final newline.
+    ///
+    /// `None` if nothing is left or if it contains control characters.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_sound = !text.is_empty() && !text.chars().any(char::is_control);
+        is_sound.then(|| Self(SecretString::from(text)))
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[hidden]")
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carries {
     /// A token, or an address that contains one: requires HTTPS unless local.
@@ -28,9 +101,9 @@ pub(crate) enum Carries {
 }
 
 /// Parses a URL. Errors do not contain it.
-pub(crate) fn address(text: &str, carries: Carries) -> Result<Url, ChannelError> {
-    let url =
-        Url::parse(text).map_err(|error| ChannelError::address(format!("it is no address: {error}")))?;
+pub(crate) fn address(text: &Secret, carries: Carries) -> Result<Url, ChannelError> {
+    let url = Url::parse(text.expose());
+    let url = url.map_err(|error| ChannelError::address(format!("it is no address: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(ChannelError::address("it begins with https://, or http://, and a host"));
     }
@@ -57,8 +130,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 }
 
 pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelError> {
-    // Refused where the process has chosen one: that one is as good.
-    drop(rustls::crypto::ring::default_provider().install_default());
+    install_crypto();
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
@@ -74,23 +146,24 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
     })
 }
 
-pub(crate) fn message_client(url: &Url) -> Result<Client, ChannelError> {
-    client(url, DEADLINE)
+/// Installs the TLS implementation unless the process has chosen one, which is as good.
+pub(crate) fn install_crypto() {
+    drop(rustls::crypto::ring::default_provider().install_default());
 }
 
+/// Sends a request. Once accepted, it does not matter whether the rest of the response arrives.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
-    let answer = answer_of(request).await?;
-    // What was taken is taken, however long the rest of the answer is in coming.
-    if answer.status().is_success() { Ok(()) } else { Err(failure_of(answer).await) }
+    answer_of(request).await.map(drop)
 }
 
 pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Result<Value, Failure> {
-    let answer = answer_of(request).await?;
-    if answer.status().is_success() { Ok(read(answer, most).await) } else { Err(failure_of(answer).await) }
+    Ok(read(answer_of(request).await?, most).await)
 }
 
 async fn answer_of(request: RequestBuilder) -> Result<Response, Failure> {
-    request.send().await.map_err(|error| Failure::later(innermost(&error.without_url())))
+    let sent = request.send().await;
+    let answer = sent.map_err(|error| Failure::later(innermost(&error.without_url())))?;
+    if answer.status().is_success() { Ok(answer) } else { Err(failure_of(answer).await) }
 }
 
 async fn failure_of(answer: Response) -> Failure {
@@ -136,15 +209,15 @@ fn seconds(wish: f64) -> Option<Duration> {
 }
 
 /// Describes the root cause of an error without any URL.
-pub(crate) fn innermost(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return "no answer in time".to_owned();
+fn innermost(error: &reqwest::Error) -> String {
+    if error.is_timeout() { "no answer in time".to_owned() } else { root_cause(error).to_string() }
+}
+
+pub(crate) fn root_cause(mut error: &(dyn Error + 'static)) -> &(dyn Error + 'static) {
+    while let Some(deeper) = error.source() {
+        error = deeper;
     }
-    let mut cause = error.source();
-    while let Some(deeper) = cause.and_then(std::error::Error::source) {
-        cause = Some(deeper);
-    }
-    cause.map_or_else(|| error.to_string(), ToString::to_string)
+    error
 }
 
 #[cfg(test)]
@@ -184,11 +257,11 @@ mod tests {
             ("https://ann:hush@push.example/", Carries::Message, false),
             ("ftp://push.example/", Carries::Message, false),
             ("push.example", Carries::Message, false),
-            ("", Carries::Message, false),
         ] {
-            let address = address(text, carries);
+            let address = address(&Secret::new(text).unwrap(), carries);
             assert_eq!(address.is_ok(), is_taken, "{text}");
             assert!(address.map_or_else(|error| !error.to_string().contains("hush"), |_| true));
         }
+        assert!(Secret::new("").is_none());
     }
 }

@@ -6,25 +6,15 @@
 //! trading.
 
 mod alert;
-mod rules;
-// What is sent.
-mod message;
-mod repeats;
-// How it is sent.
 mod channel;
 mod chat;
-mod failure;
+mod email;
 mod http;
 mod notifier;
-mod queue;
-mod secret;
 mod worker;
 
-pub use alert::{Alert, Severity};
+pub use alert::{Alert, Message, Rules, Severity};
 pub use channel::{Channel, Delivery, EmailPlace, Place, WallClock};
 pub use chat::{Chat, ChatQuestion, ChatRequest};
-pub use failure::{ChannelError, Failure};
-pub use message::Message;
+pub use http::{ChannelError, Failure, Secret};
 pub use notifier::{ChannelCounts, Notifier, Pace};
-pub use rules::Rules;
-pub use secret::Secret;

@@ -1,16 +1,17 @@
-//! Routing of alerts to channels.
+//! Routing of alerts to channels, with a bounded queue each, and throttling of identical alerts.
 
-use crate::alert::Alert;
+use crate::alert::{Alert, Rules, Severity};
 use crate::channel::Delivery;
-use crate::queue::Queue;
-use crate::repeats::Repeats;
-use crate::rules::Rules;
 use crate::worker::Worker;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
+
+/// Maximum number of throttled keys. If all are recent, further keys are not throttled.
+const MAX_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
@@ -24,27 +25,9 @@ pub struct Pace {
 
 #[derive(Debug)]
 pub struct Notifier {
-    routes: Vec<Route>,
+    routes: Vec<(Rules, Arc<Queue>)>,
     repeats: Mutex<Repeats>,
     workers: JoinSet<()>,
-}
-
-#[derive(Debug)]
-struct Route {
-    name: String,
-    rules: Rules,
-    queue: Arc<Queue>,
-    counts: Arc<Counts>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) messages: AtomicU64,
-    pub(crate) sent: AtomicU64,
-    pub(crate) retried: AtomicU64,
-    pub(crate) dropped: AtomicU64,
-    pub(crate) refused: AtomicU64,
-    pub(crate) in_hand: AtomicU64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,17 +45,10 @@ impl Notifier {
     pub fn begin(sender: &str, channels: Vec<(String, Rules, Box<dyn Delivery>)>, pace: Pace) -> Self {
         let (mut routes, mut workers) = (Vec::new(), JoinSet::new());
         for (name, rules, delivery) in channels {
-            let (queue, counts) = (Arc::new(Queue::new(pace.queue)), Arc::new(Counts::default()));
-            let worker = Worker {
-                name: name.clone(),
-                sender: sender.to_owned(),
-                queue: Arc::clone(&queue),
-                delivery,
-                pace,
-                counts: Arc::clone(&counts),
-            };
+            let queue = Arc::new(Queue::new(&name, pace.queue));
+            routes.push((rules, Arc::clone(&queue)));
+            let worker = Worker { name, sender: sender.to_owned(), queue, delivery, pace };
             workers.spawn(worker.work());
-            routes.push(Route { name, rules, queue, counts });
         }
         Self { routes, repeats: Mutex::new(Repeats::new(pace.quiet)), workers }
     }
@@ -80,31 +56,25 @@ impl Notifier {
     /// Routes an alert without blocking. Recent duplicates are counted and sent later.
     pub fn send(&self, alert: Alert) {
         let passed = self.repeats().pass(alert, Instant::now());
-        if let Some(alert) = passed {
-            self.route(&alert);
-        }
+        self.route(passed);
     }
 
     /// Sends suppressed duplicates that are due. Call it regularly, such as every second.
     pub fn tick(&self) {
         let due = self.repeats().due(Instant::now(), false);
-        for alert in due {
-            self.route(&alert);
-        }
+        self.route(due);
     }
 
     pub fn counts(&self) -> Vec<ChannelCounts> {
-        self.routes.iter().map(Route::counts).collect()
+        self.routes.iter().map(|(_, queue)| queue.counts()).collect()
     }
 
     /// Flushes the queues within `patience`. Alerts that remain are lost.
     pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.repeats().due(Instant::now(), true);
-        for alert in held_back {
-            self.route(&alert);
-        }
-        for route in &self.routes {
-            route.queue.close();
+        self.route(held_back);
+        for (_, queue) in &self.routes {
+            queue.close();
         }
         let all = async { while self.workers.join_next().await.is_some() {} };
         drop(timeout(patience, all).await);
@@ -113,31 +83,207 @@ impl Notifier {
         self.counts()
     }
 
-    fn route(&self, alert: &Alert) {
-        for route in self.routes.iter().filter(|route| route.rules.want(alert)) {
-            if !route.queue.push(alert.clone()) {
-                route.counts.dropped.fetch_add(1, Ordering::Relaxed);
+    fn route(&self, alerts: impl IntoIterator<Item = Alert>) {
+        for alert in alerts {
+            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.want(&alert)) {
+                queue.push(alert.clone());
             }
         }
     }
 
-    fn repeats(&self) -> std::sync::MutexGuard<'_, Repeats> {
+    fn repeats(&self) -> MutexGuard<'_, Repeats> {
         self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Route {
+/// Bounded queue of a channel.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) alerts: VecDeque<Alert>,
+    /// Dropped alerts that no message has reported yet.
+    pub(crate) dropped: u64,
+    pub(crate) is_closed: bool,
+    /// Here `waiting` counts only the alerts of the message in delivery.
+    pub(crate) counts: ChannelCounts,
+    capacity: usize,
+}
+
+impl Queue {
+    fn new(channel: &str, capacity: usize) -> Self {
+        let counts = ChannelCounts { channel: channel.to_owned(), ..ChannelCounts::default() };
+        let (alerts, capacity) = (VecDeque::new(), capacity.max(1));
+        let waiting = Waiting { alerts, dropped: 0, is_closed: false, counts, capacity };
+        Self { waiting: Mutex::new(waiting), changed: Notify::new() }
+    }
+
+    /// Adds an alert without blocking.
+    ///
+    /// If the queue is full, the oldest of the least severe alerts is dropped, or the new one if
+    /// none is less severe.
+    fn push(&self, alert: Alert) {
+        self.lock().push(alert);
+        self.changed.notify_one();
+    }
+
+    fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.notify_one();
+    }
+
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn counts(&self) -> ChannelCounts {
-        let counts = &self.counts;
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        ChannelCounts {
-            channel: self.name.clone(),
-            messages: of(&counts.messages),
-            sent: of(&counts.sent),
-            retried: of(&counts.retried),
-            dropped: of(&counts.dropped),
-            refused: of(&counts.refused),
-            waiting: of(&counts.in_hand) + self.queue.lock().alerts.len() as u64,
+        let waiting = self.lock();
+        let mut counts = waiting.counts.clone();
+        counts.waiting += waiting.alerts.len() as u64;
+        counts
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, alert: Alert) {
+        if self.alerts.len() < self.capacity {
+            self.alerts.push_back(alert);
+            return;
         }
+        self.dropped += 1;
+        self.counts.dropped += 1;
+        let least = self.alerts.iter().map(|waiting| waiting.severity).min().unwrap_or(Severity::Critical);
+        if least <= alert.severity
+            && let Some(place) = self.alerts.iter().position(|waiting| waiting.severity == least)
+        {
+            drop(self.alerts.remove(place));
+            self.alerts.push_back(alert);
+        }
+    }
+}
+
+/// Throttling of identical alerts.
+#[derive(Debug)]
+struct Repeats {
+    quiet: Duration,
+    said: HashMap<String, Said>,
+}
+
+#[derive(Debug)]
+struct Said {
+    since: Instant,
+    last: Option<Alert>,
+    held_back: u64,
+}
+
+impl Repeats {
+    fn new(quiet: Duration) -> Self {
+        Self { quiet, said: HashMap::new() }
+    }
+
+    fn pass(&mut self, alert: Alert, now: Instant) -> Option<Alert> {
+        let Some(key) = alert.repeat_key.clone().filter(|_| !self.quiet.is_zero()) else {
+            return Some(alert);
+        };
+        match self.said.get_mut(&key) {
+            Some(said) if now.duration_since(said.since) < self.quiet => {
+                said.held_back += 1;
+                said.last = Some(alert);
+                None
+            }
+            Some(said) => {
+                let repeated = std::mem::take(&mut said.held_back);
+                *said = Said { since: now, last: None, held_back: 0 };
+                Some(Alert { repeated, ..alert })
+            }
+            None => {
+                if self.said.len() < MAX_KEYS {
+                    self.said.insert(key, Said { since: now, last: None, held_back: 0 });
+                }
+                Some(alert)
+            }
+        }
+    }
+
+    fn due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
+        let mut due = Vec::new();
+        self.said.retain(|_, said| {
+            if !is_end && now.duration_since(said.since) < self.quiet {
+                return true;
+            }
+            let Some(last) = said.last.take() else { return false };
+            // The one that is sent is none of those that were not.
+            due.push(Alert { repeated: said.held_back - 1, ..last });
+            *said = Said { since: now, last: None, held_back: 0 };
+            true
+        });
+        due.sort_by_key(|alert| alert.at);
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_drops_the_oldest_of_the_least_severe_and_counts_it() {
+        let queue = Queue::new("phone", 3);
+        for (at, severity, dropped) in [
+            (1, Severity::Info, 0),
+            (2, Severity::Critical, 0),
+            (3, Severity::Info, 0),
+            (4, Severity::Warning, 1),
+            (5, Severity::Info, 2),
+            (6, Severity::Critical, 3),
+            // Nothing that waits matters less.
+            (7, Severity::Info, 4),
+        ] {
+            queue.push(Alert::new(at, severity, "x", ""));
+            assert_eq!((queue.lock().dropped, queue.counts().dropped), (dropped, dropped), "{at}");
+        }
+        assert_eq!(queue.lock().alerts.iter().map(|alert| alert.at).collect::<Vec<_>>(), [2, 4, 6]);
+    }
+
+    fn alert(at: i64, key: Option<&str>) -> Alert {
+        let alert = Alert::new(at, Severity::Warning, "warning", format!("at {at}"));
+        Alert { repeat_key: key.map(str::to_owned), ..alert }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_said_lately_is_counted_and_told_when_the_quiet_time_is_over() {
+        let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
+        let after = |seconds| start + Duration::from_secs(seconds);
+        assert!(repeats.pass(alert(0, Some("a")), after(0)).is_some());
+        for at in 1..=3 {
+            assert_eq!(repeats.pass(alert(at, Some("a")), after(10)), None);
+        }
+        assert!(repeats.pass(alert(4, Some("b")), after(10)).is_some(), "another key");
+        assert!(repeats.pass(alert(5, None), after(10)).is_some(), "no key");
+        assert!(repeats.pass(alert(5, None), after(10)).is_some(), "no key is never held back");
+        assert_eq!(repeats.due(after(299), false), []);
+        let due = repeats.due(after(300), false);
+        assert_eq!(due.iter().map(|alert| (alert.at, alert.repeated)).collect::<Vec<_>>(), [(3, 2)]);
+        assert_eq!(repeats.pass(alert(6, Some("a")), after(301)), None, "what was just told is quiet again");
+        assert_eq!(repeats.due(after(302), true).len(), 1, "an end tells all");
+        let passed = repeats.pass(alert(7, Some("a")), after(900)).unwrap();
+        assert_eq!(passed.repeated, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_alert_that_comes_after_its_quiet_time_says_how_many_were_held_back() {
+        let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
+        repeats.pass(alert(0, Some("a")), start);
+        repeats.pass(alert(1, Some("a")), start);
+        let passed = repeats.pass(alert(2, Some("a")), start + Duration::from_secs(400)).unwrap();
+        assert_eq!((passed.at, passed.repeated), (2, 1));
     }
 }

@@ -1,20 +1,16 @@
 //! Task of a channel: builds messages from its queue and sends each until accepted.
 
+use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
-use crate::failure::Failure;
-use crate::message::Message;
-use crate::notifier::{Counts, Pace};
-use crate::queue::{Queue, Waiting};
-use crate::{Severity, channel};
+use crate::http::Failure;
+use crate::notifier::{Pace, Queue, Waiting};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-/// First pause after a failure; pauses about double up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 /// Maximum pause a receiver may request, and lifetime of a rejected message.
@@ -27,7 +23,6 @@ pub(crate) struct Worker {
     pub(crate) queue: Arc<Queue>,
     pub(crate) delivery: Box<dyn Delivery>,
     pub(crate) pace: Pace,
-    pub(crate) counts: Arc<Counts>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -54,9 +49,8 @@ impl Worker {
                     forget(&mut sent, self.pace.digest_window);
                 }
                 Next::Send(message) => {
-                    self.counts.in_hand.store(message.alerts.len() as u64, Ordering::Relaxed);
                     self.send(&message).await;
-                    self.counts.in_hand.store(0, Ordering::Relaxed);
+                    self.queue.lock().counts.waiting = 0;
                     sent.push_back(Instant::now());
                     forget(&mut sent, self.pace.digest_window);
                 }
@@ -66,8 +60,8 @@ impl Worker {
     }
 
     async fn send(&self, message: &Message) {
-        let (mut pauses, mut failures, mut is_ending) = (pauses(), 0_u64, false);
-        let begun = Instant::now();
+        let (mut pauses, mut failures, mut is_ending) = (backoff(FIRST_PAUSE, LONGEST_PAUSE), 0_u64, false);
+        let (begun, alerts) = (Instant::now(), message.alerts.len());
         loop {
             let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
             let reason = || format!("no answer within {} s", DEADLINE.as_secs());
@@ -81,8 +75,9 @@ impl Worker {
             });
             match attempt {
                 Ok(()) => {
-                    self.counts.messages.fetch_add(1, Ordering::Relaxed);
-                    self.counts.sent.fetch_add(message.alerts.len() as u64, Ordering::Relaxed);
+                    let mut waiting = self.queue.lock();
+                    waiting.counts.messages += 1;
+                    waiting.counts.sent += alerts as u64;
                     if failures > 0 {
                         tracing::info!(channel = self.name, failures, "alerts are taken again");
                     }
@@ -90,36 +85,27 @@ impl Worker {
                 }
                 Err(Failure::Refused { reason }) => {
                     // What the message would have told of losses is told by the next one.
-                    self.queue.lock().dropped += message.dropped;
-                    self.counts.refused.fetch_add(message.alerts.len() as u64, Ordering::Relaxed);
-                    let alerts = message.alerts.len();
-                    tracing::warn!(
-                        channel = self.name,
-                        alerts,
-                        reason,
-                        "the receiver refuses a message; it is lost"
-                    );
+                    let mut waiting = self.queue.lock();
+                    waiting.dropped += message.dropped;
+                    waiting.counts.refused += alerts as u64;
+                    let text = "the receiver refuses a message; it is lost";
+                    tracing::warn!(channel = self.name, alerts, reason, "{text}");
                     return;
                 }
                 Err(failure) => {
-                    let after = failure.after();
                     failures += 1;
-                    self.counts.retried.fetch_add(1, Ordering::Relaxed);
+                    self.queue.lock().counts.retried += 1;
                     if failures % LOGGED_EVERY == 1 {
-                        tracing::warn!(
-                            channel = self.name,
-                            failures,
-                            reason = %failure,
-                            "an alert was not taken; it is sent again"
-                        );
+                        let text = "an alert was not taken; it is sent again";
+                        tracing::warn!(channel = self.name, failures, reason = %failure, "{text}");
                     }
                     // Whoever asks for no pause at all would be asked without end.
-                    let wish = after.map(|wish| wish.clamp(FIRST_PAUSE, LONGEST_WISH));
+                    let wish = failure.after().map(|wish| wish.clamp(FIRST_PAUSE, LONGEST_WISH));
                     let pause = wish.or_else(|| pauses.next()).unwrap_or(LONGEST_PAUSE);
                     // At the end there is no time for a long pause, unless the receiver asked for it.
                     if self.rest(pause, wish.is_none() && !is_ending).await {
                         is_ending = true;
-                        pauses = self::pauses();
+                        pauses = backoff(FIRST_PAUSE, LONGEST_PAUSE);
                     }
                 }
             }
@@ -132,20 +118,17 @@ impl Worker {
                 self.queue.changed().await;
             }
         };
-        if !may_end {
-            sleep(pause).await;
-            return false;
-        }
         tokio::select! {
             () = sleep(pause) => false,
-            () = ending => true,
+            () = ending, if may_end => true,
         }
     }
 }
 
-fn pauses() -> impl Iterator<Item = Duration> {
-    let pauses = ExponentialBuilder::default().with_min_delay(FIRST_PAUSE).with_max_delay(LONGEST_PAUSE);
-    pauses.without_max_times().with_jitter().build().map(|pause| pause.min(LONGEST_PAUSE))
+/// Returns pauses that about double from the first to the longest.
+pub(crate) fn backoff(first: Duration, longest: Duration) -> impl Iterator<Item = Duration> {
+    let pauses = ExponentialBuilder::default().with_min_delay(first).with_max_delay(longest);
+    pauses.without_max_times().with_jitter().build().map(move |pause| pause.min(longest))
 }
 
 fn forget(sent: &mut VecDeque<Instant>, window: Duration) {
@@ -170,9 +153,17 @@ fn next(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usiz
     }
     let is_digest = waiting.is_closed || waiting.alerts.len() > left;
     let count = if is_digest { waiting.alerts.len().min(most.max(1)) } else { 1 };
-    let alerts = waiting.alerts.drain(..count.min(waiting.alerts.len())).collect();
+    let alerts: Vec<_> = waiting.alerts.drain(..count.min(waiting.alerts.len())).collect();
     let dropped = std::mem::take(&mut waiting.dropped);
-    Next::Send(Message { id: channel::new_id(), sender: sender.to_owned(), alerts, dropped })
+    waiting.counts.waiting = alerts.len() as u64;
+    Next::Send(Message { id: new_id(), sender: sender.to_owned(), alerts, dropped })
+}
+
+fn new_id() -> String {
+    let mut bytes = [0_u8; 16];
+    // Without chance a receiver cannot tell two messages apart, which is no reason to send none.
+    let _ = getrandom::fill(&mut bytes);
+    format!("msg_{}", bytes.map(|byte| format!("{byte:02x}")).concat())
 }
 
 #[cfg(test)]

@@ -31,12 +31,6 @@ impl Environment {
         Self { variables: std::env::vars_os().filter_map(text).filter(ours).collect() }
     }
 
-    #[cfg(test)]
-    pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self { variables: variables.iter().map(owned).collect() }
-    }
-
     fn value(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
@@ -76,9 +70,7 @@ impl Environment {
     }
 }
 
-/// Returns whether an endpoint is unencrypted.
-///
-/// That requires a local server or explicit permission.
+/// Returns whether an endpoint is unencrypted: only a local one, or one with explicit permission.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     let (scheme, rest) = endpoint.split_once("://").ok_or("it begins with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();
@@ -127,11 +119,9 @@ mod tests {
 
     #[test]
     fn no_text_keeps_a_credential() {
-        let environment = Environment::of(&[
-            ("AWS_SECRET_ACCESS_KEY", "hunter22"),
-            ("AWS_SESSION_TOKEN", "tokentoken"),
-            ("AWS_ACCESS_KEY_ID", "AKIA0"),
-        ]);
+        let secrets = SECRETS.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let environment = Environment { variables: secrets.map(owned).collect() };
         let shown = environment.without_secrets("a hunter22 b tokentoken c AKIA0 d");
         assert_eq!(shown, "a *** b *** c *** d");
     }

@@ -6,10 +6,57 @@
 //! appear in a message.
 
 mod environment;
-mod error;
 mod storage;
 mod url;
 
-pub use error::StorageError;
 pub use storage::{Kept, Object, Storage, Version};
-pub use url::{ObjectUrl, Scheme};
+pub use url::ObjectUrl;
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Errors of object storage. Messages never contain credentials.
+#[derive(Debug, Error)]
+pub enum StorageError {
+    #[error("{url}: {problem}")]
+    InvalidUrl { url: String, problem: String },
+    #[error("{variable}: {problem}")]
+    InvalidSetting { variable: &'static str, problem: String },
+    #[error("{url}: the storage refuses it: {problem}")]
+    Refused { url: String, problem: String },
+    #[error("{url}: there is no such bucket")]
+    NoBucket { url: String },
+    #[error("{url}: the storage cannot be reached: {problem}")]
+    Unreachable { url: String, problem: String },
+    #[error("{url}: there is no such object")]
+    Missing { url: String },
+    #[error("{url}: it changed while it was read")]
+    Changed { url: String },
+    #[error("{url}: {problem}")]
+    Failed { url: String, problem: String },
+    #[error("{}: cannot be written", path.display())]
+    Disk { path: PathBuf, source: io::Error },
+}
+
+impl StorageError {
+    pub const fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Refused { .. } => Some(
+                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN, where there is one), AWS_REGION, and \
+                 what they may do with the bucket",
+            ),
+            Self::Unreachable { .. } => Some(
+                "check the network, AWS_ENDPOINT_URL (of a server other than Amazon's), and that AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY are set; the same command goes on where it was",
+            ),
+            Self::NoBucket { .. } => Some("make it first, and check AWS_REGION and AWS_ENDPOINT_URL"),
+            Self::Changed { .. } => Some("run the same command again"),
+            Self::InvalidUrl { .. }
+            | Self::InvalidSetting { .. }
+            | Self::Missing { .. }
+            | Self::Failed { .. }
+            | Self::Disk { .. } => None,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Reads from and writes to a bucket or a disk.
 
 use crate::environment::Environment;
-use crate::{ObjectUrl, Scheme, StorageError};
+use crate::{ObjectUrl, StorageError};
 use bytes::Bytes;
 use object_store::client::HttpError;
 use object_store::local::LocalFileSystem;
@@ -17,17 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Maximum size of one request.
-///
-/// Larger objects are transferred in parts, so that a lost connection costs little.
+/// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
 pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
 /// Deadline of a whole call including retries, and the extension per [`AT_ONCE`] of data.
 const CALL: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
-/// Delays before retrying after a lost connection.
-///
-/// The S3 library additionally retries single requests.
+/// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
 const PAUSES_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
 /// A bucket or a disk, usable from any thread, even inside an async runtime.
@@ -80,13 +76,12 @@ impl Version {
 impl Storage {
     pub fn of(url: &ObjectUrl) -> Result<Self, StorageError> {
         let environment = Environment::of_process();
-        let store: Arc<dyn ObjectStore> = match url.scheme() {
-            Scheme::S3 => {
-                // As every connection of this program; another one may have been there first.
-                drop(rustls::crypto::ring::default_provider().install_default());
-                Arc::new(environment.bucket(url)?)
-            }
-            Scheme::File => Arc::new(LocalFileSystem::new().with_fsync(true)),
+        let store: Arc<dyn ObjectStore> = if url.bucket().is_empty() {
+            Arc::new(LocalFileSystem::new().with_fsync(true))
+        } else {
+            // As every connection of this program; another one may have been there first.
+            drop(rustls::crypto::ring::default_provider().install_default());
+            Arc::new(environment.bucket(url)?)
         };
         Self::new(store, environment)
     }
@@ -147,7 +142,9 @@ impl Storage {
                 ..GetOptions::default()
             };
             let part = self.wait((url, until - from), async {
-                match self.part(&key_of(url)?, options).await {
+                let key = key_of(url)?;
+                let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
+                match retried(get).await {
                     Ok(bytes) if bytes.len() as u64 == until - from => Ok(bytes),
                     Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => {
                         Err(StorageError::Changed { url: url.to_string() })
@@ -161,28 +158,12 @@ impl Storage {
         Ok(())
     }
 
-    async fn part(&self, key: &Key, options: GetOptions) -> Result<Bytes, Error> {
-        let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
-        loop {
-            let bytes = match self.store.get_opts(key, options.clone()).await {
-                Ok(answer) => answer.bytes().await,
-                Err(error) => Err(error),
-            };
-            match (bytes, pauses.next()) {
-                (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
-                (bytes, _) => return bytes,
-            }
-        }
-    }
-
     /// Uploads an object atomically, replacing an existing one.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
         self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
     }
 
     /// Uploads an object only if it does not exist or is still `before`.
-    ///
-    /// An object from a faster writer is never overwritten.
     pub fn keep(
         &self,
         url: &ObjectUrl,
@@ -229,15 +210,8 @@ impl Storage {
         let size = bytes.len() as u64;
         self.wait((url, size), async {
             let key = key_of(url)?;
-            let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
-            loop {
-                let put = self.put_once(&key, bytes.clone(), mode.clone()).await;
-                match (put, pauses.next()) {
-                    // It may be there and the answer lost: then the condition does not hold, and what is there is compared.
-                    (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
-                    (put, _) => return Ok(put),
-                }
-            }
+            // It may be there and the answer lost: then the condition does not hold, and what is there is compared.
+            Ok(retried(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
     }
 
@@ -322,9 +296,17 @@ impl Drop for Storage {
     }
 }
 
-impl std::fmt::Debug for Storage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Storage").finish_non_exhaustive()
+/// Retries a request whose response was lost.
+async fn retried<T, F>(request: impl Fn() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
+    loop {
+        match (request().await, pauses.next()) {
+            (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
+            (answer, _) => return answer,
+        }
     }
 }
 

@@ -3,15 +3,8 @@
 use crate::StorageError;
 use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    S3,
-    File,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectUrl {
-    scheme: Scheme,
     /// S3 bucket, empty for a local folder.
     bucket: String,
     /// Key within the bucket, or path of the file, without `/` at either end.
@@ -46,22 +39,19 @@ impl ObjectUrl {
                 if bucket.is_empty() || !bucket.chars().all(is_name) {
                     return Err(invalid("a bucket follows s3://, of letters, digits, dots, hyphens"));
                 }
-                Ok(Self { scheme: Scheme::S3, bucket: bucket.to_owned(), key: whole(key)? })
+                Ok(Self { bucket: bucket.to_owned(), key: whole(key)? })
             }
             "file" => {
                 let Some(path) = rest.strip_prefix('/') else {
                     return Err(invalid("an absolute path follows file://, such as file:///shared/sweep"));
                 };
-                Ok(Self { scheme: Scheme::File, bucket: String::new(), key: whole(path)? })
+                Ok(Self { bucket: String::new(), key: whole(path)? })
             }
             _ => Err(invalid("only s3:// and file:// are known; most object storage speaks S3")),
         }
     }
 
-    pub const fn scheme(&self) -> Scheme {
-        self.scheme
-    }
-
+    /// Returns the bucket, empty for a local folder.
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
@@ -83,10 +73,10 @@ impl ObjectUrl {
 
 impl fmt::Display for ObjectUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.scheme {
-            Scheme::S3 if self.key.is_empty() => write!(f, "s3://{}", self.bucket),
-            Scheme::S3 => write!(f, "s3://{}/{}", self.bucket, self.key),
-            Scheme::File => write!(f, "file:///{}", self.key),
+        match (self.bucket.as_str(), self.key.as_str()) {
+            ("", key) => write!(f, "file:///{key}"),
+            (bucket, "") => write!(f, "s3://{bucket}"),
+            (bucket, key) => write!(f, "s3://{bucket}/{key}"),
         }
     }
 }

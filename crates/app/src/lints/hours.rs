@@ -5,9 +5,7 @@ use candlewick_engine::{BotLimitSettings, BotSettings, DayStart, Hours, RiskSett
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
-/// Start of 2026, the checked year.
-///
-/// A whole year includes the summer time of every zone.
+/// Start of 2026, the checked year: a whole year includes the summer time of every zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 

@@ -1,8 +1,11 @@
-//! Lints of limits and payouts.
+//! Lints of stakes, ladders, limits and payouts.
 
 use super::LintInput;
+use crate::bots::{gates_of, session_settings};
 use crate::configuration::Config;
-use candlewick_engine::{RiskSettings, StakeSettings};
+use candlewick_engine::{
+    BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings, check_stakes,
+};
 use candlewick_sdk::Symbol;
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
@@ -10,12 +13,94 @@ use std::collections::BTreeSet;
 
 /// Percentage below which a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
-/// Like [`MIN_PERCENT`], for limits of a single bot.
-///
-/// Half a percent is common there.
+/// Like [`MIN_PERCENT`], for limits of a single bot, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;
 /// Payout above which the stake is probably included: 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
+
+pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
+    let gates = gates_of(input.bots(), input.registry);
+    let bots = input.bots().iter().zip(gates).filter(|(bot, gate)| {
+        let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
+        gate.is_some() && is_ladder
+    });
+    let describe = |(bot, _): (&BotSettings, _)| {
+        format!(
+            "bot \"{}\": its ladder with entry = \"next_candle\" continues while the gate is closed, with money; entry = \
+             \"next_signal\" waits for the gate",
+            bot.name
+        )
+    };
+    bots.map(describe).collect()
+}
+
+pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
+    let risk = &input.loaded.config.risk;
+    let costs = check_stakes(&session_settings(input.loaded)).unwrap_or_default();
+    input.each_bot(|bot| {
+        let StakeSettings::Martingale { levels, entry, if_refused, .. } = bot.stake else { return None };
+        if levels < 2 {
+            return None;
+        }
+        let cost = costs.iter().find(|cost| cost.bot == bot.name);
+        let causes = [
+            loss_counts(bot, risk, levels),
+            trade_counts(bot, risk),
+            cost.and_then(|cost| cost.day.as_ref()).map(describe_day).into_iter().collect(),
+            (!risk.hours.is_empty()).then(|| "risk.hours".to_owned()).into_iter().collect(),
+        ];
+        let causes = causes.concat();
+        let (last, others) = causes.split_last()?;
+        let causes =
+            if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
+        let pending = match (entry, if_refused) {
+            (LadderEntry::NextSignal, _) => "waits for the next signal",
+            (LadderEntry::NextCandle, IfRefused::Wait) => {
+                "is not opened with the next candle but with the next signal (if_refused = \"reset\" restarts the ladder)"
+            }
+            (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
+        };
+        Some(format!("its ladder of {levels} levels may be interrupted by {causes}; the next level then {pending}"))
+    })
+}
+
+fn loss_counts(bot: &BotSettings, risk: &RiskSettings, levels: u32) -> Vec<String> {
+    let pauses = risk.pauses.iter().filter(|pause| pause.of == PauseCause::Losses);
+    let mut counts: Vec<(String, u32)> =
+        pauses.map(|pause| ("risk.pauses".to_owned(), pause.after)).collect();
+    if risk.cooldown_after_loss_s > 0 {
+        counts.push(("risk.cooldown_after_loss_s".to_owned(), 1));
+    }
+    if risk.cooldown_after_losses_s > 0 {
+        counts.push(("risk.cooldown_after_losses".to_owned(), risk.cooldown_after_losses));
+    }
+    let own = risk.bots.get(&bot.name).map_or(0, |own| own.max_loss_streak);
+    counts.push((format!("risk.bots.{}.max_loss_streak", bot.name), own));
+    counts.push(("risk.max_loss_streak".to_owned(), risk.max_loss_streak));
+    counts.retain(|(_, losses)| (1..levels).contains(losses));
+    let describe = |(key, losses): (String, u32)| {
+        format!("{key} (after {losses} {})", if losses == 1 { "loss" } else { "losses" })
+    };
+    counts.into_iter().map(describe).collect()
+}
+
+fn trade_counts(bot: &BotSettings, risk: &RiskSettings) -> Vec<String> {
+    let default = RiskSettings::default().max_trades_per_day;
+    let own = risk.bots.get(&bot.name).map_or(0, |own| own.max_trades_per_day);
+    let limits = [
+        (format!("risk.bots.{}.max_trades_per_day", bot.name), own),
+        ("risk.max_trades_per_day".to_owned(), risk.max_trades_per_day),
+        ("risk.max_trades_per_hour".to_owned(), risk.max_trades_per_hour),
+    ];
+    let is_set = |most: u32| most > 0 && most != default;
+    let limits = limits.into_iter().filter(|(_, most)| is_set(*most));
+    limits.map(|(key, most)| format!("{key} = {most}")).collect()
+}
+
+fn describe_day(LadderInDay { limit, cost, room, is_own }: &LadderInDay) -> String {
+    let subject = if *is_own { "the bot has" } else { "all bots have" };
+    format!("{limit} (once {subject} lost more than {room} in a day, as a ladder costs {cost})")
+}
 
 pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, bots, .. } = &input.loaded.config;
@@ -74,11 +159,8 @@ pub(super) fn unlimited_trades(input: &LintInput<'_>) -> Vec<String> {
         ("max_open_trades", risk.max_open_trades),
         ("max_open_trades_per_symbol", risk.max_open_trades_per_symbol),
     ];
-    let unlimited = limits.into_iter().filter(|(_, most)| *most == 0);
-    let describe = |(key, _): (&str, u32)| {
-        format!("risk.{key} = 0 means no limit: any number of trades may be open at once")
-    };
-    unlimited.map(describe).collect()
+    let describe = |key| format!("risk.{key} = 0 means no limit: any number of trades may be open at once");
+    limits.into_iter().filter(|(_, most)| *most == 0).map(|(key, _)| describe(key)).collect()
 }
 
 fn break_even(payout_percent: f64) -> f64 {
@@ -88,14 +170,13 @@ fn break_even(payout_percent: f64) -> f64 {
 pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, bots, .. } = &input.loaded.config;
     let symbols: BTreeSet<Symbol> = bots.iter().map(|bot| bot.symbol).collect();
-    let assumed = symbols
-        .into_iter()
-        .map(|symbol| (format!("payout of {symbol}"), simulation.payout_of(symbol).to_percent()));
-    let by_symbol = risk.min_payout_percent_by_symbol.iter();
-    let by_symbol =
-        by_symbol.map(|(symbol, least)| (format!("risk.min_payout_percent_by_symbol.{symbol}"), *least));
-    let least = std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent));
-    let high = assumed.chain(least).chain(by_symbol).filter(|(_, percent)| *percent > 100.0);
+    let payout = |symbol| (format!("payout of {symbol}"), simulation.payout_of(symbol).to_percent());
+    let least = [("risk.min_payout_percent".to_owned(), risk.min_payout_percent)];
+    let key =
+        |(symbol, least): (&String, &f64)| (format!("risk.min_payout_percent_by_symbol.{symbol}"), *least);
+    let by_symbol = risk.min_payout_percent_by_symbol.iter().map(key);
+    let all = symbols.into_iter().map(payout).chain(least).chain(by_symbol);
+    let high = all.filter(|(_, percent)| *percent > 100.0);
     let describe = |(key, percent): (String, f64)| {
         let (rate, profit) = (break_even(percent), percent - 100.0);
         let hint = if percent < MIN_RETURN_PERCENT {

@@ -1,6 +1,6 @@
 //! Configurations with the findings of their lints.
 
-use super::{LINTS, LintInput, Stage, run, unusual_spelling};
+use super::{LINTS, Lint, LintInput, Stage, run, unusual_spelling};
 use crate::configuration::{Base, Flag, Loaded};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Ohlcv, Registry, Symbol};
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ fn check_combination(sections: &str, params: &str, expected: &[(&str, &str)]) {
 
 #[test]
 fn lints_have_unique_names() {
-    let names: BTreeSet<&str> = LINTS.iter().map(|lint| lint.name).collect();
+    let names: BTreeSet<&str> = LINTS.iter().map(|Lint(name, ..)| *name).collect();
     assert_eq!(names.len(), LINTS.len());
 }
 

@@ -24,7 +24,7 @@ pub(super) fn open_all(loaded: &Loaded) -> Result<Vec<OpenChannel>, Problems> {
     for (name, channel) in &loaded.config.notify.channels {
         match open_channel(loaded, name, channel, &now) {
             Ok(channels) => open.extend(channels),
-            Err(problem) => problems.push(*problem),
+            Err(problem) => problems.push(problem),
         }
     }
     Problems::check(problems).map(|()| open)
@@ -34,7 +34,7 @@ pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     let notify = &loaded.config.notify;
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
     let open = |(name, channel): (&String, &ChannelSettings)| {
-        let place = place_of(loaded, name, channel).map_err(|problem| *problem)?;
+        let place = place_of(loaded, name, channel)?;
         let problem =
             |error: ChannelError| loaded.problem(&format!("notify.channels.{name}"), error.to_string());
         Chat::open(&place, &notify.sender, &channel.chats).map_err(problem)
@@ -74,7 +74,7 @@ const fn severity_of(severity: AlertSeverity) -> Severity {
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
-        // Of a machine that slept meanwhile.
+        // The machine may have slept meanwhile.
         clock.catch_up();
         clock.now().get()
     })
@@ -85,7 +85,7 @@ fn open_channel(
     name: &str,
     settings: &ChannelSettings,
     now: &WallClock,
-) -> Result<Vec<OpenChannel>, Box<Problem>> {
+) -> Result<Vec<OpenChannel>, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
     let place = place_of(loaded, name, settings)?;
     let channels = match settings.kind {
@@ -115,7 +115,7 @@ fn open_channel(
                 ChannelError::Address { .. } | ChannelError::Client { .. } => "url",
                 ChannelError::Mailbox { .. } => "to",
             };
-            Box::new(loaded.problem(&key(setting), error.to_string()))
+            loaded.problem(&key(setting), error.to_string())
         };
         let delivery = channel.open(Arc::clone(now)).map_err(problem)?;
         Ok(OpenChannel { name, kind: settings.kind, rules: rules.clone(), delivery })
@@ -123,24 +123,22 @@ fn open_channel(
     channels.into_iter().map(open).collect()
 }
 
-fn place_of(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Place, Box<Problem>> {
+fn place_of(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Place, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
     let (url, secret) = opened_by(loaded, name, settings)?;
     let Some(url) = url else {
         let problem = "this key is missing: where the channel is (or url_file, or the environment)";
-        return Err(Box::new(loaded.problem(&key("url"), problem)));
+        return Err(loaded.problem(&key("url"), problem));
     };
     let sound = |setting: &str, text: &str| {
         let problem = "it is empty, or holds control characters";
-        Secret::new(text).ok_or_else(|| Box::new(loaded.problem(&key(setting), problem)))
+        Secret::new(text).ok_or_else(|| loaded.problem(&key(setting), problem))
     };
     let secret = secret.map(|secret| sound("secret_file", &secret)).transpose()?;
     Ok(Place { url: sound("url", &url)?, secret })
 }
 
-/// Returns address and secret of a channel.
-///
-/// The environment overrides a file, and a file overrides a setting.
+/// Returns address and secret. The environment overrides a file, and a file a setting.
 fn opened_by(
     loaded: &Loaded,
     name: &str,

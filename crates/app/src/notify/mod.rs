@@ -3,25 +3,12 @@
 #[cfg(feature = "notify")]
 mod channels;
 #[cfg(feature = "notify")]
-mod chat;
-#[cfg(feature = "notify")]
 mod facts;
-#[cfg(feature = "notify")]
+#[cfg_attr(not(feature = "notify"), path = "without.rs")]
 mod run;
-#[cfg(feature = "notify")]
-mod test;
-#[cfg(not(feature = "notify"))]
-mod without;
 
-#[cfg(feature = "notify")]
-pub use test::test;
-#[cfg(not(feature = "notify"))]
-pub use without::test;
-
-#[cfg(feature = "notify")]
 pub(crate) use run::Alerts;
-#[cfg(not(feature = "notify"))]
-pub(crate) use without::Alerts;
+pub use run::test;
 
 use crate::configuration::{Loaded, Problem, section_problems};
 use serde::Serialize;

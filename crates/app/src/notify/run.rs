@@ -1,27 +1,31 @@
-//! Alerts of a run, from start to end.
+//! Alerts of a run from start to end, chat commands to it, and test messages.
 
-use super::channels::{open_all, open_chats, pace};
-use super::chat;
+use super::Tested;
+use super::channels::{OpenChannel, name_of, open_all, open_chats, pace};
 use super::facts::{Facts, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
+use crate::control::describe;
 use crate::error::AppError;
 use crate::live::stop_name;
-use candlewick_broker::clock::Clock;
-use candlewick_notify::{Alert, ChannelCounts, Notifier, Severity};
-use candlewick_runtime::control::ControlRequest;
+use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
+use candlewick_notify::{Alert, ChannelCounts, ChatQuestion, ChatRequest, Message, Notifier, Severity};
+use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::events::{Names, RunEvent};
 use candlewick_runtime::{Interest, Notice, Notices, Stop, Watcher};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Millis, suggest};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 const WAITING: usize = 4_096;
 const PACE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Deadline of a chat command.
+const CHAT_PATIENCE: Duration = Duration::from_secs(10);
+const TEST_DEADLINE: Duration = Duration::from_secs(15);
 /// Number and interval of checks before announcing a wait for unsent alerts.
 const LOOKS: u32 = 20;
 const LOOK: Duration = Duration::from_millis(50);
@@ -64,7 +68,7 @@ impl Alerts {
         for chat in open_chats(loaded)? {
             let (asked, questions) = mpsc::channel(1);
             conversations.spawn(chat.listen(asked));
-            conversations.spawn(chat::answer(questions, orders.clone()));
+            conversations.spawn(answer_chat(questions, orders.clone()));
         }
         Ok(Self(Some(Sending {
             notifier,
@@ -77,18 +81,17 @@ impl Alerts {
 
     pub(crate) async fn end(self, how: Result<Stop, &AppError>) {
         let Some(Sending { notifier, mut following, clock, end_timeout, .. }) = self.0 else { return };
-        if tokio::time::timeout(PATIENCE, &mut following).await.is_err() {
+        if timeout(PATIENCE, &mut following).await.is_err() {
             following.abort();
             drop(following.await);
         }
         notifier.send(of_end(clock.as_ref(), how));
         let slow = slow_channels(&notifier, end_timeout).await;
+        let seconds = end_timeout.as_secs();
         if !slow.is_empty() {
-            let seconds = end_timeout.as_secs();
             tracing::warn!("waiting up to {seconds} s for alerts of {}", slow.join(", "));
         }
         let Ok(notifier) = Arc::try_unwrap(notifier) else { return };
-        let seconds = end_timeout.as_secs();
         for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.end(end_timeout).await {
             if waiting > 0 {
                 tracing::warn!("{waiting} alerts for the channel {channel} were not sent within {seconds} s");
@@ -111,7 +114,7 @@ struct Following {
 
 impl Following {
     async fn follow(mut self, mut notices: Notices) {
-        let mut pace = tokio::time::interval(PACE);
+        let mut pace = interval(PACE);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -145,7 +148,7 @@ impl Following {
                     1 => "the run begins with 1 bot".to_owned(),
                     bots => format!("the run begins with {bots} bots"),
                 };
-                self.notifier.send(alert(now, AlertEvent::Started, text));
+                self.notifier.send(alert(now, AlertEvent::Started, &text));
                 Some(*funds)
             }
             Notice::Handled { funds, .. } => Some(*funds),
@@ -174,7 +177,7 @@ async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String
         if counts.map(|counts| counts.waiting).sum::<u64>() == 0 || end_timeout <= LOOK * LOOKS {
             return Vec::new();
         }
-        tokio::time::sleep(LOOK).await;
+        sleep(LOOK).await;
     }
     let counts = notifier.counts().into_iter();
     counts.filter(|counts| counts.waiting > 0).map(|counts| counts.channel).collect()
@@ -196,5 +199,84 @@ fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
             (Severity::Critical, text)
         }
     };
-    Alert { severity, ..alert(clock.now(), AlertEvent::Ended, text) }
+    Alert { severity, ..alert(clock.now(), AlertEvent::Ended, &text) }
+}
+
+/// Forwards chat commands to the run: status and halt.
+async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::WeakSender<ControlRequest>) {
+    while let Some(ChatQuestion { request, answer }) = questions.recv().await {
+        // Nothing but these two: a chat neither opens nor resumes.
+        let order = match request {
+            ChatRequest::Status => ControlOrder::Status,
+            ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
+        };
+        let words = timeout(CHAT_PATIENCE, ask(order, &orders)).await;
+        let words =
+            words.unwrap_or_else(|_| "The run has not answered in time: ask for its /status.".to_owned());
+        // Whoever asked may have gone.
+        let _ = answer.send(words);
+    }
+}
+
+async fn ask(order: ControlOrder, orders: &mpsc::WeakSender<ControlRequest>) -> String {
+    let (answer, answered) = oneshot::channel();
+    let asked = async {
+        orders.upgrade()?.send(ControlRequest::new(order, answer)).await.ok()?;
+        answered.await.ok()
+    };
+    match asked.await {
+        Some(ControlAnswer::Done { state }) => describe(&state),
+        Some(
+            ControlAnswer::Refused { problem }
+            | ControlAnswer::VenueFailed { problem }
+            | ControlAnswer::Unanswered { problem },
+        ) => problem,
+        Some(ControlAnswer::Signal { .. }) => "Taken.".to_owned(),
+        None => "The run has ended, or is about to.".to_owned(),
+    }
+}
+
+/// Sends a test message to each channel, or to one.
+pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
+    Problems::check(section_problems(loaded))?;
+    let settings = &loaded.config.notify;
+    if settings.channels.is_empty() {
+        let problem = "no channel of alerts is configured";
+        return Err(AppError::invalid(problem)
+            .help("add [notify.channels.NAME] to the configuration: docs/alerts.md"));
+    }
+    if let Some(wanted) = channel.filter(|wanted| !settings.channels.contains_key(*wanted)) {
+        let names: Vec<&str> = settings.channels.keys().map(String::as_str).collect();
+        return Err(AppError::invalid(format!("there is no channel {wanted:?}; {}", suggest(wanted, names))));
+    }
+    let mut tested = Vec::new();
+    for open in open_all(loaded)? {
+        let is_of = |name: &str| {
+            open.name == name || open.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '))
+        };
+        if channel.is_none_or(is_of) {
+            tested.push(send(&open, &settings.sender).await);
+        }
+    }
+    Ok(tested)
+}
+
+async fn send(open: &OpenChannel, sender: &str) -> Tested {
+    let (now, stopwatch) = (SystemClock::new().now().get(), Stopwatch::start());
+    let text = format!("A test of the channel {}: what you read arrived.", open.name);
+    let alert = Alert::new(now, Severity::Notice, &name_of(AlertEvent::Test), text);
+    let message = Message {
+        id: format!("test_{now}_{}", open.name.replace(' ', "_")),
+        sender: sender.to_owned(),
+        alerts: vec![alert],
+        dropped: 0,
+    };
+    let sent = timeout(TEST_DEADLINE, open.delivery.deliver(&message)).await;
+    let problem = match sent {
+        Ok(Ok(())) => None,
+        Ok(Err(failure)) => Some(failure.to_string()),
+        Err(_) => Some("no answer in time".to_owned()),
+    };
+    let took_ms = u64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Tested { channel: open.name.clone(), kind: open.kind.as_str(), problem, took_ms }
 }

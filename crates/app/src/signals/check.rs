@@ -3,7 +3,6 @@
 use super::entries_of;
 use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
 use super::refusals::ListRefusals;
-use super::unbound;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, without_summer_time};
@@ -12,6 +11,7 @@ use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
 use serde::Serialize;
+use serde_json::Value;
 use std::path::Path;
 
 /// UTC hour at which markets open on Sunday in summer; in winter it is one hour later.
@@ -50,8 +50,7 @@ pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
     pub refused: Option<String>,
     pub unbound: Vec<String>,
-    /// Number of entries that are not past and not rejected every time; 0 if the list contradicts
-    /// itself.
+    /// Number of entries neither past nor always rejected; 0 if the list contradicts itself.
     pub would_trade: usize,
     pub past: Option<String>,
 }
@@ -71,7 +70,7 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
-    let unbound = named.filter_map(|(_, bot)| unbound::words_of(bot)).collect();
+    let unbound = named.filter_map(|(_, bot)| unbound_parts(bot)).collect();
     let (mut zones, mut has_gale) = (Vec::new(), false);
     let checked = lines.into_iter().map(|line| {
         let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
@@ -90,11 +89,11 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
 }
 
 fn past_words(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
-    let moments = || entries.iter().filter_map(|(entry, _)| entry.when.once());
-    let last = moments().filter(|at| *at <= now).max()?;
-    let count = moments().filter(|at| *at <= now).count();
+    let moments = entries.iter().filter_map(|(entry, _)| entry.when.once());
+    let past: Vec<Millis> = moments.filter(|at| *at <= now).collect();
+    let (count, last) = (past.len(), *past.iter().max()?);
     let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
-        let met = moments().filter(|at| start < *at && *at <= now).count();
+        let met = past.iter().filter(|at| start < **at).count();
         format!(
             "; `live --sandbox` begins at {} (sandbox.start), where {met} of them {} to come",
             When::Once(start).words(),
@@ -122,8 +121,9 @@ fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Checked
             let mut words = words_of(&entry, zone, bots);
             if !zones.contains(&zone) {
                 zones.push(zone);
-                let notes = words.note.into_iter().chain(without_summer_time(zone.name()).map(str::to_owned));
-                words.note = notes.reduce(|one, other| format!("{one}; {other}"));
+                if let Some(note) = without_summer_time(zone.name()) {
+                    words.add_note(note);
+                }
             }
             LineUse::Entry(words)
         }
@@ -149,10 +149,7 @@ fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Checked
 
 fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
     let bot = bots.get(entry.bot.index());
-    let once = match entry.when {
-        When::Once(at) => Some(at),
-        When::Daily(_) => None,
-    };
+    let once = entry.when.once();
     TakenEntry {
         when: entry.when.words(),
         local: once.filter(|_| zone != Tz::UTC).and_then(|at| local_words(at, zone)),
@@ -192,11 +189,54 @@ fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     Some(format!("{}, which is {day} in UTC: {symbol} is closed", own.format("%A")))
 }
 
+pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
+    let signals = &loaded.config.signals;
+    if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
+        return Vec::new();
+    }
+    loaded.config.bots.iter().filter_map(unbound_parts).collect()
+}
+
+/// Describes the parts of a combination that external signals bypass: inversion, filters and expiry.
+fn unbound_parts(bot: &BotSettings) -> Option<String> {
+    if bot.strategy != "combine" {
+        return None;
+    }
+    let params = &bot.params;
+    let turns = params.get("invert").and_then(Value::as_bool) == Some(true);
+    let has_filters = params.get("filters").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let own = bot.close_type.to_string();
+    let expiry = params.get("expiry").and_then(Value::as_str).filter(|expiry| *expiry != own);
+    let parts = [
+        turns.then(|| "are not turned round (invert)".to_owned()),
+        has_filters.then(|| "pass its filters unasked".to_owned()),
+        expiry.map(|expiry| format!("last {own} (close_type), not {expiry} (expiry)")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let (last, before) = parts.split_last()?;
+    let parts = if before.is_empty() { last.clone() } else { format!("{} and {last}", before.join(", ")) };
+    Some(format!("bot \"{}\": signals from outside {parts}", bot.name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::configuration::{Base, Flag};
     use candlewick_sandbox::parse_time;
+
+    const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
+
+    /// A list for a bot of EURUSD with an expiry of five minutes, checked with these settings.
+    fn checked_list(settings: &str, list: &str, now: Millis) -> CheckedList {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
+        let bot = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"05:00\"\n\
+                   stake = { kind = \"fixed\", amount = 1.0 }\n";
+        std::fs::write(&file, format!("{bot}{settings}")).unwrap();
+        std::fs::write(&path, list).unwrap();
+        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
+        check_list(&loaded, &path, now).unwrap()
+    }
 
     #[test]
     fn a_pair_of_currencies_is_closed_from_saturday_to_sunday_evening() {
@@ -223,10 +263,7 @@ mod tests {
     /// The first is before the start of the embedded venue, the third after the present.
     #[test]
     fn what_is_past_for_a_run_and_to_come_for_the_embedded_venue_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, list) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
-        let bot = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"01:00\"\n";
-        std::fs::write(&list, "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n").unwrap();
+        let list = "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n";
         let now = parse_time("2026-01-05T12:00").unwrap();
         for (start, expected) in [
             ("", "trades none of them"),
@@ -236,9 +273,7 @@ mod tests {
             ),
             ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "trades none of them"),
         ] {
-            std::fs::write(&file, format!("{bot}{start}")).unwrap();
-            let loaded = Loaded::read(std::slice::from_ref(&file), Base::Bare, Vec::<Flag>::new()).unwrap();
-            let past = check_list(&loaded, &list, now).unwrap().past.unwrap();
+            let past = checked_list(start, list, now).past.unwrap();
             assert!(past.starts_with("2 of 3 entries are past") && past.ends_with(expected), "{past}");
         }
     }
@@ -246,20 +281,13 @@ mod tests {
     /// What is to be said of gales and of a zone is said where they stand first.
     #[test]
     fn a_note_that_holds_for_all_lines_is_said_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, list) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
-        let bot = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
-        std::fs::write(&file, format!("[signals]\ntimezone = \"EST\"\n{bot}")).unwrap();
-        std::fs::write(&list, "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:05 PUT GALE 1\n").unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
-        let lines = check_list(&loaded, &list, Millis::ZERO).unwrap().lines;
-        let notes: Vec<_> = lines
-            .into_iter()
-            .filter_map(|line| match line.taken {
-                LineUse::Entry(entry) => Some(entry.note),
-                _ => None,
-            })
-            .collect();
+        let list = "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:15 PUT GALE 1\n";
+        let lines = checked_list("[signals]\ntimezone = \"EST\"\n", list, Millis::ZERO).lines;
+        let note = |line: CheckedLine| match line.taken {
+            LineUse::Entry(entry) => Some(entry.note),
+            _ => None,
+        };
+        let notes: Vec<_> = lines.into_iter().filter_map(note).collect();
         let [Some(first), None] = notes.as_slice() else { panic!("{notes:?}") };
         assert!(
             first.contains("EST has no summer time") && first.contains("its gale is passed over"),
@@ -278,5 +306,62 @@ mod tests {
             let words = local_words(parse_time(time).unwrap(), zone.parse().unwrap());
             assert_eq!(words.as_deref(), Some(expected));
         }
+    }
+
+    /// The notes of the lines that are refused, and what is said of all.
+    fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
+        let checked = checked_list(settings, list, Millis::ZERO);
+        let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
+            LineUse::Entry(entry) => Some((line.line, entry.note?)),
+            _ => None,
+        });
+        (notes.collect(), checked.refused)
+    }
+
+    /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
+    #[test]
+    fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
+        let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
+        let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
+        let checked = checked_list(hours, list, Millis::ZERO);
+        assert_eq!(checked.would_trade, 2);
+        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
+    }
+
+    /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.
+    #[test]
+    fn of_entries_five_minutes_apart_every_second_one_meets_the_trade_before_it() {
+        let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
+                    EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
+        let (notes, all) = check(HOURS, list);
+        let one = "(max_open_trades_per_symbol = 1)";
+        let expected = [
+            (2, "refused: outside of risk.hours".to_owned()),
+            (4, format!("refused: the BUY of line 3 runs until 10:05:02 {one}")),
+            (6, "refused: the BUY of line 5 runs until 10:15:02 (allow_opposite = false)".to_owned()),
+            (8, "refused: outside of risk.hours".to_owned()),
+        ];
+        assert_eq!(notes, expected);
+        let all = all.unwrap();
+        assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
+        for part in ["2 outside of risk.hours", "1 while a trade of an earlier"] {
+            assert!(all.contains(part), "{all}");
+        }
+        let cure = "; max_open_trades_per_symbol = 2 would let those of one direction be open together";
+        assert!(all.ends_with(cure), "{all}");
+        // As it says.
+        let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
+        assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
+    }
+
+    /// On the clock that was written; of each day, in the first week.
+    #[test]
+    fn entries_of_each_day_are_told_on_their_clock() {
+        let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
+        let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
+        let words = "refused: the BUY of line 1 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
+        assert_eq!(notes, [(2, words.to_owned())]);
+        assert!(all.unwrap().starts_with("1 of 3 entries"));
+        assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
     }
 }

@@ -24,8 +24,8 @@ const MAX_REASONS: usize = 16;
 
 #[derive(Clone)]
 pub(super) struct Door {
-    source: SignalSource,
-    clock: Arc<dyn Clock>,
+    pub(super) source: SignalSource,
+    pub(super) clock: Arc<dyn Clock>,
     bots: Arc<SignalBots>,
     orders: mpsc::WeakSender<ControlRequest>,
     places: Arc<Semaphore>,
@@ -69,14 +69,6 @@ impl Door {
         let source = SignalSource::truncated(source);
         let places = Arc::new(Semaphore::new(UNDER_WAY));
         Self { source, clock, bots, orders, places, problems: Arc::default() }
-    }
-
-    pub(super) const fn source(&self) -> SignalSource {
-        self.source
-    }
-
-    pub(super) fn clock(&self) -> &dyn Clock {
-        self.clock.as_ref()
     }
 
     pub(super) fn now(&self) -> Millis {

@@ -63,7 +63,7 @@ impl ListDoor {
 
     pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
         // A virtual clock does not go on to the first entry before the run has asked for its first candles.
-        let held = door.clock().hold();
+        let held = door.clock.hold();
         // Whoever opens the doors may have gone.
         let _ = ready.send(());
         let mut run = pin!(door.wait_for_run());
@@ -71,7 +71,7 @@ impl ListDoor {
             Ok(false) => return,
             begun => begun.is_ok(),
         };
-        let mut sleep = asleep(door.clock(), self.next_due()).await;
+        let mut sleep = asleep(door.clock.as_ref(), self.next_due()).await;
         drop(held);
         door.note(format!("{} was read: {}", self.path.display(), self.words()), &[]).await;
         door.expect(self.next_entry(), self.list.passed_over_words()).await;
@@ -107,7 +107,7 @@ impl ListDoor {
                         }
                     }
                     // On the clock again before it is let go of.
-                    sleep = asleep(door.clock(), self.next_due()).await;
+                    sleep = asleep(door.clock.as_ref(), self.next_due()).await;
                     door.expect(self.next_entry(), self.list.passed_over_words()).await;
                 }
                 _ = looks.tick() => {
@@ -123,8 +123,8 @@ impl ListDoor {
                                 self.faults.insert(0, problem);
                             }
                         }
-                        let held = door.clock().hold();
-                        sleep = asleep(door.clock(), self.next_due()).await;
+                        let held = door.clock.hold();
+                        sleep = asleep(door.clock.as_ref(), self.next_due()).await;
                         drop(held);
                         door.expect(self.next_entry(), self.list.passed_over_words()).await;
                     }
@@ -134,31 +134,22 @@ impl ListDoor {
     }
 
     fn look(&mut self) -> Option<Result<String, String>> {
-        match self.file.look(&self.path)? {
-            Found::Gone => {
-                let problem =
-                    format!("{} is gone: its {} entries hold no more", self.path.display(), self.list.len());
-                self.list = SignalList::default();
-                Some(Err(problem))
-            }
-            Found::Changed => {
-                let read = SignalList::read(&self.path, &self.bots, self.terms);
-                let what = self.path.display().to_string();
-                Some(match read {
-                    Ok(list) => {
-                        let (new, old) = (list.lacking_in(&self.list), self.list.lacking_in(&list));
-                        let passed_over = list.newly_passed_over(&self.list);
-                        let passed_over = passed_over.map(|words| format!("; {words}")).unwrap_or_default();
-                        self.list = list;
-                        Ok(format!(
-                            "{what} was read again, {new} new, {old} gone: {}{passed_over}",
-                            self.words()
-                        ))
-                    }
-                    Err(problem) => Err(format!("{what}, {problem}; the list of before was kept")),
-                })
-            }
+        let is_there = self.file.look(&self.path)?;
+        let what = self.path.display();
+        if !is_there {
+            let problem = format!("{what} is gone: its {} entries hold no more", self.list.len());
+            self.list = SignalList::default();
+            return Some(Err(problem));
         }
+        let list = match SignalList::read(&self.path, &self.bots, self.terms) {
+            Ok(list) => list,
+            Err(problem) => return Some(Err(format!("{what}, {problem}; the list of before was kept"))),
+        };
+        let (new, old) = (list.lacking_in(&self.list), self.list.lacking_in(&list));
+        let passed_over = list.newly_passed_over(&self.list);
+        let passed_over = passed_over.map(|words| format!("; {words}")).unwrap_or_default();
+        self.list = list;
+        Some(Ok(format!("{what} was read again, {new} new, {old} gone: {}{passed_over}", self.words())))
     }
 
     fn words(&self) -> String {
@@ -202,7 +193,7 @@ impl ListDoor {
             bot: bot.map(|bot| bot.name.clone()),
             symbol: None,
             direction: due.entry.direction,
-            source: door.source(),
+            source: door.source,
             id: due.id,
             time: Some(due.at),
             expires_ms: None,
@@ -225,12 +216,6 @@ async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     }
 }
 
-#[derive(Debug, PartialEq, Eq)]
-enum Found {
-    Changed,
-    Gone,
-}
-
 /// Modification time, length and identity of a file.
 type Stamp = Option<(SystemTime, u64, u64)>;
 
@@ -247,14 +232,15 @@ impl WatchedFile {
         Self { known: stamp, last: stamp }
     }
 
-    fn look(&mut self, path: &Path) -> Option<Found> {
+    /// Returns whether the file is there, `None` unless it changed.
+    fn look(&mut self, path: &Path) -> Option<bool> {
         let stamp = stamp_of(path);
         let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
         if stamp == self.known || !is_still {
             return None;
         }
         self.known = stamp;
-        Some(if stamp.is_some() { Found::Changed } else { Found::Gone })
+        Some(stamp.is_some())
     }
 }
 

@@ -1,11 +1,11 @@
 //! Signals as JSON objects, in the native format or that of TradingView alerts.
 
-use super::list::timeframe;
+use super::list::{id_of as name_of, timeframe, unix_millis};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_words};
-use chrono::{DateTime, SecondsFormat};
+use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -24,34 +24,9 @@ pub(super) struct Unread {
     secret: Option<Value>,
 }
 
-const FIELDS: [&str; 11] = [
-    "bot",
-    "symbol",
-    "ticker",
-    "direction",
-    "action",
-    "id",
-    "time",
-    "expires_ms",
-    "close_type",
-    "reason",
-    "comment",
-];
-const PASSED_OVER: [&str; 13] = [
-    "exchange",
-    "interval",
-    "price",
-    "open",
-    "high",
-    "low",
-    "close",
-    "volume",
-    "contracts",
-    "position_size",
-    "order_price",
-    "market_position_size",
-    "prev_market_position",
-];
+const FIELDS: &str = "bot symbol ticker direction action id time expires_ms close_type reason comment";
+const PASSED_OVER: &str = "exchange, interval, price, open, high, low, close, volume, contracts, position_size, order_price, \
+    market_position_size, prev_market_position";
 const MARKET_POSITION: &str = "market_position";
 
 #[derive(Deserialize)]
@@ -117,8 +92,7 @@ impl Unread {
 
     /// Reads the signal, dated `now` unless it has a time.
     ///
-    /// `number` counts the messages of the source. It identifies a signal that has neither an id
-    /// nor a time.
+    /// `number` counts the messages of the source, to identify a signal without an id and a time.
     pub(super) fn read(self, source: SignalSource, now: Millis, number: u64) -> Result<Message, String> {
         check_names(&self.body)?;
         let fields = Fields::read(&self.body)?;
@@ -138,7 +112,7 @@ impl Unread {
         let time = fields.time.map(time_of).transpose()?;
         let id = match (fields.id, time) {
             (Some(id), _) => id_of(id)?,
-            (None, Some(time)) => name_of(time),
+            (None, Some(time)) => name_of(time).to_string(),
             (None, None) => format!("{} {number}", name_of(now)),
         };
         let reason = fields.reason.as_deref().map(SignalReason::truncated);
@@ -159,16 +133,18 @@ impl Unread {
 }
 
 fn check_names(body: &Value) -> Result<(), String> {
-    let known = |name: &str| FIELDS.contains(&name) || PASSED_OVER.contains(&name) || name == MARKET_POSITION;
+    let fields: Vec<&str> = FIELDS.split(' ').collect();
+    let known = |name: &str| {
+        fields.contains(&name) || PASSED_OVER.split(", ").any(|one| one == name) || name == MARKET_POSITION
+    };
     let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
-    let meant = find_key(&[AliasContext::Setting], &unknown, &FIELDS);
+    let meant = find_key(&[AliasContext::Setting], &unknown, &fields);
     let meant = meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? There are"));
     Err(format!(
         "unknown field `{unknown}`: {meant} bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
-         market_position (the stake is the bot's own); passed over are {}",
-        PASSED_OVER.join(", ")
+         market_position (the stake is the bot's own); passed over are {PASSED_OVER}"
     ))
 }
 
@@ -177,24 +153,23 @@ pub fn close_type_of(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese names. No other common language has one of them for the opposite.
+/// English and Portuguese names of buying, then as many of selling.
+///
+/// No other common language has one of them for the opposite.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
 ];
 
 pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
-    match text.to_ascii_uppercase().as_str() {
-        "BUY" | "CALL" | "UP" | "HIGHER" | "LONG" | "COMPRA" | "ACIMA" | "CIMA" => Ok(Direction::Buy),
-        "SELL" | "PUT" | "DOWN" | "LOWER" | "SHORT" | "VENDA" | "ABAIXO" | "BAIXO" => Ok(Direction::Sell),
-        _ => {
-            let text: String = text.chars().take(32).collect();
-            if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
-                return Err(format!("{text:?} is no direction: did you mean {near}?"));
-            }
-            Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
-        }
+    if let Some(place) = DIRECTIONS.iter().position(|name| name.eq_ignore_ascii_case(text)) {
+        return Ok(if place < DIRECTIONS.len() / 2 { Direction::Buy } else { Direction::Sell });
     }
+    let text: String = text.chars().take(32).collect();
+    if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
+        return Err(format!("{text:?} is no direction: did you mean {near}?"));
+    }
+    Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
 }
 
 fn is_flat(position: &str) -> Result<bool, String> {
@@ -211,9 +186,7 @@ fn is_flat(position: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads the id, which marks equal signals as duplicates.
-///
-/// Rejects an unfilled placeholder, since all signals would share it.
+/// Reads the id, which marks duplicates. Rejects a placeholder, which all signals would share.
 fn id_of(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {
@@ -234,21 +207,14 @@ fn id_of(id: Value) -> Result<String, String> {
     }
 }
 
-fn name_of(time: Millis) -> String {
-    let time = DateTime::from_timestamp_millis(time.get()).unwrap_or_default();
-    time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
-}
-
 /// Reads milliseconds since 1970, or a time with its zone such as TradingView's `{{timenow}}`.
 fn time_of(value: Value) -> Result<Millis, String> {
     let wrong = |text: String| {
         format!("its time {text} is none: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
     };
     match value {
-        // From the year 2001 on, so that seconds are not taken for milliseconds.
         Value::Number(number) => {
-            let ms = number.as_i64().filter(|ms| (1_000_000_000_000..10_000_000_000_000).contains(ms));
-            ms.map(Millis::new).ok_or_else(|| wrong(number.to_string()))
+            number.as_i64().and_then(unix_millis).ok_or_else(|| wrong(number.to_string()))
         }
         Value::String(text) => match DateTime::parse_from_rfc3339(&text) {
             Ok(time) => Ok(Millis::new(time.timestamp_millis())),
@@ -311,52 +277,41 @@ mod tests {
 
     #[test]
     fn what_closes_a_position_of_tradingview_is_no_signal() {
-        for position in ["flat", "Flat", " FLAT "] {
-            let exit = format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
-            assert_eq!(read(&exit), Ok(Message::Flat), "{position:?}");
-        }
+        let read = |action: &str, position: &str| {
+            read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
+        };
         // What makes a position smaller opens none.
-        for (action, position) in [("sell", "long"), ("buy", " Short ")] {
-            let exit =
-                format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#);
-            assert_eq!(read(&exit), Ok(Message::Flat), "{action} {position:?}");
+        for (action, position) in
+            [("sell", "flat"), ("sell", "Flat"), ("sell", " FLAT "), ("sell", "long"), ("buy", " Short ")]
+        {
+            assert_eq!(read(action, position), Ok(Message::Flat), "{action} {position:?}");
         }
         for position in ["flatt", "", "{{strategy.market_position}}", "closed"] {
-            let doubtful =
-                format!(r#"{{"ticker":"BTCUSDT","action":"sell","market_position":"{position}"}}"#);
-            let problem = read(&doubtful).unwrap_err();
+            let problem = read("sell", position).unwrap_err();
             assert!(problem.contains("use long, short or flat"), "{position:?}: {problem}");
         }
     }
 
     #[test]
     fn call_and_put_are_directions_as_in_a_list() {
-        for (written, meant) in [
-            ("CALL", Direction::Buy),
-            ("call", Direction::Buy),
-            ("Put", Direction::Sell),
-            ("up", Direction::Buy),
-            ("DOWN", Direction::Sell),
-            ("sell", Direction::Sell),
-            ("Compra", Direction::Buy),
-            ("VENDA", Direction::Sell),
-            ("BUY", Direction::Buy),
-            ("long", Direction::Buy),
-            ("short", Direction::Sell),
-            ("higher", Direction::Buy),
-            ("LOWER", Direction::Sell),
-            ("Acima", Direction::Buy),
-            ("abaixo", Direction::Sell),
-            ("cima", Direction::Buy),
-            ("BAIXO", Direction::Sell),
+        for (words, meant) in [
+            ("CALL call up Compra BUY long higher Acima cima", Direction::Buy),
+            ("Put DOWN sell VENDA short LOWER abaixo BAIXO", Direction::Sell),
         ] {
-            let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
-            assert_eq!(order.direction, meant, "{written}");
+            for written in words.split(' ') {
+                let order = signal(&format!(r#"{{"bot":"btc","direction":"{written}"}}"#));
+                assert_eq!(order.direction, meant, "{written}");
+            }
         }
     }
 
     #[test]
     fn what_is_none_is_said_and_never_with_the_secret() {
+        let refuse = |text: &str, expected: &str| {
+            let problem = read(text).unwrap_err();
+            assert!(problem.contains(expected), "{text}: {problem}");
+            assert!(!problem.contains("hush") && !problem.contains("4815162342"), "{problem}");
+        };
         for (text, expected) in [
             ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
             ("[]", "not a JSON object: send"),
@@ -366,10 +321,6 @@ mod tests {
                 "unknown field `side`: use bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
                  market_position (the stake is the bot's own); passed over are exchange,",
             ),
-            (
-                r#"{"bot":"btc","direction":"BUY","expiry":"5m"}"#,
-                "did you mean close_type? There are bot, symbol",
-            ),
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
             (
@@ -377,50 +328,35 @@ mod tests {
                 "\"HOLD\" is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN",
             ),
             (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is no direction: did you mean PUT?"),
-            (r#"{"bot":"btc","direction":"BUY","stake":5}"#, "stake"),
-            (r#"{"bot":"btc","direction":"BUY","time":1767609000}"#, "its time 1767609000 is none"),
-            (r#"{"bot":"btc","direction":"BUY","time":"{{timenow}}"}"#, "is none"),
-            (r#"{"bot":"btc","direction":"BUY","id":[1]}"#, "its id"),
-            (r#"{"bot":"btc","direction":"BUY","id":""}"#, "its id is empty"),
-            (r#"{"bot":"btc","direction":"BUY","id":"{{time"}"#, "its id \"{{time\" holds a placeholder"),
-            (
-                r#"{"bot":"btc","direction":"BUY","id":"{{time}}"}"#,
-                "holds a placeholder that was not filled in",
-            ),
-            (
-                r#"{"bot":"btc","direction":"BUY","id":123456789012345678901234567890}"#,
-                "its id is no whole number of 64 bits",
-            ),
-            (r#"{"bot":"btc","direction":"BUY","id":1.5}"#, "its id is no whole number of 64 bits"),
-            (
-                r#"{"bot":"btc","direction":"BUY","direction":"SELL"}"#,
-                "the key \"direction\" occurs twice: send it once",
-            ),
-            (
-                r#"{"bot":"btc","secret":"hushhushhushhush","direction":"BUY","secret":"hush"}"#,
-                "the key \"secret\" occurs twice: send it once",
-            ),
             (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
             (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),
             (r#"{"bot":"btc","direction":null}"#, "direction: use a text in quotes, not nothing"),
-            (
-                r#"{"bot":"btc","direction":"BUY","close_type":300}"#,
-                "close_type: use a text in quotes, not 300",
-            ),
-            (
-                r#"{"bot":"btc","direction":"BUY","ticker":"EURUSD","symbol":"EURUSD"}"#,
-                "symbol and ticker are one thing: send one of them",
-            ),
-            (r#"{"bot":"btc","direction":"BUY","close_type":"M90"}"#, "or M5, H1"),
-            (
-                r#"{"bot":"btc","direction":"BUY","secret":"hushhushhushhush","expires_ms":-1}"#,
-                "expires_ms: use a whole number, not -1",
-            ),
-            (r#"{"bot":"btc","direction":"BUY","secret":4815162342,"stake":1}"#, "stake"),
         ] {
-            let problem = read(text).unwrap_err();
-            assert!(problem.contains(expected), "{text}: {problem}");
-            assert!(!problem.contains("hush") && !problem.contains("4815162342"), "{problem}");
+            refuse(text, expected);
+        }
+        for (fields, expected) in [
+            (r#""expiry":"5m""#, "did you mean close_type? There are bot, symbol"),
+            (r#""stake":5"#, "stake"),
+            (r#""time":1767609000"#, "its time 1767609000 is none"),
+            (r#""time":"{{timenow}}""#, "is none"),
+            (r#""id":[1]"#, "its id"),
+            (r#""id":"""#, "its id is empty"),
+            (r#""id":"{{time""#, "its id \"{{time\" holds a placeholder"),
+            (r#""id":"{{time}}""#, "holds a placeholder that was not filled in"),
+            (r#""id":123456789012345678901234567890"#, "its id is no whole number of 64 bits"),
+            (r#""id":1.5"#, "its id is no whole number of 64 bits"),
+            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
+            (
+                r#""secret":"hushhushhushhush","secret":"hush""#,
+                "the key \"secret\" occurs twice: send it once",
+            ),
+            (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
+            (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker are one thing: send one of them"),
+            (r#""close_type":"M90""#, "or M5, H1"),
+            (r#""secret":"hushhushhushhush","expires_ms":-1"#, "expires_ms: use a whole number, not -1"),
+            (r#""secret":4815162342,"stake":1"#, "stake"),
+        ] {
+            refuse(&format!(r#"{{"bot":"btc","direction":"BUY",{fields}}}"#), expected);
         }
         let long = format!(r#"{{"bot":"btc","direction":"BUY","id":"{}"}}"#, "x".repeat(64));
         assert!(read(&long).unwrap_err().contains("63 bytes"));

@@ -10,13 +10,11 @@ mod list_door;
 mod message;
 mod refusals;
 mod stdin;
-mod unbound;
 mod webhook;
 
-pub use check::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list};
+pub use check::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, unbound_signals};
 pub(crate) use list::{SignalList, offset_zone};
 pub use message::close_type_of;
-pub use unbound::unbound_signals;
 
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
@@ -52,12 +50,19 @@ pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
 
 pub fn refused_of_list(loaded: &Loaded) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
-    let lines = SignalList::lines(path, &loaded.config.bots, ListTerms::of(&loaded.config.signals)).ok()?;
-    let words = ListRefusals::of(loaded, &entries_of(&lines), SystemClock::new().now()).words()?;
+    let words = ListRefusals::of(loaded, &listed_entries(loaded), SystemClock::new().now()).words()?;
     Some(format!(
         "signals.list: {words}; `candlewick signal --check {}` says which",
         shell_word(&path.display().to_string())
     ))
+}
+
+/// Returns the entries of the list. One that cannot be read has none, and a message of its own.
+fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
+    let signals = &loaded.config.signals;
+    let terms = ListTerms::of(signals);
+    let lines = signals.list.as_ref().map(|path| SignalList::lines(path, &loaded.config.bots, terms));
+    entries_of(&lines.and_then(Result::ok).unwrap_or_default())
 }
 
 fn entries_of(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
@@ -69,15 +74,9 @@ fn entries_of(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
 }
 
 pub fn zones_of_list(loaded: &Loaded) -> BTreeMap<String, u64> {
-    let signals = &loaded.config.signals;
-    let terms = ListTerms::of(signals);
-    let lines = signals.list.as_ref().map(|path| SignalList::lines(path, &loaded.config.bots, terms));
     let mut zones = BTreeMap::new();
-    // A list that cannot be read has a message of its own.
-    for line in lines.and_then(Result::ok).unwrap_or_default() {
-        if let Taken::Entry(_, zone) = line.taken {
-            *zones.entry(zone.name().to_owned()).or_default() += 1;
-        }
+    for (_, zone) in listed_entries(loaded) {
+        *zones.entry(zone.name().to_owned()).or_default() += 1;
     }
     zones
 }
@@ -92,10 +91,6 @@ pub(crate) fn warn_of_unused_list(loaded: &Loaded) {
 
 pub(crate) fn signal_bots(bots: &[BotSettings]) -> SignalBots {
     SignalBots::new(bots.iter().map(|bot| (bot.name.clone(), bot.symbol.to_string())))
-}
-
-pub(crate) struct Doors {
-    tasks: JoinSet<()>,
 }
 
 pub(crate) struct ClosedDoors {
@@ -119,16 +114,15 @@ impl ClosedDoors {
         Ok(Self { list, listener })
     }
 
-    /// Opens the signal sources.
+    /// Opens the signal sources. Dropping the tasks closes them.
     ///
-    /// The list is registered with the clock on return, so a virtual clock released afterwards
-    /// skips no entry.
+    /// On return the list is registered with the clock, so that a virtual one skips no entry.
     pub(crate) async fn open(
         self,
         loaded: &Loaded,
         clock: &Arc<dyn Clock>,
         orders: &mpsc::WeakSender<ControlRequest>,
-    ) -> Doors {
+    ) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
         let bots = Arc::new(signal_bots(&loaded.config.bots));
         let door = |source| Door::new(source, Arc::clone(clock), Arc::clone(&bots), orders.clone());
@@ -149,12 +143,6 @@ impl ClosedDoors {
         if !tasks.is_empty() {
             tracing::debug!("{} doors for signals are open", tasks.len());
         }
-        Doors { tasks }
-    }
-}
-
-impl Drop for Doors {
-    fn drop(&mut self) {
-        self.tasks.abort_all();
+        tasks
     }
 }

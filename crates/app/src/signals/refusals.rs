@@ -29,12 +29,10 @@ pub(super) struct RefusedEntry {
 #[derive(Default)]
 pub(super) struct ListRefusals {
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
-    /// Lines that trade at none of the checked moments. A daily entry may be rejected on some days
-    /// only.
+    /// Lines that trade at none of the checked moments; a daily entry may trade on some days.
     pub(super) never: BTreeSet<u64>,
     entries: usize,
-    /// Open trades per symbol that would allow all entries of one direction; `None` if that limit
-    /// rejects none.
+    /// Open trades per symbol that allow all entries of one direction; `None` if all are allowed.
     needed: Option<usize>,
 }
 
@@ -54,10 +52,13 @@ impl ListRefusals {
         due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + AHEAD)).map(DueEntry::of));
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MOST_MOMENTS);
-        let settings = without_memory(session_settings(loaded));
+        let mut settings = without_memory(session_settings(loaded));
         let zones: BTreeMap<u64, Tz> = entries.iter().map(|(entry, zone)| (entry.line, *zone)).collect();
         let Some((refused, _)) = replay(&due, &settings, loaded, &zones) else { return Self::default() };
-        let needed = needed(&refused, &due, settings, loaded, &zones);
+        let is_full = refused.iter().any(|one| one.rule == Rule::MaxOpenTradesPerSymbol);
+        (settings.risk.max_open_trades_per_symbol, settings.risk.max_open_trades) = (0, 0);
+        let unlimited = is_full.then(|| replay(&due, &settings, loaded, &zones)).flatten();
+        let needed = unlimited.map(|(_, most)| most).filter(|most| *most > 1);
         let mut open: BTreeMap<u64, usize> = BTreeMap::new();
         for due in &due {
             *open.entry(due.entry.line).or_default() += 1;
@@ -78,12 +79,8 @@ impl ListRefusals {
         }
         let total = self.refused.len();
         let (first, _) = counts.first_key_value()?;
-        let why = if counts.len() == 1 {
-            first.clone()
-        } else {
-            let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
-            parts.collect::<Vec<_>>().join(", ")
-        };
+        let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
+        let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
         let cure = self.needed.map(|most| {
             format!("; max_open_trades_per_symbol = {most} would let those of one direction be open together")
         });
@@ -104,22 +101,6 @@ fn without_memory(mut settings: SessionSettings) -> SessionSettings {
     risk.best_payout_of.clear();
     risk.enforce_verdict = false;
     settings
-}
-
-fn needed(
-    refused: &[RefusedEntry],
-    due: &[DueEntry],
-    mut settings: SessionSettings,
-    loaded: &Loaded,
-    zones: &BTreeMap<u64, Tz>,
-) -> Option<usize> {
-    let is_full = |one: &RefusedEntry| one.rule == Rule::MaxOpenTradesPerSymbol;
-    if !refused.iter().any(is_full) {
-        return None;
-    }
-    (settings.risk.max_open_trades_per_symbol, settings.risk.max_open_trades) = (0, 0);
-    let (_, most) = replay(due, &settings, loaded, zones)?;
-    Some(most).filter(|most| *most > 1)
 }
 
 fn replay(
@@ -194,35 +175,23 @@ const fn opened(intent: IntentId) -> Opened {
 
 fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionSettings, zone: Tz) -> String {
     let risk = &settings.risk;
-    let last_of = |is: &dyn Fn(&&Running) -> bool| running.iter().filter(is).max_by_key(|one| one.closes);
-    let while_runs = |one: Option<&Running>, setting: &str| {
-        one.map_or_else(
-            || format!("refused by {rule} ({setting})"),
-            |one| {
-                let Running { entry, closes, .. } = one;
-                let direction = entry.direction;
-                format!(
-                    "refused: the {direction} of line {} runs until {} ({setting})",
-                    entry.line,
-                    clock_of(*closes, zone)
-                )
-            },
-        )
-    };
-    match rule {
-        Rule::OutsideHours => "refused: outside of risk.hours".to_owned(),
-        Rule::Blackout => "refused: within a span of risk.blackouts".to_owned(),
+    let setting = match rule {
         Rule::MaxOpenTradesPerSymbol => {
-            let setting = format!("max_open_trades_per_symbol = {}", risk.max_open_trades_per_symbol);
-            while_runs(last_of(&|one| one.symbol == symbol), &setting)
+            format!("max_open_trades_per_symbol = {}", risk.max_open_trades_per_symbol)
         }
-        Rule::MaxOpenTrades => {
-            while_runs(last_of(&|_| true), &format!("max_open_trades = {}", risk.max_open_trades))
-        }
-        Rule::OppositeOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_opposite = false"),
-        Rule::DuplicateOpen => while_runs(last_of(&|one| one.symbol == symbol), "allow_duplicate = false"),
-        rule => format!("refused: {}", rule.words()),
-    }
+        Rule::MaxOpenTrades => format!("max_open_trades = {}", risk.max_open_trades),
+        Rule::OppositeOpen => "allow_opposite = false".to_owned(),
+        Rule::DuplicateOpen => "allow_duplicate = false".to_owned(),
+        Rule::OutsideHours | Rule::Blackout => return format!("refused: {}", reason_of(rule)),
+        rule => return format!("refused: {}", rule.words()),
+    };
+    let in_way = running.iter().filter(|one| rule == Rule::MaxOpenTrades || one.symbol == symbol);
+    let Some(Running { entry, closes, .. }) = in_way.max_by_key(|one| one.closes) else {
+        return format!("refused by {rule} ({setting})");
+    };
+    let until = DateTime::from_timestamp_millis(closes.get()).unwrap_or_default();
+    let (direction, until) = (entry.direction, until.with_timezone(&zone).format("%H:%M:%S"));
+    format!("refused: the {direction} of line {} runs until {until} ({setting})", entry.line)
 }
 
 fn reason_of(rule: Rule) -> String {
@@ -236,93 +205,4 @@ fn reason_of(rule: Rule) -> String {
         rule => return format!("by {}", rule.words()),
     };
     reason.to_owned()
-}
-
-fn clock_of(at: Millis, zone: Tz) -> String {
-    let utc = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
-    utc.with_timezone(&zone).format("%H:%M:%S").to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::check::{LineUse, check_list};
-    use super::*;
-    use crate::configuration::{Base, Flag};
-
-    const BOT: &str = "[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"05:00\"\n\
-                       stake = { kind = \"fixed\", amount = 1.0 }\n";
-    const HOURS: &str = "[risk]\nhours = [{ from = \"10:00\", to = \"12:00\" }]\n";
-
-    /// The notes of the lines that are refused, and what is said of all.
-    fn check(settings: &str, list: &str) -> (Vec<(u64, String)>, Option<String>) {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
-        std::fs::write(&file, format!("{BOT}{settings}")).unwrap();
-        std::fs::write(&path, list).unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
-        let checked = check_list(&loaded, &path, Millis::ZERO).unwrap();
-        let notes = checked.lines.into_iter().filter_map(|line| match line.taken {
-            LineUse::Entry(entry) => Some((line.line, entry.note?)),
-            _ => None,
-        });
-        (notes.collect(), checked.refused)
-    }
-
-    /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
-    #[test]
-    fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, path) = (folder.path().join("bot.toml"), folder.path().join("list.txt"));
-        let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
-        std::fs::write(&file, format!("{BOT}{hours}")).unwrap();
-        std::fs::write(&path, "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n").unwrap();
-        let loaded = Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap();
-        let checked = check_list(&loaded, &path, Millis::ZERO).unwrap();
-        assert_eq!(checked.would_trade, 2);
-        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
-    }
-
-    /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.
-    #[test]
-    fn of_entries_five_minutes_apart_every_second_one_meets_the_trade_before_it() {
-        let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
-                    EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
-        let (notes, all) = check(HOURS, list);
-        let one = "(max_open_trades_per_symbol = 1)";
-        let expected = [
-            (2, "refused: outside of risk.hours".to_owned()),
-            (4, format!("refused: the BUY of line 3 runs until 10:05:02 {one}")),
-            (6, "refused: the BUY of line 5 runs until 10:15:02 (allow_opposite = false)".to_owned()),
-            (8, "refused: outside of risk.hours".to_owned()),
-        ];
-        assert_eq!(notes, expected);
-        let all = all.unwrap();
-        assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
-        assert!(
-            all.contains("2 outside of risk.hours") && all.contains("1 while a trade of an earlier"),
-            "{all}"
-        );
-        assert!(
-            all.ends_with(
-                "; max_open_trades_per_symbol = 2 would let those of one direction be open together"
-            )
-        );
-        // As it says.
-        let (notes, _) = check(
-            "[risk]\nmax_open_trades_per_symbol = 2\n",
-            "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n",
-        );
-        assert_eq!(notes, []);
-    }
-
-    /// On the clock that was written; of each day, in the first week.
-    #[test]
-    fn entries_of_each_day_are_told_on_their_clock() {
-        let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
-        let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
-        let words = "refused: the BUY of line 1 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
-        assert_eq!(notes, [(2, words.to_owned())]);
-        assert!(all.unwrap().starts_with("1 of 3 entries"));
-        assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
-    }
 }

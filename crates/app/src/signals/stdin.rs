@@ -33,7 +33,7 @@ async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
         number += 1;
         let message = match &line {
             Ok(line) if line.trim_ascii().is_empty() => continue,
-            Ok(line) => Unread::parse(line).and_then(|unread| unread.read(door.source(), door.now(), number)),
+            Ok(line) => Unread::parse(line).and_then(|unread| unread.read(door.source, door.now(), number)),
             Err(problem) => Err((*problem).to_owned()),
         };
         let checked = message.and_then(|message| match &message {

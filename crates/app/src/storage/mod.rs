@@ -3,19 +3,11 @@
 //! Addresses are `s3://BUCKET/KEY` and `file:///FOLDER/FILE`. A path for which [`is_address`] is
 //! true is passed on as a path, so that intermediate code need not distinguish the two.
 
-#[cfg(feature = "object-storage")]
+#[cfg_attr(not(feature = "object-storage"), path = "without.rs")]
 mod objects;
-#[cfg(not(feature = "object-storage"))]
-mod without;
 
-#[cfg(feature = "object-storage")]
 pub(crate) use objects::RemoteFolder;
-#[cfg(feature = "object-storage")]
 pub use objects::{exists, local_copy, put_file, read};
-#[cfg(not(feature = "object-storage"))]
-pub(crate) use without::RemoteFolder;
-#[cfg(not(feature = "object-storage"))]
-pub use without::{exists, local_copy, put_file, read};
 
 use crate::error::AppError;
 use std::borrow::Cow;

@@ -5,7 +5,7 @@ use candlewick_storage::{Kept, Object, ObjectUrl, Storage, StorageError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tempfile::TempDir;
 
@@ -27,8 +27,7 @@ struct Seen {
 impl RemoteFolder {
     /// Does not contact the storage yet.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
-        let url = url_of(path)?;
-        let storage = Storage::of(&url).map_err(error_of)?;
+        let (url, storage) = opened(path)?;
         let work = tempfile::tempdir()
             .map_err(|source| AppError::system("no folder can be made to work in", source))?;
         Ok(Self { url, storage, work, seen: Mutex::default() })
@@ -43,98 +42,92 @@ impl RemoteFolder {
     }
 
     pub(crate) fn bring(&self, name: &str) -> Result<(), AppError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.contains_key(name) {
-            return Ok(());
+        let path = self.work.path().join(name);
+        self.look(name, |url, object| {
+            self.storage.bring(url, object, &path)?;
+            read_here(&path)
+        })
+    }
+
+    /// Records the stored version of a file on the first call, with the hash of what `read` returns.
+    fn look(
+        &self,
+        name: &str,
+        read: impl FnOnce(&ObjectUrl, &Object) -> Result<Vec<u8>, AppError>,
+    ) -> Result<(), AppError> {
+        let mut seen = self.seen();
+        if !seen.contains_key(name) {
+            let url = self.url.join(name);
+            let found = match self.storage.look(&url)? {
+                None => None,
+                Some(object) => Some(Seen { hash: blake3::hash(&read(&url, &object)?), object }),
+            };
+            seen.insert(name.to_owned(), found);
         }
-        let (url, path) = (self.url.join(name), self.work.path().join(name));
-        let found = match self.storage.look(&url).map_err(error_of)? {
-            None => None,
-            Some(object) => {
-                self.storage.bring(&url, &object, &path).map_err(error_of)?;
-                Some(Seen { object, hash: hash_of(&read_here(&path)?) })
-            }
-        };
-        seen.insert(name.to_owned(), found);
         Ok(())
     }
 
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Option<Seen>>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), AppError> {
-        self.storage.put(&self.url.join(name), bytes).map_err(error_of)
+        Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
     /// Uploads a finished file and returns whether it is now the stored version.
     ///
     /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
-        self.bring_nothing_twice(name)?;
+        // A file that was made here is not replaced by the stored version.
+        self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;
         let bytes = read_here(&self.work.path().join(name))?;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen();
         let before = seen.get(name).cloned().flatten();
-        let hash = hash_of(&bytes);
+        let hash = blake3::hash(&bytes);
         if before.as_ref().is_some_and(|before| before.hash == hash) {
             return Ok(true);
         }
         let url = self.url.join(name);
-        let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object));
-        let is_ours = kept.map_err(error_of)? != Kept::Others;
-        if is_ours && let Some(object) = self.storage.look(&url).map_err(error_of)? {
+        let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object))?;
+        let is_ours = kept != Kept::Others;
+        if is_ours && let Some(object) = self.storage.look(&url)? {
             seen.insert(name.to_owned(), Some(Seen { object, hash }));
         }
         Ok(is_ours)
-    }
-
-    /// Records the stored version of a file that was created without a download.
-    ///
-    /// The stored version is not downloaded over the local one.
-    fn bring_nothing_twice(&self, name: &str) -> Result<(), AppError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !seen.contains_key(name) {
-            let url = self.url.join(name);
-            let found = match self.storage.look(&url).map_err(error_of)? {
-                None => None,
-                Some(object) => {
-                    let there = self.storage.read(&url, &object).map_err(error_of)?;
-                    Some(Seen { object, hash: hash_of(&there) })
-                }
-            };
-            seen.insert(name.to_owned(), found);
-        }
-        Ok(())
     }
 }
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
     let (url, storage) = opened(path)?;
-    let Some(object) = storage.look(&url).map_err(error_of)? else { return Ok(None) };
-    storage.read(&url, &object).map(Some).map_err(error_of)
+    let Some(object) = storage.look(&url)? else { return Ok(None) };
+    Ok(Some(storage.read(&url, &object)?))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
     let (url, storage) = opened(path)?;
-    Ok(storage.look(&url).map_err(error_of)?.is_some())
+    Ok(storage.look(&url)?.is_some())
 }
 
 /// Uploads a local file atomically, replacing an existing object.
 pub fn put_file(path: &Path, file: &Path) -> Result<(), AppError> {
     let (url, storage) = opened(path)?;
-    storage.put(&url, read_here(file)?).map_err(error_of)
+    Ok(storage.put(&url, read_here(file)?)?)
 }
 
 pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     let (url, storage) = opened(path)?;
-    let Some(object) = storage.look(&url).map_err(error_of)? else {
-        return Err(error_of(StorageError::Missing { url: url.to_string() }));
-    };
+    let missing = || StorageError::Missing { url: url.to_string() };
+    let object = storage.look(&url)?.ok_or_else(missing)?;
     let content = format!("{url} {} {}", object.size, object.version.text());
-    let name = format!("{}-{}", &hash_of(content.as_bytes()).to_hex()[..16], url.name());
+    let name = format!("{}-{}", &blake3::hash(content.as_bytes()).to_hex()[..16], url.name());
     let copy = folder.join(name);
     if fs::metadata(&copy).is_ok_and(|there| there.len() == object.size) {
         return Ok(copy);
     }
     let disk = |source| AppError::system(format!("no copy can be made in {}", folder.display()), source);
     fs::create_dir_all(folder).map_err(disk)?;
-    storage.bring(&url, &object, &copy).map_err(error_of)?;
+    storage.bring(&url, &object, &copy)?;
     prune(folder);
     Ok(copy)
 }
@@ -155,44 +148,34 @@ fn prune(folder: &Path) {
 }
 
 fn opened(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
-    let url = url_of(path)?;
-    let storage = Storage::of(&url).map_err(error_of)?;
+    let url = ObjectUrl::parse(&path.display().to_string())?;
+    let storage = Storage::of(&url)?;
     Ok((url, storage))
-}
-
-fn url_of(path: &Path) -> Result<ObjectUrl, AppError> {
-    ObjectUrl::parse(&path.display().to_string()).map_err(error_of)
 }
 
 fn read_here(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-fn hash_of(bytes: &[u8]) -> blake3::Hash {
-    blake3::hash(bytes)
-}
-
 /// Keeps failures to reach the storage apart, since only those shards are retried.
-fn error_of(error: StorageError) -> AppError {
-    let kind = match &error {
-        StorageError::InvalidUrl { .. }
-        | StorageError::InvalidSetting { .. }
-        | StorageError::NoBucket { .. }
-        | StorageError::Refused { .. } => ErrorKind::InvalidArgument,
-        StorageError::Missing { .. } => ErrorKind::UnusableData,
-        StorageError::Unreachable { .. }
-        | StorageError::Changed { .. }
-        | StorageError::Failed { .. }
-        | StorageError::Disk { .. } => ErrorKind::SystemFailed,
-    };
-    let said = AppError::new(kind, error.to_string());
-    let said = match error.advice() {
-        Some(advice) => said.help(advice),
-        None => said,
-    };
-    match error {
-        StorageError::Disk { source, .. } => said.because(source),
-        _ => said,
+impl From<StorageError> for AppError {
+    fn from(error: StorageError) -> Self {
+        let kind = match &error {
+            StorageError::InvalidUrl { .. }
+            | StorageError::InvalidSetting { .. }
+            | StorageError::NoBucket { .. }
+            | StorageError::Refused { .. } => ErrorKind::InvalidArgument,
+            StorageError::Missing { .. } => ErrorKind::UnusableData,
+            StorageError::Unreachable { .. }
+            | StorageError::Changed { .. }
+            | StorageError::Failed { .. }
+            | StorageError::Disk { .. } => ErrorKind::SystemFailed,
+        };
+        let mut said = Self::new(kind, error.to_string());
+        if let Some(advice) = error.advice() {
+            said = said.help(advice);
+        }
+        if let StorageError::Disk { source, .. } = error { said.because(source) } else { said }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Availability and quality check of the candles that a bot needs.
 
-use super::plan::tuned_bot;
+use super::tuned_bot;
 use crate::candles::{
     CandleStore, DataName, candle_store, meant_in_catalog, named_candles, serves, stored_for,
 };
@@ -11,9 +11,9 @@ use crate::search::SearchTerms;
 use crate::shell::shell_word;
 use crate::storage::is_address;
 use candlewick_engine::BotSettings;
-use candlewick_history::{CheckSettings, Checked, FindingKind, ImportSettings, Remedy};
+use candlewick_history::{CheckSettings, ImportSettings, Remedy};
 use candlewick_records::counted;
-use candlewick_sdk::{CandleSeries, Millis, Registry, Series};
+use candlewick_sdk::{Millis, Registry, Series};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -101,7 +101,17 @@ fn check(
         );
         return Err(AppError::data(problem).help(help));
     };
-    Ok(found_of(&target, &checked, (candles, origin_of(&target, store)?)))
+    Ok(CheckedCandles {
+        series: argument_of(checked.series),
+        place: target.to_string(),
+        candles: candles.candles().len(),
+        from: candles.start(),
+        to: candles.end(),
+        missing: checked.missing,
+        coverage: checked.coverage(),
+        problems: counts.iter().map(|(kind, count)| (kind.as_str(), *count)).collect(),
+        origin: origin_of(&target, store)?,
+    })
 }
 
 fn origin_of(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, AppError> {
@@ -116,25 +126,6 @@ fn origin_of(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, 
     } else {
         CandleOrigin::Stored
     })
-}
-
-fn found_of(
-    target: &CheckTarget,
-    checked: &Checked,
-    (candles, origin): (&CandleSeries, CandleOrigin),
-) -> CheckedCandles {
-    let problem = |(kind, count): (&FindingKind, &u64)| (kind.as_str(), *count);
-    CheckedCandles {
-        series: argument_of(checked.series),
-        place: target.to_string(),
-        candles: candles.candles().len(),
-        from: candles.start(),
-        to: candles.end(),
-        missing: checked.missing,
-        coverage: checked.coverage(),
-        problems: checked.findings.counts().iter().map(problem).collect(),
-        origin,
-    }
 }
 
 impl CheckedCandles {

@@ -50,12 +50,12 @@ pub struct BotLimitSettings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BotLimits {
     pub(super) max_open_trades: usize,
-    max_trades_per_day: u32,
+    pub(super) max_trades_per_day: u32,
     pub(super) daily_loss_limit: Bound,
-    daily_profit_target: Bound,
+    pub(super) daily_profit_target: Bound,
     pub(super) session_loss_limit: Bound,
-    session_profit_target: Bound,
-    max_loss_streak: u32,
+    pub(super) session_profit_target: Bound,
+    pub(super) max_loss_streak: u32,
 }
 
 impl BotLimitSettings {

@@ -1,9 +1,8 @@
 //! Receivers that are down, slow, busy or flooded, on a clock that a test turns.
 
 use super::*;
-use crate::alert::Alert;
+use crate::alert::{Alert, Rules};
 use crate::notifier::{ChannelCounts, Notifier};
-use crate::rules::Rules;
 use std::sync::Mutex;
 
 const PACE: Pace =

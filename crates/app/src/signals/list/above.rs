@@ -1,8 +1,8 @@
-//! Context from the lines above an entry: a date or expiry, valid or ended by another line.
+//! Context that other lines give an entry: a date or expiry above it, or another sense of its time.
 
-use super::clock_time::time_of_day;
 use super::columns::{Cells, Column};
-use super::date::WrittenDate;
+use super::split::{folded, is_one_of};
+use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
 /// Hour of the day. An earlier time below an afternoon one more likely means the next day.
@@ -91,18 +91,14 @@ impl Above {
         self.end(by);
     }
 
-    /// Records the time of an entry for another bot: in a list ordered by time, the day may change
-    /// there.
+    /// Records the time of another bot's entry: in a list ordered by time, the day may change there.
     pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Gives an entry its date.
-    ///
-    /// A different date in the entry ends the one above, since it may apply to the lines below as
-    /// well.
+    /// Gives an entry its date. A date of its own ends the one above: it may apply below as well.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,
@@ -132,8 +128,7 @@ impl Above {
 
     /// Gives an entry its expiry and returns the ended one that it would have had.
     ///
-    /// A different expiry in the entry ends the one above, since it may apply to the lines below as
-    /// well.
+    /// An expiry of its own ends the one above: it may apply below as well.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -168,5 +163,162 @@ impl Heading {
         }
         self.last = Some((time, line));
         Ok(())
+    }
+}
+
+const DAY_WORDS: &str = " today tomorrow monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march \
+    april may june july august september october november december jan feb mar apr jun jul aug sep oct nov dec hoje amanhã amanha segunda terça \
+    terca quarta quinta sexta sábado sabado domingo janeiro fevereiro março marco abril maio junho julho agosto setembro outubro novembro \
+    dezembro hoy mañana manana lunes martes miércoles miercoles jueves viernes enero febrero marzo mayo junio julio septiembre octubre \
+    noviembre diciembre ";
+
+/// Day names except *today*, because a list headed *today* may be reused every day.
+const DAYS: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
+    sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
+/// Short words, which often mean something else.
+const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
+    yesterday ontem ayer próxima proxima next ";
+
+pub(super) fn may_name_a_day(text: &str) -> bool {
+    has_date_or(DAY_WORDS, text)
+}
+
+pub(super) fn may_head_a_day(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let may_be = |token: &str| {
+        let number =
+            token.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
+        let is_digits = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+        let is_day = number.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
+        is_one_of(token, SHORT_DAY_WORDS) || (is_digits && (is_day || [6, 8].contains(&number.len())))
+    };
+    may_name_a_day(text)
+        || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
+}
+
+/// Ignores a month without a day, since words such as *may* are ambiguous.
+pub(super) fn comment_names_a_day(text: &str) -> bool {
+    has_date_or(DAYS, text)
+}
+
+fn has_date_or(words: &str, text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower.split(|sign: char| !(sign.is_alphanumeric() || "./-".contains(sign))).any(|token| {
+        let token = token.trim_matches(['.', '/', '-']);
+        let parts: Vec<&str> = token.split(['.', '/', '-']).collect();
+        is_date(token, &parts) || parts.iter().any(|part| is_one_of(part, words))
+    })
+}
+
+/// Rejects `2.2`, which is how multipliers are written.
+fn is_date(token: &str, parts: &[&str]) -> bool {
+    let is_number =
+        |part: &&str| part.bytes().all(|digit| digit.is_ascii_digit()) && (1..=4).contains(&part.len());
+    let is_short = |part: &&str| part.len() <= 2;
+    match parts {
+        [first, second] => {
+            let is_factor = token.contains('.') && first.len() == 1 && second.len() == 1;
+            parts.iter().all(|part| is_number(part) && is_short(part)) && !is_factor
+        }
+        [_, _, _] => parts.iter().all(is_number) && parts.iter().filter(|part| !is_short(part)).count() <= 1,
+        _ => false,
+    }
+}
+
+/// How a line changes the meaning of those below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sense {
+    Afternoon,
+    /// The entries below may be cancelled, inverted, past or on another clock.
+    Other,
+}
+
+const AFTERNOON: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
+const OTHER: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
+/// Substrings with the same effect as the tokens of `OTHER`.
+const PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, not trade, no \
+    trade, don't trade, nao oper, no oper, nao entr, no entr";
+
+pub(super) fn sense_of(text: &str) -> Option<Sense> {
+    let text = folded(text);
+    let token = |sign: char| !(sign.is_alphanumeric() || sign == '.');
+    let has = |words: &[&str]| {
+        text.split(token).map(|word| word.trim_matches('.')).any(|word| words.contains(&word))
+    };
+    if has(&OTHER) || PARTS.split(", ").any(|part| text.contains(part)) {
+        return Some(Sense::Other);
+    }
+    has(&AFTERNOON).then_some(Sense::Afternoon)
+}
+
+pub(super) fn struck_out(line: &str) -> Option<String> {
+    let has_stroke = line.chars().any(|sign| ('\u{335}'..='\u{338}').contains(&sign));
+    let has_tilde = line.contains('~') && line.chars().any(char::is_alphanumeric);
+    let sign = if has_stroke { "the stroke through its letters" } else { "~" };
+    (has_stroke || has_tilde)
+        .then(|| format!("{sign} strikes it out: take it away to have it traded, or the line"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_entry_may_head_a_day_in_more_ways() {
+        for text in ["01 DEZ", "Dia 28", "the 28th", "28 / 11 / 2026", "28112026", "seg", "28/11", "Amanhã"]
+        {
+            assert!(may_head_a_day(text), "{text}");
+        }
+        for text in ["VIP room 24h", "100 % sure", "the rest of it", "WIN RATE 90", "-----", ""] {
+            assert!(!may_head_a_day(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comment_names_a_day_by_a_date_or_a_word_that_is_one() {
+        for text in [" SINAIS 28/11/2026", "amanhã", " Monday", "2026-11-28"] {
+            assert!(comment_names_a_day(text), "{text}");
+        }
+        for text in [" it may lose", " from my channel", " 3 16:15 EURUSD CALL", " gale 2.2"] {
+            assert!(!comment_names_a_day(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_name_a_day_in_the_ways_in_which_chats_write_it() {
+        let named = "28/11|28.11|28-11|27-11-26|2026.11.28| 28/11/2026 (Sat)|# 28 November|tomorrow|Amanhã|SÁBADO|\
+             segunda-feira|Signals of 28.11.|28 nov";
+        for text in named.split('|') {
+            assert!(may_name_a_day(text), "{text}");
+        }
+        let other = "VIP room 24h|100 % sure|the rest of the day|gale 2.2|1.0850|M5|10:00 EURUSD CALL|-----|";
+        for text in other.split('|') {
+            assert!(!may_name_a_day(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_change_the_sense_of_those_below_it() {
+        for text in ["PM", "SINAIS DA TARDE", "Afternoon session", "9 p.m."] {
+            assert_eq!(sense_of(text), Some(Sense::Afternoon), "{text}");
+        }
+        let changed =
+            "LISTA CANCELADA|DO NOT TRADE|NÃO OPERAR|Inverter sinais|RESULTADOS|ONTEM|LISTA NY|U.T.C-5";
+        for text in changed.split('|') {
+            assert_eq!(sense_of(text), Some(Sense::Other), "{text}");
+        }
+        for text in ["VIP room", "players only", "company", "100 % sure", "EURUSD", "-----", ""] {
+            assert_eq!(sense_of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_struck_out_in_the_ways_of_phones_and_chats() {
+        for text in ["M\u{336}5\u{336} EURUSD 10:50 PUT", "~~ M5 EURUSD 10:50 PUT ~~", "~10:50 EURUSD PUT~"] {
+            assert!(struck_out(text).is_some(), "{text}");
+        }
+        for text in ["10:50 EURUSD PUT", "~~~~~~", "terc\u{327}a"] {
+            assert_eq!(struck_out(text), None, "{text}");
+        }
     }
 }

@@ -3,12 +3,9 @@
 //! Traders write `M5;EURUSD;10:00;CALL` in any order and without names, between semicolons, commas
 //! or spaces. A cell is recognised only if it can be nothing else.
 
-use super::cell::{timeframe, zone_cell};
-use super::clock_time::time_of_day;
-use super::date::{WrittenDate, fault_of};
-use super::plain::folded;
-use super::split::{label_of, split};
-use super::zone_names::is_doubtful;
+use super::split::{folded, is_one_of, label_of, split};
+use super::time::{WrittenDate, fault_of, time_of_day, timeframe};
+use super::zones::{is_doubtful, zone_cell};
 use crate::configuration::DateOrder;
 use crate::signals::message::{DIRECTIONS, direction_of};
 use crate::signals::signal_bots;
@@ -32,12 +29,6 @@ pub(super) struct Cells {
 pub(super) struct ListBots<'a> {
     pub(super) bots: &'a [BotSettings],
     pub(super) signals: SignalBots,
-}
-
-impl Cells {
-    pub(super) fn has_shown_zone(&self) -> bool {
-        self.is_shown && !self.texts[6].is_empty()
-    }
 }
 
 impl<'a> ListBots<'a> {
@@ -219,21 +210,15 @@ fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
 }
 
 /// Common names of metals and coins, with the prefix of their symbols.
-const CALLED: [(&str, &str); 10] = [
-    ("GOLD", "XAU"),
-    ("OURO", "XAU"),
-    ("ORO", "XAU"),
-    ("SILVER", "XAG"),
-    ("PRATA", "XAG"),
-    ("PLATA", "XAG"),
-    ("BITCOIN", "BTC"),
-    ("BTC", "BTC"),
-    ("ETHEREUM", "ETH"),
-    ("ETH", "ETH"),
+const CALLED: [(&str, &str); 4] = [
+    (" GOLD OURO ORO ", "XAU"),
+    (" SILVER PRATA PLATA ", "XAG"),
+    (" BITCOIN BTC ", "BTC"),
+    (" ETHEREUM ETH ", "ETH"),
 ];
 
 fn symbol_called(name: &str, bots: &ListBots<'_>) -> Option<String> {
-    let (_, begins) = CALLED.iter().find(|(called, _)| *called == name)?;
+    let (_, begins) = CALLED.iter().find(|(called, _)| is_one_of(name, called))?;
     let mut symbols: Vec<&str> = bots.bots.iter().map(|bot| bot.symbol.as_str()).collect();
     symbols.retain(|symbol| symbol.starts_with(begins));
     symbols.dedup();

@@ -1,11 +1,12 @@
 //! Parsing of list files: one entry per line, with or without a header line.
 
-use super::cell::{zone_of, zone_words};
-use super::clock_time::{ClockTime, WeekDays, is_leap_second, time_of_day};
 use super::columns::{Cells, ListBots, NamedColumns, names_meant, words};
-use super::date::{ListDate, WrittenDate, order_of};
-use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, entry_lines, named_lines, shown_lines};
+use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, named_lines, numbered, shown_lines};
+use super::time::{
+    ClockTime, ListDate, WeekDays, WrittenDate, is_leap_second, order_of, time_of_day, unix_millis,
+};
 use super::twins::mark_twins;
+use super::zones::{zone_of, zone_words};
 use crate::configuration::{DateOrder, SignalSettings};
 use crate::signals::message::direction_of;
 use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
@@ -15,7 +16,6 @@ use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
-pub(super) const MAX_BYTES: u64 = 4_000_000;
 const SHOWN: usize = 60;
 const LOCAL: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
@@ -31,10 +31,6 @@ pub(crate) struct ListEntry {
 }
 
 impl ListEntry {
-    pub(super) fn is_trade_of(&self, other: &Self) -> bool {
-        (self.when, self.bot) == (other.when, other.bot) && self.asks_as(other)
-    }
-
     pub(super) fn asks_as(&self, other: &Self) -> bool {
         (self.direction, self.close_type) == (other.direction, other.close_type)
     }
@@ -125,7 +121,7 @@ pub(crate) enum Taken {
 }
 
 impl ReadLine {
-    fn refusal(&self, problem: &str) -> String {
+    pub(super) fn refusal(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(SHOWN).collect();
         let stop = if problem.ends_with('?') { "" } else { "." };
         format!(
@@ -135,34 +131,6 @@ impl ReadLine {
     }
 }
 
-#[derive(Default)]
-pub(super) struct ReadFile {
-    pub(super) entries: Vec<ListEntry>,
-    pub(super) columns: Option<String>,
-    pub(super) passed_over: Vec<(u64, String)>,
-    pub(super) repeated: Vec<u64>,
-    pub(super) comments: Vec<u64>,
-}
-
-pub(super) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<ReadFile, String> {
-    let (lines, columns) = read_lines(text, bots, terms)?;
-    let mut file = ReadFile { columns, ..ReadFile::default() };
-    for line in &lines {
-        match &line.taken {
-            Taken::Entry(entry, _) => file.entries.push(*entry),
-            Taken::Date | Taken::Expiry | Taken::Zones(_) | Taken::Gale => {}
-            Taken::Comment => file.comments.push(line.line),
-            Taken::Repeats(_) => file.repeated.push(line.line),
-            Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
-            Taken::Unknown(problem) if terms.skip_unknown => {
-                file.passed_over.push((line.line, problem.clone()));
-            }
-            Taken::Unknown(problem) => return Err(line.refusal(problem)),
-        }
-    }
-    Ok(file)
-}
-
 pub(super) fn read_lines(
     text: &str,
     bots: &[BotSettings],
@@ -170,12 +138,9 @@ pub(super) fn read_lines(
 ) -> Result<(Vec<ReadLine>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
     let known = ListBots::new(bots);
-    let Some((_, first)) = entry_lines(text).next() else {
-        let what = if text.trim().is_empty() {
-            "it is empty"
-        } else {
-            "each line of it begins with # and is left out"
-        };
+    let Some((_, first)) = numbered(text).find(|(_, line)| !line.starts_with('#')) else {
+        let is_empty = text.trim().is_empty();
+        let what = if is_empty { "it is empty" } else { "each line of it begins with # and is left out" };
         return Err(format!("{what}: an entry is such as M5;EURUSD;10:00;CALL"));
     };
     let named = NamedColumns::of(first, &known)?;
@@ -210,10 +175,9 @@ pub(super) fn read_lines(
             Ok(LineCells::Comment) => Taken::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let held = elsewhere.check(&cells, day, ended_expiry);
-                let held = held.and_then(|()| elsewhere.check_sense(&cells, line));
-                let entry = held.and_then(|()| entry_of(&cells, line, terms, date));
-                let entry = entry.and_then(|entry| {
+                let held = elsewhere.check(&cells, line, day, ended_expiry);
+                let entry = held.and_then(|()| {
+                    let entry = entry_of(&cells, line, terms, date)?;
                     for (heading, zone) in elsewhere.zones_of(&cells) {
                         let zone = zone.ok_or_else(|| unread_zone(heading))?;
                         // A heading that names the zone of the settings in another way says nothing new.
@@ -244,13 +208,10 @@ fn entry_of(
 ) -> Result<(ListEntry, Tz), String> {
     let [time, bot, symbol, direction, close_type, days, own_zone, reason] =
         cells.texts.each_ref().map(String::as_str);
-    let own_zone = match own_zone {
-        "" => None,
-        name => {
-            Some(zone_of(name).ok_or_else(|| format!("{name:?} is no time zone: {}", time_zone_help(name)))?)
-        }
+    let zone = match own_zone {
+        "" => zone,
+        name => zone_of(name).ok_or_else(|| format!("{name:?} is no time zone: {}", time_zone_help(name)))?,
     };
-    let zone = own_zone.unwrap_or(zone);
     let close_type = match close_type {
         "" => None,
         code => Some(code.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1"))?),
@@ -259,9 +220,13 @@ fn entry_of(
         Some(date) => when_on(date, time, zone)?,
         None => when_of(time, days, zone)?,
     };
+    // An entry without a bot and symbol belongs to the only bot.
+    let is_only = bot.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
+    let written = |text| Some(text).filter(|text: &&str| !text.is_empty());
+    let place = if is_only { 0 } else { bots.find(written(bot), written(symbol))? };
     let entry = ListEntry {
         when,
-        bot: bot_of(bot, symbol, bots)?,
+        bot: BotId::new(place).ok_or("there are too many bots")?,
         direction: direction_of(direction)?,
         close_type,
         reason: SignalReason::new(reason).ok_or("the reason is too long: at most 47 bytes")?,
@@ -301,13 +266,9 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
         return Err(format!("days belong to a time of day such as 10:30, and {text:?} is a single moment"));
     }
     if let Ok(ms) = text.parse::<i64>() {
-        // The years 2001 to 2286, so that seconds are not taken for milliseconds.
-        let is_ms = (1_000_000_000_000..10_000_000_000_000).contains(&ms);
-        return if is_ms {
-            Ok(When::Once(Millis::new(ms)))
-        } else {
-            Err(format!("{text} is no time: a number is milliseconds since 1970, such as 1767616200000"))
-        };
+        let wrong =
+            || format!("{text} is no time: a number is milliseconds since 1970, such as 1767616200000");
+        return unix_millis(ms).map(When::Once).ok_or_else(wrong);
     }
     let local = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
@@ -325,12 +286,4 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
             "{text:?} is no time: use 10:30 (each day), 2026-01-05 10:30 (in the zone), 2026-01-05T10:30:00Z, or milliseconds since 1970"
         )
     })
-}
-
-/// An entry without a bot and symbol belongs to the only bot.
-fn bot_of(name: &str, symbol: &str, bots: &SignalBots) -> Result<BotId, String> {
-    let is_only = name.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
-    let written = |text| Some(text).filter(|text: &&str| !text.is_empty());
-    let place = if is_only { 0 } else { bots.find(written(name), written(symbol))? };
-    BotId::new(place).ok_or_else(|| "there are too many bots".to_owned())
 }

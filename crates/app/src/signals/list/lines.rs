@@ -1,13 +1,12 @@
 //! Lines of a list: their cells, and the dates that headings give the lines below.
 
-use super::above::{Above, Day, EndedExpiry};
-use super::block::{Block, block_of};
+use super::above::{
+    Above, Day, EndedExpiry, Sense, comment_names_a_day, may_head_a_day, may_name_a_day, sense_of, struck_out,
+};
 use super::columns::{Cells, Column, ListBots, NamedColumns};
-use super::date::WrittenDate;
-use super::heading::{comment_names_a_day, may_head_a_day, may_name_a_day};
-use super::plain::plain;
-use super::sense::{Sense, sense_of, struck_out};
-use super::shown::{Shown, only_cell, only_expiry, recognised, shown_cells, time_in};
+use super::shown::{Block, Shown, block_of, only_date, only_expiry, recognised, shown_cells};
+use super::split::{plain, split};
+use super::time::{WrittenDate, time_of_day};
 use super::zones::{zones_alone, zones_in};
 use crate::signals::message::direction_of;
 use chrono_tz::Tz;
@@ -43,18 +42,9 @@ pub(super) enum LineCells {
 
 impl CellLine {
     fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
-        let (recognised, zones) = (Vec::new(), Vec::new());
-        Self {
-            line,
-            text: shown(text),
-            cells,
-            recognised,
-            zones,
-            names_day: false,
-            sense: None,
-            day: Day::Own,
-            ended_expiry: None,
-        }
+        let (text, recognised, zones) = (text.trim().replace(SELECTORS, ""), Vec::new(), Vec::new());
+        let (names_day, sense, day, ended_expiry) = (false, None, Day::Own, None);
+        Self { line, text, cells, recognised, zones, names_day, sense, day, ended_expiry }
     }
 
     pub(super) fn date(&self) -> Option<WrittenDate> {
@@ -68,9 +58,7 @@ impl CellLine {
 
 /// Information in other lines that an entry may lack: date, year, zone, expiry or a heading.
 ///
-/// An entry that lacks such information is rejected, so that it never becomes a trade that was not
-/// meant.
-#[derive(Default)]
+/// An entry that lacks it is rejected, so that it never becomes a trade that was not meant.
 pub(super) struct Elsewhere {
     date: Option<u64>,
     day: Option<u64>,
@@ -85,12 +73,8 @@ pub(super) struct Elsewhere {
 
 impl Elsewhere {
     pub(super) fn of(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
-        let recognised = |column: Column| {
-            lines.iter().find(|line| line.recognised.contains(&column)).map(|line| line.line)
-        };
-        let has_expiry = |line: &&CellLine| {
-            matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
-        };
+        let first =
+            |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|line| line.line);
         // Each once, where it stands first: so many headings cost no more than they say.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
@@ -98,18 +82,21 @@ impl Elsewhere {
                 heading_zones.push((line, zone));
             }
         }
-        let has_zone =
-            |line: &&CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.has_shown_zone());
+        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[6].is_empty());
+        let dated = dates.first().map(|(line, _)| *line);
+        let has_expiry = |line: &CellLine| {
+            matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
+        };
         Self {
-            date: dates.first().map(|(line, _)| *line).or_else(|| recognised(Column::Date)),
-            day: lines.iter().find(|line| line.names_day).map(|line| line.line),
+            date: dated.or_else(|| first(&|line| line.recognised.contains(&Column::Date))),
+            day: first(&|line| line.names_day),
             year: dates.iter().find(|(_, date)| date.has_year()).map(|(line, _)| *line),
-            zone: lines.iter().find(has_zone).map(|line| line.line),
+            zone: first(&has_zone),
             heading_zones,
-            expiry: lines.iter().find(has_expiry).map(|line| line.line),
-            no_entry: lines.iter().find(|line| line.cells.is_err()).map(|line| line.line),
-            afternoon: lines.iter().find(|line| line.sense == Some(Sense::Afternoon)).map(|line| line.line),
-            changed: lines.iter().find(|line| line.sense == Some(Sense::Other)).map(|line| line.line),
+            expiry: first(&has_expiry),
+            no_entry: first(&|line| line.cells.is_err()),
+            afternoon: first(&|line| line.sense == Some(Sense::Afternoon)),
+            changed: first(&|line| line.sense == Some(Sense::Other)),
         }
     }
 
@@ -117,7 +104,7 @@ impl Elsewhere {
         self.heading_zones.iter().copied().filter(|_| cells.texts[6].is_empty())
     }
 
-    pub(super) fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
+    fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
         let held = |line: u64, what: &str| {
             Err(format!(
                 "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
@@ -136,6 +123,7 @@ impl Elsewhere {
     pub(super) fn check(
         &self,
         cells: &Cells,
+        entry: u64,
         day: Day,
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
@@ -184,16 +172,12 @@ impl Elsewhere {
             (_, Some(line)) if bot.is_empty() && symbol.is_empty() => Err(format!(
                 "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
             )),
-            _ => Ok(()),
+            _ => self.check_sense(cells, entry),
         }
     }
 }
 
-pub(super) fn entry_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    numbered(text).filter(|(_, line)| !line.starts_with('#'))
-}
-
-fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
+pub(super) fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).map(|(line, text)| (line, text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
@@ -217,11 +201,14 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         }
         let cells = columns.cells(&record).map(Box::new);
         let is_entry = cells.as_ref().is_ok_and(|cells| direction_of(&cells.texts[3]).is_ok());
-        let zones = if is_entry { Vec::new() } else { zones_in(&plain(text)) };
-        let names_day = !is_entry && may_name_a_day(&plain(text));
         let own = CellLine::new(line, text, cells.map(LineCells::Entry));
-        let sense = if is_entry { None } else { sense_of(text) };
-        lines.push(CellLine { zones, names_day, sense, ..own });
+        lines.push(if is_entry {
+            own
+        } else {
+            let plain = plain(text);
+            let (zones, names_day) = (zones_in(&plain), may_name_a_day(&plain));
+            CellLine { zones, names_day, sense: sense_of(text), ..own }
+        });
         if lines.len() > MAX_ENTRIES {
             break;
         }
@@ -230,113 +217,114 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
 }
 
 pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
-    let (mut lines, mut columns) = (Vec::new(), Vec::new());
-    let mut above = Above::default();
     let all: Vec<(u64, &str)> = numbered(text).collect();
+    let mut reader = Reader { bots, above: Above::default(), lines: Vec::new(), columns: Vec::new() };
     let mut block_ends = 0;
     for (place, (line, written)) in all.iter().copied().enumerate() {
-        if lines.len() > MAX_ENTRIES {
+        if reader.lines.len() > MAX_ENTRIES {
             break;
         }
         if place < block_ends {
             continue;
         }
         let begins = place == 0 || all[place - 1].0 + 1 < line;
-        if let Some(Block { text, mut cells, columns: mut own, count }) =
-            Some(&all[place..]).filter(|_| begins).and_then(|lines| block_of(lines, bots))
-        {
-            block_ends = place + count;
-            let day = above.date(&mut cells, &mut own, line);
-            let ended_expiry = above.expiry(&mut cells, &mut own, (line, &text));
-            columns.push(own);
-            let entry = CellLine::new(line, &text, day.clone().map(|_| LineCells::Entry(cells)));
-            lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
-            continue;
-        }
-        if written.chars().nth(LONGEST).is_some() {
-            above.end(line);
-            above.end_expiry((line, written));
-            let problem = format!("it has more than {LONGEST} letters, which no line of a list has");
-            lines.push(CellLine::new(line, written, Err(problem)));
-            continue;
-        }
-        let text = &plain(written);
-        let new = |cells| CellLine::new(line, written, cells);
-        if let Some(left_out) = text.strip_prefix('#') {
-            // The lines below it may have been those of another day.
-            if comment_names_a_day(left_out) {
-                above.comment(line);
-            } else if may_name_a_day(left_out) {
-                above.end(line);
+        match Some(&all[place..]).filter(|_| begins).and_then(|lines| block_of(lines, bots)) {
+            Some(Block { text, cells, columns, count }) => {
+                block_ends = place + count;
+                reader.push_entry((line, &text), cells, columns);
             }
-            let recognised = recognised(left_out, bots);
-            if recognised.contains(&Column::Expiry) {
-                above.end_expiry((line, written));
-            }
-            if is_like_entry(&recognised) {
-                lines.push(new(Ok(LineCells::Comment)));
-            }
-            continue;
-        }
-        if let Some(problem) = struck_out(written) {
-            let text = text.replace('~', " ");
-            let line = no_entry(&text, bots, new(Err(problem)), &mut above);
-            lines.push(CellLine { sense: None, ..line });
-            continue;
-        }
-        if let Some(date) = heading_of(text, bots) {
-            above.begin(date, (line, written));
-            lines.push(new(Ok(LineCells::Date(date))));
-            continue;
-        }
-        if let Some(expiry) = only_expiry(text, bots) {
-            above.begin_expiry(expiry, line);
-            lines.push(new(Ok(LineCells::Expiry)));
-            continue;
-        }
-        match shown_cells(text, bots) {
-            Ok(Shown::Nothing) => {}
-            Ok(Shown::Gale) => lines.push(new(Ok(LineCells::Gale))),
-            Ok(Shown::Entry(mut cells, mut own)) => {
-                let day = above.date(&mut cells, &mut own, line);
-                let ended_expiry = above.expiry(&mut cells, &mut own, (line, written));
-                columns.push(own);
-                let entry = new(day.clone().map(|_| LineCells::Entry(cells)));
-                lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
-            }
-            Err(problem) => lines.push(no_entry(text, bots, new(Err(problem)), &mut above)),
+            None => reader.read(line, written),
         }
     }
-    (lines, columns)
+    (reader.lines, reader.columns)
+}
+
+/// Reader of a list without a header, line by line.
+struct Reader<'a> {
+    bots: &'a ListBots<'a>,
+    above: Above,
+    lines: Vec<CellLine>,
+    columns: Vec<Vec<Column>>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, line: u64, written: &str) {
+        let new = |cells| CellLine::new(line, written, cells);
+        if written.chars().nth(LONGEST).is_some() {
+            self.above.end(line);
+            self.above.end_expiry((line, written));
+            let problem = format!("it has more than {LONGEST} letters, which no line of a list has");
+            self.lines.push(new(Err(problem)));
+            return;
+        }
+        let text = &plain(written);
+        if let Some(left_out) = text.strip_prefix('#') {
+            self.read_comment(left_out, new(Ok(LineCells::Comment)), written);
+        } else if let Some(problem) = struck_out(written) {
+            self.push_no_entry(&text.replace('~', " "), new(Err(problem)), true);
+        } else if let Some(date) = only_date(text, self.bots) {
+            self.above.begin(date, (line, written));
+            self.lines.push(new(Ok(LineCells::Date(date))));
+        } else if let Some(expiry) = only_expiry(text, self.bots) {
+            self.above.begin_expiry(expiry, line);
+            self.lines.push(new(Ok(LineCells::Expiry)));
+        } else {
+            match shown_cells(text, self.bots) {
+                Ok(Shown::Nothing) => {}
+                Ok(Shown::Gale) => self.lines.push(new(Ok(LineCells::Gale))),
+                Ok(Shown::Entry(cells, columns)) => self.push_entry((line, written), cells, columns),
+                Err(problem) => self.push_no_entry(text, new(Err(problem)), false),
+            }
+        }
+    }
+
+    fn read_comment(&mut self, text: &str, comment: CellLine, written: &str) {
+        // The lines below it may have been those of another day.
+        if comment_names_a_day(text) {
+            self.above.comment(comment.line);
+        } else if may_name_a_day(text) {
+            self.above.end(comment.line);
+        }
+        let recognised = recognised(text, self.bots);
+        if recognised.contains(&Column::Expiry) {
+            self.above.end_expiry((comment.line, written));
+        }
+        if is_like_entry(&recognised) {
+            self.lines.push(comment);
+        }
+    }
+
+    fn push_entry(&mut self, (line, text): (u64, &str), mut cells: Box<Cells>, mut columns: Vec<Column>) {
+        let day = self.above.date(&mut cells, &mut columns, line);
+        let ended_expiry = self.above.expiry(&mut cells, &mut columns, (line, text));
+        self.columns.push(columns);
+        let entry = CellLine::new(line, text, day.clone().map(|_| LineCells::Entry(cells)));
+        self.lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
+    }
+
+    /// Adds a line that is no entry and may still say something about those below.
+    fn push_no_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
+        let recognised = recognised(text, self.bots);
+        let is_like_entry = is_like_entry(&recognised);
+        let may_be_named = may_name_a_day(text);
+        let alone = if may_be_named { Vec::new() } else { zones_alone(text) };
+        let is_other = !is_like_entry && alone.is_empty();
+        let names_day = may_be_named || (is_other && may_head_a_day(text));
+        if names_day || is_other {
+            self.above.end(line.line);
+        } else {
+            let time = split(text, self.bots).iter().find_map(|cell| time_of_day(cell));
+            self.above.pass(time, line.line);
+        }
+        if recognised.contains(&Column::Expiry) || is_other {
+            self.above.end_expiry((line.line, &line.text));
+        }
+        let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
+        let sense = if is_like_entry || is_struck_out { None } else { sense_of(text) };
+        self.lines.push(CellLine { cells, recognised, zones: zones_in(text), names_day, sense, ..line });
+    }
 }
 
 pub(super) fn is_like_entry(recognised: &[Column]) -> bool {
     [Column::Time, Column::Direction].iter().all(|column| recognised.contains(column))
-}
-
-fn no_entry(text: &str, bots: &ListBots<'_>, line: CellLine, above: &mut Above) -> CellLine {
-    let recognised = recognised(text, bots);
-    let is_like_entry = is_like_entry(&recognised);
-    let may_be_named = may_name_a_day(text);
-    let alone = if may_be_named { Vec::new() } else { zones_alone(text) };
-    let names_day = may_be_named || (!is_like_entry && alone.is_empty() && may_head_a_day(text));
-    if names_day || (!is_like_entry && alone.is_empty()) {
-        above.end(line.line);
-    } else {
-        above.pass(time_in(text, bots), line.line);
-    }
-    if recognised.contains(&Column::Expiry) || (!is_like_entry && alone.is_empty()) {
-        above.end_expiry((line.line, &line.text));
-    }
-    let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
-    let sense = if is_like_entry { None } else { sense_of(text) };
-    CellLine { cells, recognised, zones: zones_in(text), names_day, sense, ..line }
-}
-
-fn heading_of(text: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
-    only_cell(text, bots).and_then(|cell| WrittenDate::parse(cell.trim_end_matches(':')))
-}
-
-fn shown(text: &str) -> String {
-    text.trim().replace(SELECTORS, "")
 }

@@ -1,37 +1,31 @@
 //! Signal lists: files of times at which bots trade, in live runs and in backtests.
 
 mod above;
-mod block;
-mod cell;
-mod clock_time;
 mod columns;
-mod date;
 mod entry;
-mod heading;
 mod lines;
-mod plain;
-mod sense;
 mod shown;
 mod split;
+mod time;
 mod twins;
-mod zone_names;
 mod zones;
 
 use crate::configuration::{Loaded, Problem, ProblemKind};
 use candlewick_engine::{BotId, BotSettings, OutsideSignal, SignalId, SignalSource};
 use candlewick_sdk::{CandleSeries, Expiry, Millis};
 use chrono::{DateTime, SecondsFormat};
-use entry::{MAX_BYTES, ReadFile};
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
-pub(crate) use cell::{offset_zone, timeframe, zone_words};
 pub(crate) use entry::{ListEntry, ListTerms, ReadLine, Taken, When};
+pub(crate) use time::{timeframe, unix_millis};
 pub(crate) use twins::Contradiction;
+pub(crate) use zones::{offset_zone, zone_words};
 
 const NAMED: usize = 5;
 const LOOKED_BEHIND: usize = 100;
+const MAX_BYTES: u64 = 4_000_000;
 
 pub(crate) const SOURCE: &str = "list";
 
@@ -59,9 +53,23 @@ impl SignalList {
     }
 
     pub(crate) fn parse(text: &str, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
-        let ReadFile { entries, columns, passed_over, repeated, comments } = entry::parse(text, bots, terms)?;
+        let (lines, columns) = entry::read_lines(text, bots, terms)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Ok(Self { entries, columns, passed_over, repeated, comments, hash })
+        let mut list = Self { columns, hash, ..Self::default() };
+        for line in &lines {
+            match &line.taken {
+                Taken::Entry(entry, _) => list.entries.push(*entry),
+                Taken::Date | Taken::Expiry | Taken::Zones(_) | Taken::Gale => {}
+                Taken::Comment => list.comments.push(line.line),
+                Taken::Repeats(_) => list.repeated.push(line.line),
+                Taken::Contradicts(problem) => return Err(format!("line {}: {problem}", line.line)),
+                Taken::Unknown(problem) if terms.skip_unknown => {
+                    list.passed_over.push((line.line, problem.clone()));
+                }
+                Taken::Unknown(problem) => return Err(line.refusal(problem)),
+            }
+        }
+        Ok(list)
     }
 
     pub(crate) fn read(path: &Path, bots: &[BotSettings], terms: ListTerms) -> Result<Self, String> {
@@ -148,10 +156,8 @@ impl SignalList {
         from: Millis,
         to: Millis,
     ) -> (Vec<DueEntry>, Vec<Contradiction>) {
-        let moments = |entry: &ListEntry| {
-            let entry = *entry;
-            entry.when.between(from, to).map(move |at| DueEntry { at, id: id_of(at), entry })
-        };
+        let moments =
+            |&entry: &ListEntry| entry.when.between(from, to).map(move |at| DueEntry::of((at, entry)));
         let mut due: Vec<DueEntry> = self.entries.iter().flat_map(moments).collect();
         due.sort_by_key(|due| (due.at, due.entry.line));
         let contradictions = twins::take_contradictions(&mut due);
@@ -184,8 +190,7 @@ impl SignalList {
 
     /// Returns the signals of a backtest and a warning about contradictory lines.
     ///
-    /// A signal is included if it falls after the start of its bot's first candle and not after the
-    /// end of the last one.
+    /// Signals lie after the start of their bot's first candle, and not after the end of the last.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
@@ -242,7 +247,7 @@ fn counted(lines: &[u64], what: &str) -> String {
     }
 }
 
-fn id_of(at: Millis) -> SignalId {
+pub(super) fn id_of(at: Millis) -> SignalId {
     let time = DateTime::from_timestamp_millis(at.get()).unwrap_or_default();
     SignalId::truncated(&time.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }

@@ -1,13 +1,24 @@
-//! Recognition of the cells of lines without a header.
+//! Recognition of the cells of lines without a header, and of entries spread over several lines.
 
-use super::cell::{arrow_of, circle_of, timeframe};
-use super::clock_time::time_of_day;
+use super::above::struck_out;
 use super::columns::{Cells, Column, ListBots};
-use super::date::WrittenDate;
-use super::split::{BEHIND_A_GALE, label_of, speaks_of_gales_alone, split, take_gales};
+use super::lines::is_like_entry;
+use super::split::{BEHIND_A_GALE, label_of, plain, speaks_of_gales_alone, split, take_gales};
+use super::time::{WrittenDate, time_of_day, timeframe};
 use crate::signals::message::direction_of;
 use candlewick_sdk::Direction;
-use chrono::NaiveTime;
+
+const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
+const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
+const GREEN: char = '\u{1f7e2}';
+const RED: char = '\u{1f534}';
+const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
+const CROSSES: &str =
+    "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
+/// Number of lines of an entry with pair, time, direction and expiry in lines of their own.
+const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
+const WHOLE: [&[Column]; 4] =
+    [&[Column::Symbol, Column::Bot], &[Column::Time], &[Column::Direction], &[Column::Expiry]];
 
 pub(super) enum Shown {
     Entry(Box<Cells>, Vec<Column>),
@@ -116,30 +127,13 @@ fn set(cells: &mut Cells, column: Column, cell: &str) {
     };
 }
 
-const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
-
-const CROSSES: [char; 12] = [
-    '\u{274c}',
-    '\u{274e}',
-    '\u{1f6ab}',
-    '\u{1f6d1}',
-    '\u{1f6b7}',
-    '\u{1f5d1}',
-    '\u{26d4}',
-    '\u{23f8}',
-    '\u{1f44e}',
-    '\u{2716}',
-    '\u{2717}',
-    '\u{2718}',
-];
-
 fn add_pictures(
     text: &str,
     bots: &ListBots<'_>,
     cells: &mut Cells,
     columns: &mut Vec<Column>,
 ) -> Result<(), String> {
-    if let Some(cross) = text.chars().find(|sign| CROSSES.contains(sign)) {
+    if let Some(cross) = text.chars().find(|sign| CROSSES.contains(*sign)) {
         return Err(format!("{cross} strikes it out: take the sign away to have it traded, or the line"));
     }
     let of_arrow = arrow_of(text)?.map(|arrow| (arrow, ["its arrow points up", "its arrow points down"]));
@@ -163,10 +157,10 @@ fn add_pictures(
     Ok(())
 }
 
-pub(super) fn only_cell(line: &str, bots: &ListBots<'_>) -> Option<String> {
+pub(super) fn only_date(line: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
     let mut cells = split(line, bots);
     cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
-    cells.pop().filter(|_| cells.is_empty())
+    if let [cell] = cells.as_slice() { WrittenDate::parse(cell.trim_end_matches(':')) } else { None }
 }
 
 pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
@@ -176,7 +170,9 @@ pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
         [label, cell] => (Some(label_of(label)?), cell),
         _ => return None,
     };
-    if label.is_some_and(|columns| columns != [Column::Expiry]) || line.contains(CROSSES) {
+    if label.is_some_and(|columns| columns != [Column::Expiry])
+        || line.contains(|sign: char| CROSSES.contains(sign))
+    {
         return None;
     }
     let minutes = label.and_then(|columns| minutes_of(cell, columns));
@@ -185,14 +181,52 @@ pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
     timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
 }
 
-pub(super) fn time_in(line: &str, bots: &ListBots<'_>) -> Option<NaiveTime> {
-    split(line, bots).iter().find_map(|cell| time_of_day(cell))
-}
-
 pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> =
         split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect();
     let pictures = [arrow_of(line), circle_of(line)];
     columns.extend(pictures.into_iter().filter_map(Result::ok).flatten().map(|_| Column::Direction));
     columns
+}
+
+fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
+    direction_by(line.contains(ARROWS_UP), line.contains(ARROWS_DOWN), "an arrow up and one down")
+}
+
+fn circle_of(line: &str) -> Result<Option<Direction>, String> {
+    direction_by(line.contains(GREEN), line.contains(RED), "a green circle and a red one")
+}
+
+fn direction_by(is_buy: bool, is_sell: bool, both: &str) -> Result<Option<Direction>, String> {
+    match (is_buy, is_sell) {
+        (true, true) => Err(format!("it has {both}: leave one of them out")),
+        (true, false) => Ok(Some(Direction::Buy)),
+        (false, true) => Ok(Some(Direction::Sell)),
+        (false, false) => Ok(None),
+    }
+}
+
+pub(super) struct Block {
+    pub(super) text: String,
+    pub(super) cells: Box<Cells>,
+    pub(super) columns: Vec<Column>,
+    pub(super) count: usize,
+}
+
+/// Returns the entry formed by the lines up to the next blank one.
+///
+/// `None` if a line is an entry, a comment or struck out, or if a part is missing or occurs twice.
+pub(super) fn block_of(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
+    let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
+    let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();
+    let own = lines.get(..count).filter(|_| BLOCK_LINES.contains(&count))?;
+    let is_left_out = |text: &str| text.starts_with('#') || struck_out(text).is_some();
+    if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&recognised(&plain(text), bots))) {
+        return None;
+    }
+    let plain_lines: Vec<String> = own.iter().map(|(_, text)| plain(text)).collect();
+    let Ok(Shown::Entry(cells, columns)) = shown_in(&plain_lines, bots) else { return None };
+    let is_whole = WHOLE.iter().all(|one| one.iter().any(|column| columns.contains(column)));
+    let text = own.iter().map(|(_, text)| *text).collect::<Vec<_>>().join(" ");
+    is_whole.then_some(Block { text, cells, columns, count })
 }

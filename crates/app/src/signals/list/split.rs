@@ -1,13 +1,18 @@
-//! Splitting of lines without a header into cells, labels and martingale remarks.
+//! Text of a line: normalization, and splitting into cells, labels and martingale remarks.
 
-use super::cell::offset_zone;
-use super::clock_time::time_of_day;
 use super::columns::{Column, ListBots};
-use super::date::WrittenDate;
-use super::plain::folded;
-use super::zone_names::is_one_of;
+use super::time::{WrittenDate, time_of_day};
+use super::zones::offset_zone;
 use crate::signals::message::direction_of;
 use std::borrow::Cow;
+
+const DASHES: [char; 9] = [
+    '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{fe63}', '\u{ff0d}',
+    '\u{2796}',
+];
+const UNSEEN: [char; 7] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
+
+const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 const LABELS: [(&str, &[Column]); 6] = [
     (" par pair paridade ativo activo asset moeda moneda symbol simbolo ", &[Column::Symbol, Column::Bot]),
@@ -32,6 +37,57 @@ pub(super) const BEHIND_A_GALE: &str =
     "its time stands behind a gale, so that it may be the gale's: write the time first";
 /// A larger number is probably not a count of martingale steps.
 const MOST_GALES: u8 = 3;
+
+/// Replaces styled letters, such as bold or full-width ones, and removes invisible characters.
+pub(super) fn plain(text: &str) -> String {
+    let seen = text.chars().filter(|sign| !UNSEEN.contains(sign) && !ACCENTS.contains(sign));
+    seen.map(|sign| usual(sign_of(sign))).collect()
+}
+
+pub(super) fn folded(text: &str) -> String {
+    text.chars().map(sign_of).collect::<String>().to_lowercase().chars().map(without_accent).collect()
+}
+
+fn sign_of(sign: char) -> char {
+    match sign {
+        sign if DASHES.contains(&sign) => '-',
+        '\u{2795}' | '\u{ff0b}' => '+',
+        sign => sign,
+    }
+}
+
+/// Mathematical alphabets have 52 letters or 10 digits each.
+fn usual(sign: char) -> char {
+    let code = u32::from(sign);
+    let usual = match code {
+        0x1_d400..=0x1_d6a3 => {
+            let place = (code - 0x1_d400) % 52;
+            if place < 26 { 0x41 + place } else { 0x61 + place - 26 }
+        }
+        0x1_d7ce..=0x1_d7ff => 0x30 + (code - 0x1_d7ce) % 10,
+        0xff10..=0xff19 | 0xff21..=0xff3a | 0xff41..=0xff5a => code - 0xfee0,
+        _ => return sign,
+    };
+    char::from_u32(usual).unwrap_or(sign)
+}
+
+const fn without_accent(sign: char) -> char {
+    match sign {
+        'á' | 'à' | 'â' | 'ã' | 'ä' => 'a',
+        'é' | 'è' | 'ê' | 'ë' => 'e',
+        'í' | 'ì' | 'î' | 'ï' => 'i',
+        'ó' | 'ò' | 'ô' | 'õ' | 'ö' => 'o',
+        'ú' | 'ù' | 'û' | 'ü' => 'u',
+        'ç' => 'c',
+        'ñ' => 'n',
+        _ => sign,
+    }
+}
+
+/// `words` is a list separated and enclosed by spaces.
+pub(super) fn is_one_of(word: &str, words: &str) -> bool {
+    !word.is_empty() && words.contains(&format!(" {word} "))
+}
 
 /// Splits a line at semicolons, commas, vertical bars or spaces.
 ///
@@ -100,8 +156,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words from the time on, after a label without a colon: `HORA 14:35`,
-/// `HORA às 14:35`.
+/// Returns the words from the time on after a label without a colon, such as `HORA às 14:35`.
 fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
@@ -197,38 +252,38 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
     }
     // `EXP 5` and `EXPIRAÇÃO 5` have no colon.
     let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRIES));
-    let label = word.strip_suffix([':', '=']).or_else(bare)?;
-    LABELS
-        .iter()
-        .find(|(names, _)| is_one_of(label.trim_end_matches('.'), names))
-        .map(|(_, columns)| *columns)
+    let label = word.strip_suffix([':', '=']).or_else(bare)?.trim_end_matches('.');
+    LABELS.iter().find(|(names, _)| is_one_of(label, names)).map(|(_, columns)| *columns)
+}
+
+fn is_gale(cell: &str) -> bool {
+    is_one_of(folded(cell).trim_end_matches(':'), GALES)
+}
+
+fn is_gale_count(cell: &str) -> bool {
+    cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES)
 }
 
 pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
-    let is_gale = |cell: &String| is_one_of(folded(cell).trim_end_matches(':'), GALES);
-    let is_number = |cell: &str| cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES);
     let is_beside = |cell: &String| {
         let word = folded(cell);
         let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, BEHIND_GALE);
         // UP is a direction.
-        (words && direction_of(cell).is_err()) || is_number(word.trim_end_matches(['º', 'ª', '°', ':']))
+        (words && direction_of(cell).is_err()) || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
     };
     let is_part = |cell: &String| is_gale(cell) || time_of_day(cell).is_some() || is_beside(cell);
-    cells.iter().any(is_gale) && cells.iter().all(is_part)
+    cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
 /// Removes martingale remarks, which are up to the bot, and returns whether there were any.
 ///
 /// Fails if one precedes the time, which may then be that of the martingale step.
 pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
-    let is_number = |cell: Option<&String>| {
-        cell.and_then(|cell| cell.parse::<u8>().ok()).is_some_and(|count| count <= MOST_GALES)
-    };
+    let is_number = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word =
         |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&folded(cell), words));
     let mut has_any = false;
-    while let Some(place) = cells.iter().position(|cell| is_one_of(folded(cell).trim_end_matches(':'), GALES))
-    {
+    while let Some(place) = cells.iter().position(|cell| is_gale(cell)) {
         has_any = true;
         if cells[place..].iter().any(|cell| time_of_day(cell).is_some()) {
             return Err(BEHIND_A_GALE.to_owned());
@@ -344,5 +399,23 @@ mod tests {
         ] {
             assert_eq!(split(line, &ListBots::new(&[])).join("|"), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn letters_in_any_dress_are_the_usual_ones() {
+        for (text, expected) in [
+            // Bold, sans-serif bold and monospace, and in full width.
+            ("\u{1d414}\u{1d413}\u{1d402}-\u{1d7d1}", "UTC-3"),
+            ("\u{1d5e8}\u{1d5e7}\u{1d5d6}-\u{1d7ef}", "UTC-3"),
+            ("\u{1d681}\u{1d68a}\u{1d693}", "Raj"),
+            ("\u{ff35}\u{ff34}\u{ff23}-\u{ff13}", "UTC-3"),
+            ("UT\u{200b}C\u{2060}-3", "UTC-3"),
+            ("UTC\u{2013}03:00 \u{2795}1", "UTC-03:00 +1"),
+            ("terc\u{327}a", "terca"),
+            ("\u{1f7e2} São", "\u{1f7e2} São"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
+        assert_eq!(folded("HORÁRIO de São Paulo, UTC\u{2212}3"), "horario de sao paulo, utc-3");
     }
 }

@@ -1,8 +1,8 @@
 //! Duplicate and contradictory lines for one bot and moment.
 
 use super::DueEntry;
-use super::clock_time::ClockTime;
 use super::entry::{ListEntry, ReadLine, Taken, When};
+use super::time::ClockTime;
 use candlewick_engine::{BotId, BotSettings};
 use candlewick_sdk::Millis;
 use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
@@ -16,10 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const COMPARED: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `APART`, in seconds.
 const KNOWN: (i64, i64) = (946_684_800, 2_082_758_400);
-const APART: i64 = 10 * 86_400;
-/// Comparison budget per file. The rest is found when the moments come.
-///
-/// Comparing two recurring times costs `TIMES_OF_DAY`.
+const APART: usize = 10 * 86_400;
+/// Comparison budget per file, and cost of comparing two recurring times. The rest is found when the
+/// moments come.
 const MOST_COMPARED: u32 = 1_000_000;
 const TIMES_OF_DAY: u32 = 500;
 
@@ -36,7 +35,7 @@ pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
         let alike = known.entry((entry.bot, when)).or_default();
         match alike.iter().find(|earlier| earlier.when.is_same(entry.when)) {
             None => alike.push(entry),
-            Some(earlier) if earlier.is_trade_of(&entry) => {
+            Some(earlier) if earlier.when == entry.when && earlier.asks_as(&entry) => {
                 line.taken = Taken::Repeats(earlier.line);
                 continue;
             }
@@ -59,10 +58,7 @@ pub(super) fn mark_twins(lines: &mut [ReadLine], bots: &[BotSettings]) {
     }
 }
 
-/// Returns whether one moment may be written in two ways.
-///
-/// This happens with single and recurring times, with several zones, or with daily and yearly
-/// times.
+/// Returns whether times are single and recurring, in several zones, or daily and yearly.
 fn writes_in_several_ways(lines: &[ReadLine]) -> bool {
     let way = |line: &ReadLine| match line.taken {
         Taken::Entry(ListEntry { when: When::Daily(daily), .. }, _) => {
@@ -124,14 +120,11 @@ impl Clocks {
 }
 
 fn offsets_of(zone: Tz) -> BTreeSet<i64> {
-    let mut offsets = BTreeSet::new();
-    let mut second = KNOWN.0;
-    while second < KNOWN.1 {
+    let offset = |second| {
         let utc = DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc();
-        offsets.insert(i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc()));
-        second += APART;
-    }
-    offsets
+        i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())
+    };
+    (KNOWN.0..KNOWN.1).step_by(APART).map(offset).collect()
 }
 
 fn may_meet(one: When, other: When) -> bool {

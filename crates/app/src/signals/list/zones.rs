@@ -1,16 +1,142 @@
-//! Time zones in lines that are not entries, which may apply to the times of the entries.
+//! Time zones: offsets and names in entries, and in other lines, which may apply to the entries.
 
-use super::cell::{offset_zone, zone_of};
-use super::plain::folded;
-use super::zone_names::{
-    is_doubtful, is_one_of, is_zone_where_alone, may_name_a_zone, may_stand_beside_a_zone, zones_by_name,
-};
-use chrono_tz::Tz;
+use super::split::{folded, is_one_of};
+use chrono_tz::{TZ_VARIANTS, Tz};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+/// Abbreviations that mean the same single offset all year.
+const KNOWN: [(&str, &str); 11] = [
+    ("brt", "UTC-3"),
+    ("pkt", "UTC+5"),
+    ("npt", "UTC+5:45"),
+    ("wib", "UTC+7"),
+    ("wita", "UTC+8"),
+    ("hkt", "UTC+8"),
+    ("sgt", "UTC+8"),
+    ("pht", "UTC+8"),
+    ("jst", "UTC+9"),
+    ("sast", "UTC+2"),
+    ("msk", "Europe/Moscow"),
+];
+/// Abbreviations of several zones, or often written in summer for the winter zone.
+const DOUBTFUL: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
+    kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
+    samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
+/// Names that are a zone only when alone or next to a time word; elsewhere they are ordinary words.
+const ALONE: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
+    get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
+    kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
+    japan japao china korea vietnam thailand malaysia philippines iran egypt morocco mexico argentina colombia chile peru ecuador \
+    venezuela bolivia uruguay paraguay canada australia europe europa asia asian ";
+const PLACES: &str = "nova york, nova iorque, nueva york, londres, lisboa, madri, moscou, moscu, toquio, tokio, \
+    berlim, frankfurt, pequim, beijing, pekin, sidney, mumbai, bombay, delhi, chennai, bangalore, hyderabad, \
+    islamabad, lahore, abuja, washington, miami, rio de janeiro, belo horizonte, curitiba, wall street";
+/// IANA cities that are far more often ordinary words or personal names.
+const NO_CITIES: &str = " north south west east center easter christmas wake midway general nome oral troll resolute reunion acre act nsw lhi \
+    victoria queensland tasmania ";
+const CONTINENTS: &str = " Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific ";
+const BEGINNINGS: &str = "time zone zona fuso hora huso timezone waktu uhrzeit zeitzone heure время мск";
+const NO_ZONE: &str = " timeframe timeframes timer lifetime sometimes overtime anytime onetime ";
+const NO_ZONE_TOGETHER: &str = "time frame, expiry time, expiration time, real time, real-time, all the time, \
+    first time, last time, next time, this time, on time, in time, tempo real, zona de";
+const LABELS: &str = " par pair pairs ativo activo asset symbol moeda moneda currency time hora horario horas direction direcao direccion \
+    action acao sinal signal entrada entry expiry expiration expiracao exp tempo timeframe date data fecha dia day ";
+const BESIDE: &str =
+    " timezone time times zone fuso zona horario hora horas de do da of all are is in the tz local utc gmt ";
 const SHIFTS: &str =
     " minus plus menos mais mas behind ahead before after atras adelante antes depois later earlier ";
 const BESIDE_ONE: &str =
     " time times hora horario session sessao sesion market mercado open close signals sinais ";
+
+static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
+    let city_of = |zone: &Tz| {
+        let (continent, rest) = zone.name().split_once('/')?;
+        let city = folded(&rest.rsplit('/').next()?.replace('_', " "));
+        let is_city = CONTINENTS.contains(&format!(" {continent} ")) && !is_one_of(&city, NO_CITIES);
+        is_city.then_some((city, *zone))
+    };
+    let mut cities: BTreeMap<String, Tz> = TZ_VARIANTS.iter().filter_map(city_of).collect();
+    for (city, zone) in [("brasilia", Tz::America__Sao_Paulo), ("saigon", Tz::Asia__Ho_Chi_Minh)] {
+        cities.insert(city.to_owned(), zone);
+    }
+    cities
+});
+
+fn known_zone(word: &str) -> Option<Tz> {
+    let word = word.to_lowercase();
+    let (_, zone) = KNOWN.iter().find(|(known, _)| *known == word)?;
+    offset_zone(zone).or_else(|| zone.parse().ok())
+}
+
+fn zones_by_name(words: &[&str]) -> Vec<Tz> {
+    let mut zones: Vec<Tz> = words.iter().filter_map(|word| known_zone(word)).collect();
+    for count in 1..=3 {
+        zones.extend(words.windows(count).filter_map(|words| CITIES.get(&words.join(" "))));
+    }
+    zones
+}
+
+fn may_name_a_zone(words: &[&str]) -> bool {
+    if !words.is_empty() && words.iter().all(|word| is_one_of(word, LABELS)) && words.len() > 1 {
+        return false;
+    }
+    let mut line = format!(" {} ", words.join(" "));
+    if PLACES.split(", ").any(|place| line.contains(&format!(" {place} "))) {
+        return true;
+    }
+    for together in NO_ZONE_TOGETHER.split(", ") {
+        line = line.replace(&format!(" {together} "), " ");
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_number = |word: &&str| word.bytes().all(|digit| digit.is_ascii_digit());
+    let says_zone = |(place, word): (usize, &&str)| {
+        // `24 horas` is a duration.
+        let is_duration =
+            is_one_of(word, " horas hora hours times ") && place > 0 && is_number(&words[place - 1]);
+        let is_it = BEGINNINGS.split(' ').any(|start| word.starts_with(start))
+            || *word == "tz"
+            || ["time", "times", "zone"].iter().any(|end| word.ends_with(end));
+        is_it && !is_duration && !is_one_of(word, NO_ZONE)
+    };
+    words.iter().enumerate().any(says_zone)
+}
+
+pub(super) fn is_doubtful(word: &str) -> bool {
+    is_one_of(word, DOUBTFUL)
+}
+
+fn may_stand_beside_a_zone(words: &[&str]) -> bool {
+    let in_iana = |word: &str| CONTINENTS.to_lowercase().contains(&format!(" {word} "));
+    let in_city = |word: &str| CITIES.keys().any(|city| city.split(' ').any(|part| part == word));
+    words
+        .iter()
+        .all(|word| is_one_of(word, BESIDE) || known_zone(word).is_some() || in_city(word) || in_iana(word))
+}
+
+pub(super) fn zone_of(text: &str) -> Option<Tz> {
+    text.parse().ok().or_else(|| offset_zone(text)).or_else(|| known_zone(text))
+}
+
+/// Parses a zone in an unnamed column, where `EST` and the like could mean anything.
+pub(super) fn zone_cell(text: &str) -> Option<Tz> {
+    offset_zone(text)
+        .or_else(|| known_zone(text))
+        .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
+}
+
+pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
+    candlewick_engine::offset_zone(&folded(text))
+}
+
+pub(crate) fn zone_words(zone: Tz) -> String {
+    let name = zone.name();
+    match (name.strip_prefix("Etc/GMT+"), name.strip_prefix("Etc/GMT-")) {
+        (Some(hours), _) => format!("UTC-{hours}"),
+        (None, Some(hours)) => format!("UTC+{hours}"),
+        (None, None) => name.to_owned(),
+    }
+}
 
 /// Returns the distinct time zones of a line, `None` for one that cannot be parsed.
 ///
@@ -18,7 +144,9 @@ const BESIDE_ONE: &str =
 pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
     let text = folded(line);
     let words: Vec<&str> = words_of(&text).collect();
-    let mut zones: Vec<Option<Tz>> = iana_zones(line).map(Some).collect();
+    let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
+    let iana = names.filter(|name| name.contains('/')).filter_map(zone_of);
+    let mut zones: Vec<Option<Tz>> = iana.map(Some).collect();
     zones.extend(names_of_utc(&text).map(|(name, behind)| offset_behind(name, behind, &text)));
     zones.extend(zones_by_name(&words).into_iter().map(Some));
     if zones.is_empty() && (may_name_a_zone(&words) || is_doubted(line, &text)) {
@@ -43,11 +171,6 @@ pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
-}
-
-fn iana_zones(line: &str) -> impl Iterator<Item = Tz> {
-    let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
-    names.filter(|name| name.contains('/')).filter_map(zone_of)
 }
 
 /// Returns each `utc` and `gmt` with the text after it, except those of `Etc/GMT+3`.
@@ -90,7 +213,8 @@ fn is_doubted(line: &str, text: &str) -> bool {
     let alone = |part: &str| {
         let mut words = words_of(part)
             .filter(|word| !is_one_of(word, BESIDE_ONE) && !word.bytes().all(|sign| sign.is_ascii_digit()));
-        matches!((words.next(), words.next()), (Some(word), None) if is_zone_where_alone(word))
+        let is_zone = |word| is_one_of(word, ALONE) || is_doubtful(word);
+        matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };
     let mut in_brackets = text.split(['(', '[']).skip(1).filter_map(|part| part.split([')', ']']).next());
     let is_offset = || {
@@ -105,7 +229,7 @@ mod tests {
     use super::*;
 
     fn named(text: &str) -> Vec<String> {
-        let names = zones_in(text).into_iter().map(|zone| zone.map(super::super::cell::zone_words));
+        let names = zones_in(text).into_iter().map(|zone| zone.map(zone_words));
         names.map(|name| name.unwrap_or_else(|| "?".to_owned())).collect()
     }
 
@@ -150,85 +274,19 @@ mod tests {
 
     #[test]
     fn what_may_be_a_zone_is_doubted_in_whatever_way_it_is_written() {
-        for text in [
-            "EST",
-            "est",
-            "EDT",
-            "BRST",
-            "IST",
-            "CST",
-            "CET",
-            "Signals in EST",
-            "all EDT",
-            "ET",
-            "(ET)",
-            "Signals (PT)",
-            "VIP room (PT)",
-            "NY session",
-            "NYC",
-            "Timezone: IST",
-            "Time zone?",
-            "Fuso",
-            "Horário local",
-            "Hora local",
-            "Horas: Brasil",
-            "Brasil",
-            "Nova York",
-            "Nova Iorque",
-            "Londres",
-            "Mumbai",
-            "Server time",
-            "broker time",
-            "local time",
-            "US market",
-            "Eastern",
-            "Eastern time",
-            "Zulu",
-            "TZ -3",
-            "-3",
-            "-03:00",
-            "(+5:30)",
-            "GMT",
-            "Waktu Jakarta Barat",
-            "Huso horario",
-            "Время",
-            "India",
-            "India time",
-            "EST5EDT",
-            "Time: NY",
-        ] {
+        let doubted = "EST|est|EDT|BRST|IST|CST|CET|Signals in EST|all EDT|ET|(ET)|Signals (PT)|VIP room (PT)|\
+             NY session|NYC|Timezone: IST|Time zone?|Fuso|Horário local|Hora local|Horas: Brasil|Brasil|\
+             Nova York|Nova Iorque|Londres|Mumbai|Server time|broker time|local time|US market|Eastern|\
+             Eastern time|Zulu|TZ -3|-3|-03:00|(+5:30)|GMT|Waktu Jakarta Barat|Huso horario|Время|India|\
+             India time|EST5EDT|Time: NY";
+        for text in doubted.split('|') {
             assert!(!zones_in(text).is_empty(), "{text}");
         }
-        for text in [
-            "VIP room",
-            "EUR/USD only",
-            "SINAIS VIP",
-            "GET READY",
-            "VIP room 24h",
-            "24 horas",
-            "Timeframe: M5",
-            "TIME FRAME 5 MIN",
-            "Expiration time: 5 minutes",
-            "investimento",
-            "Melhora",
-            "confuso",
-            "M5",
-            "GALE 1",
-            "Até 2 gales",
-            "EURUSD-OTC",
-            "BOA SORTE!",
-            "PAIR | TIME | DIRECTION",
-            "Ativo Hora Direção",
-            "M5;GBPJPY;10:30;CALL",
-            "wins 3 x 1",
-            "gale 2.2",
-            "+",
-            "-----",
-            "",
-            "Good morning traders",
-            "Bom dia",
-            "est un bon jour",
-        ] {
+        let other = "VIP room|EUR/USD only|SINAIS VIP|GET READY|VIP room 24h|24 horas|Timeframe: M5|TIME FRAME 5 MIN|\
+             Expiration time: 5 minutes|investimento|Melhora|confuso|M5|GALE 1|Até 2 gales|EURUSD-OTC|\
+             BOA SORTE!|Ativo Hora Direção|M5;GBPJPY;10:30;CALL|wins 3 x 1|gale 2.2|+|-----||\
+             Good morning traders|Bom dia|est un bon jour";
+        for text in other.split('|').chain(["PAIR | TIME | DIRECTION"]) {
             assert_eq!(named(text), Vec::<String>::new(), "{text}");
         }
     }
@@ -249,9 +307,62 @@ mod tests {
             ("tomorrow UTC", None),
             ("EST", None),
         ] {
-            let zones: Vec<String> =
-                zones_alone(text).into_iter().map(super::super::cell::zone_words).collect();
+            let zones: Vec<String> = zones_alone(text).into_iter().map(zone_words).collect();
             assert_eq!(Some(zones.join(", ")).filter(|all| !all.is_empty()).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn hours_from_utc_are_a_zone_and_are_shown_as_they_are_written() {
+        use chrono::{NaiveDate, Offset as _, TimeZone as _};
+        for (text, minutes) in [
+            ("UTC", Some(0)),
+            ("utc-3", Some(-180)),
+            ("UTC -3", Some(-180)),
+            ("UTC\u{2212}03:00", Some(-180)),
+            ("UTC+05", Some(300)),
+            ("GMT+1", Some(60)),
+            ("GMT-11", Some(-660)),
+            ("UTC+0", Some(0)),
+            ("UTC+14", Some(840)),
+            ("UTC+5:30", Some(330)),
+            ("UTC+05:30", Some(330)),
+            ("GMT +5:30", Some(330)),
+            ("UTC+0530", Some(330)),
+            ("UTC+5:45", Some(345)),
+            ("UTC+4:30", Some(270)),
+            ("UTC+6:30", Some(390)),
+            ("UTC+9:30", Some(570)),
+            ("UTC-9:30", Some(-570)),
+            ("UTC-0300", Some(-180)),
+            ("UTC+15", None),
+            ("UTC-", None),
+            ("UTC3", None),
+            // Half an hour that no zone has, or that one has in a part of the year alone.
+            ("UTC-5:30", None),
+            ("UTC+3:30", None),
+            ("UTC+5:3", None),
+            ("UTC+530", None),
+            ("UTC+5:30:00", None),
+            ("UTC++5", None),
+            ("-3", None),
+        ] {
+            for (year, month) in [(1986, 7), (2005, 1), (2026, 7)] {
+                let day = NaiveDate::from_ymd_opt(year, month, 1).unwrap();
+                let found =
+                    offset_zone(text).map(|zone| zone.offset_from_utc_date(&day).fix().local_minus_utc());
+                assert_eq!(found, minutes.map(|minutes| minutes * 60), "{text} in {year}");
+            }
+            if let Some(hours) =
+                minutes.filter(|minutes| *minutes != 0 && minutes % 60 == 0).map(|all| all / 60)
+            {
+                assert_eq!(zone_words(offset_zone(text).unwrap()), format!("UTC{hours:+}"));
+            }
+        }
+        assert_eq!(zone_of("Europe/Berlin").map(zone_words).as_deref(), Some("Europe/Berlin"));
+        assert_eq!((zone_of("EST").is_some(), zone_cell("EST"), zone_cell("CALL")), (true, None, None));
+        assert_eq!(zone_cell("America/New_York"), Some(Tz::America__New_York));
+        assert_eq!(zone_cell("EUR/USD"), None);
+        assert_eq!(zone_cell("WIB"), Some(Tz::Etc__GMTMinus7));
     }
 }

@@ -6,10 +6,10 @@ use candlewick_broker::clock::{Speed, VirtualClock};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest, SignalOutcome};
 use candlewick_sandbox::parse_time;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 const BOTS: &str = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n\
                     [[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
@@ -144,20 +144,29 @@ async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
     }
 }
 
+/// A list that is watched, until what is returned with the texts is dropped.
+async fn watched(
+    loaded: &Loaded,
+    clock: &Arc<dyn Clock>,
+) -> (mpsc::UnboundedReceiver<String>, (mpsc::Sender<ControlRequest>, JoinSet<()>)) {
+    let (sender, orders) = mpsc::channel(16);
+    let (telling, told) = mpsc::unbounded_channel();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(run(orders, telling));
+    let (ready, is_ready) = oneshot::channel();
+    let source = Door::new("list", Arc::clone(clock), Arc::default(), sender.downgrade());
+    tasks.spawn(door(loaded, clock.now()).watch(source, ready));
+    is_ready.await.unwrap();
+    (told, (sender, tasks))
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list.csv");
     let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:33,btc,BUY\n");
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(at("2026-07-01T08:30:00"), Speed::Times(1.0)));
-    let (sender, orders) = mpsc::channel(16);
-    let (telling, mut told) = mpsc::unbounded_channel();
-    tokio::spawn(run(orders, telling));
-    let (ready, is_ready) = oneshot::channel();
-    let watch = door(&loaded, clock.now())
-        .watch(Door::new("list", Arc::clone(&clock), Arc::default(), sender.downgrade()), ready);
-    let task = tokio::spawn(watch);
-    is_ready.await.unwrap();
+    let (mut told, _watching) = watched(&loaded, &clock).await;
     assert_eq!(heard(&mut told).await, "status");
     let first = heard(&mut told).await;
     assert!(first.contains("list.csv was read: 2 entries ("), "{first}");
@@ -192,15 +201,11 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     while let Ok(text) = told.try_recv() {
         assert_eq!(text, "next: nothing");
     }
-    let mut text = "time,bot,direction\n".to_owned();
-    writeln!(text, "11:40,eur,SELL").unwrap();
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, "time,bot,direction\n11:40,eur,SELL\n").unwrap();
     let back = heard(&mut told).await;
     assert!(back.contains("was read again, 1 new, 0 gone: 1 entry ("), "{back}");
     assert!(back.starts_with(&format!("mended {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T09:40:00Z");
-    drop(sender);
-    task.abort();
 }
 
 #[test]
@@ -223,14 +228,7 @@ async fn lines_that_contradict_each_other_when_their_moment_comes_are_an_alarm_a
     let rows = "10:00,btc,BUY,America/Sao_Paulo\n12:00,btc,SELL,UTC\n12:01,btc,SELL,UTC\n";
     let loaded = loaded(&folder, &format!("time,bot,direction,zone\n{rows}"));
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(at("2018-12-03T11:59:00"), Speed::Times(1.0)));
-    let (sender, orders) = mpsc::channel(16);
-    let (telling, mut told) = mpsc::unbounded_channel();
-    tokio::spawn(run(orders, telling));
-    let (ready, is_ready) = oneshot::channel();
-    let watch = door(&loaded, clock.now())
-        .watch(Door::new("list", Arc::clone(&clock), Arc::default(), sender.downgrade()), ready);
-    let task = tokio::spawn(watch);
-    is_ready.await.unwrap();
+    let (mut told, _watching) = watched(&loaded, &clock).await;
     assert_eq!(heard(&mut told).await, "status");
     assert!(heard(&mut told).await.contains("was read: 3 entries ("));
     assert_eq!(told.recv().await.unwrap(), format!("next SELL of btc at {}", at("2018-12-03T12:01:00")));
@@ -240,6 +238,4 @@ async fn lines_that_contradict_each_other_when_their_moment_comes_are_an_alarm_a
         "{alarm}"
     );
     assert_eq!(heard(&mut told).await, "btc 2018-12-03T12:01:00Z");
-    drop(sender);
-    task.abort();
 }

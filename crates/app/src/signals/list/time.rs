@@ -1,8 +1,9 @@
-//! Recurring times of day in a time zone, weekly or yearly, across DST changes.
+//! Times of day, dates and durations of a list, and recurring times across DST changes.
 
-use super::cell::zone_words;
-use candlewick_sdk::Millis;
-use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike, Weekday};
+use super::zones::zone_words;
+use crate::configuration::DateOrder;
+use candlewick_sdk::{CloseType, Millis};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike};
 use chrono_tz::Tz;
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
@@ -11,6 +12,8 @@ const LOOKED_AT: i64 = 15;
 /// Search horizon for the next 29 February: 1900 and 2100 have none.
 const YEARS: i32 = 8;
 const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
+const LEAP_YEAR: i32 = 2_024;
+const ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
 
 /// Parses `14:35`, `14:35:00`, `14h35` or `2:35 PM`.
 pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
@@ -42,10 +45,12 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// A recurring time of day.
-///
-/// There is none on a day when the DST change omits the time. If the time occurs twice, the first
-/// one counts.
+/// Reads milliseconds of the years 2001 to 2286, so that seconds are not taken for them.
+pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
+    (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
+}
+
+/// A recurring time of day. A day whose DST change omits it has none; of two, the first counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
@@ -94,10 +99,6 @@ impl WeekDays {
         names.map(|(_, name)| &name[..3]).collect::<Vec<_>>().join(" ")
     }
 
-    const fn hold(self, day: Weekday) -> bool {
-        self.0 & (1 << day.num_days_from_monday()) != 0
-    }
-
     pub(crate) const fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -137,7 +138,8 @@ impl ClockTime {
 
     fn on(self, day: NaiveDate) -> Option<Millis> {
         let is_its_date = self.date.is_none_or(|date| date == (day.month(), day.day()));
-        if !is_its_date || !self.days.hold(day.weekday()) {
+        let is_its_weekday = self.days.0 & (1 << day.weekday().num_days_from_monday()) != 0;
+        if !is_its_date || !is_its_weekday {
             return None;
         }
         let moment = self.zone.from_local_datetime(&day.and_time(self.time)).earliest()?;
@@ -148,6 +150,147 @@ impl ClockTime {
 fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
     let day = DateTime::from_timestamp_millis(moment.get())?.date_naive();
     day.checked_add_signed(TimeDelta::days(days))
+}
+
+/// Parses a timeframe: M5, 5M, 5min, H1. Not `5H`: `14h` is a time of day in some languages.
+pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
+    let upper = text.to_ascii_uppercase();
+    let minutes = || upper.strip_suffix("MIN").or_else(|| upper.strip_suffix('M'));
+    let (digits, unit, longest) = match (upper.strip_prefix('M'), upper.strip_prefix('H')) {
+        (Some(digits), _) => (digits, 60, 59),
+        (None, Some(digits)) => (digits, 3_600, 24),
+        (None, None) => (minutes()?, 60, 59),
+    };
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+    let count: i64 = digits.parse().ok().filter(|count| is_number && (1..=longest).contains(count))?;
+    CloseType::new(Millis::from_seconds(count * unit)).ok()
+}
+
+/// A date of one year, or of every year if `year` is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListDate {
+    pub(crate) year: Option<i32>,
+    pub(crate) month: u32,
+    pub(crate) day: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WrittenDate {
+    YearFirst(ListDate),
+    YearLast { numbers: (u32, u32), year: Option<i32> },
+}
+
+impl WrittenDate {
+    pub(super) fn parse(cell: &str) -> Option<Self> {
+        let is_one = |date: &Self| ORDERS.into_iter().any(|order| date.read(order).is_some());
+        Self::written_as(cell).filter(is_one)
+    }
+
+    /// Also accepts dates that do not exist.
+    fn written_as(cell: &str) -> Option<Self> {
+        let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
+        let parts: Vec<&str> = cell.split(separator).collect();
+        let number = |text: &str, most: usize| {
+            let is_number =
+                (1..=most).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_digit());
+            text.parse::<u32>().ok().filter(|_| is_number)
+        };
+        let year = |text: &str| match text.len() {
+            4 => number(text, 4)?.try_into().ok(),
+            2 if separator != '-' => Some(2_000 + i32::try_from(number(text, 2)?).ok()?),
+            _ => None,
+        };
+        Some(match parts.as_slice() {
+            [first, month, day] if first.len() == 4 => {
+                let (month, day) = (number(month, 2)?, number(day, 2)?);
+                Self::YearFirst(ListDate { year: Some(year(first)?), month, day })
+            }
+            [first, second, last] => {
+                Self::YearLast { numbers: (number(first, 2)?, number(second, 2)?), year: Some(year(last)?) }
+            }
+            [first, second] if separator == '/' => {
+                Self::YearLast { numbers: (number(first, 2)?, number(second, 2)?), year: None }
+            }
+            _ => return None,
+        })
+    }
+
+    pub(super) fn read(self, order: DateOrder) -> Option<ListDate> {
+        let date = self.in_order(order);
+        NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, date.day).map(|_| date)
+    }
+
+    const fn in_order(self, order: DateOrder) -> ListDate {
+        match (self, order) {
+            (Self::YearFirst(date), _) => date,
+            (Self::YearLast { numbers: (day, month), year }, DateOrder::DayFirst)
+            | (Self::YearLast { numbers: (month, day), year }, DateOrder::MonthFirst) => {
+                ListDate { year, month, day }
+            }
+        }
+    }
+
+    pub(super) const fn has_year(self) -> bool {
+        matches!(self, Self::YearFirst(_) | Self::YearLast { year: Some(_), .. })
+    }
+}
+
+pub(super) fn fault_of(cell: &str) -> Option<String> {
+    let written = WrittenDate::written_as(cell)?;
+    let mut months = ORDERS.into_iter().map(|order| written.in_order(order));
+    let of_month = months.find_map(|date| {
+        let first = NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, 1)?;
+        let is_february = date.month == 2 && date.year.is_some();
+        let month = first.format(if is_february { "%B %Y" } else { "%B" });
+        Some(format!("{month} has {} days", first.num_days_in_month()))
+    });
+    Some(of_month.unwrap_or_else(|| "there is no such month".to_owned()))
+}
+
+/// Returns the order of all ambiguous dates, `None` if there are none.
+///
+/// One date that fits only one order decides for all. Fails if the dates disagree or all are
+/// ambiguous. Line numbers are 1-based.
+pub(super) fn order_of(
+    dates: &[(u64, WrittenDate)],
+    set: Option<DateOrder>,
+) -> Result<Option<DateOrder>, String> {
+    let [day_first, month_first] = ORDERS;
+    let mut open = dates.iter().filter(|(_, date)| date.read(day_first) != date.read(month_first));
+    let first_only_in = |order: DateOrder| {
+        let other = order.other();
+        let is_it = |date: WrittenDate| date.read(order).is_some() && date.read(other).is_none();
+        dates.iter().find(|(_, date)| is_it(*date)).map(|(line, _)| *line)
+    };
+    let (day, month) = (first_only_in(DateOrder::DayFirst), first_only_in(DateOrder::MonthFirst));
+    match (set, day, month) {
+        (Some(order), _, _) => match if order == DateOrder::DayFirst { month } else { day } {
+            None => Ok(Some(order)),
+            Some(line) => Err(format!(
+                "line {line}: its date is none with the {}, as signals.dates says",
+                order.words()
+            )),
+        },
+        (None, Some(line), Some(other)) => Err(format!(
+            "line {other}: its date has the month first, and that of line {line} the day: write dates as 2026-11-27"
+        )),
+        (None, Some(_), None) => Ok(Some(DateOrder::DayFirst)),
+        (None, None, Some(_)) => Ok(Some(DateOrder::MonthFirst)),
+        (None, None, None) => match open.next() {
+            None => Ok(None),
+            Some((line, date)) => Err(format!(
+                "line {line}: its date may be {} or {}, and no date of the list says which: write dates as 2026-11-27, or set \
+                 signals.dates = \"day_first\" or \"month_first\"",
+                day_words(date.read(DateOrder::DayFirst)),
+                day_words(date.read(DateOrder::MonthFirst))
+            )),
+        },
+    }
+}
+
+fn day_words(date: Option<ListDate>) -> String {
+    let date = date.and_then(|date| NaiveDate::from_ymd_opt(LEAP_YEAR, date.month, date.day));
+    date.map_or_else(|| "none".to_owned(), |date| date.format("%-d %B").to_string())
 }
 
 #[cfg(test)]
@@ -207,11 +350,8 @@ mod tests {
     fn in_the_night_that_leaves_a_time_out_there_is_none() {
         // 2026-03-29: 02:00 becomes 03:00 in Berlin; 2026-03-08 in New York.
         let span = ("2026-03-27T12:00", "2026-03-31T12:00");
-        check(
-            ("02:30", "Europe/Berlin", ""),
-            span,
-            &["2026-03-28T01:30", "2026-03-30T00:30", "2026-03-31T00:30"],
-        );
+        let all = ["2026-03-28T01:30", "2026-03-30T00:30", "2026-03-31T00:30"];
+        check(("02:30", "Europe/Berlin", ""), span, &all);
         let all = ["2026-03-28T00:59", "2026-03-29T00:59", "2026-03-29T23:59", "2026-03-30T23:59"];
         check(("01:59", "Europe/Berlin", ""), span, &all);
         let all = ["2026-03-28T02:00", "2026-03-29T01:00", "2026-03-30T01:00", "2026-03-31T01:00"];
@@ -256,25 +396,97 @@ mod tests {
         let span = ("2026-01-03T00:00", "2026-01-06T00:00");
         check(("23:30", "America/New_York", "sun"), span, &["2026-01-05T04:30"]);
         check(("08:00", "UTC", "mon-fri"), span, &["2026-01-05T08:00"]);
-        check(
-            ("08:00", "UTC", "sat-mon"),
-            span,
-            &["2026-01-03T08:00", "2026-01-04T08:00", "2026-01-05T08:00"],
-        );
+        let all = ["2026-01-03T08:00", "2026-01-04T08:00", "2026-01-05T08:00"];
+        check(("08:00", "UTC", "sat-mon"), span, &all);
         check(("08:00", "UTC", "SUN; tue"), span, &["2026-01-04T08:00"]);
         check(("08:00", "UTC", ""), ("2026-01-05T08:00", "2026-01-06T08:00"), &["2026-01-06T08:00"]);
         // A day that a zone left out: Samoa skipped 2011-12-30.
         let span = ("2011-12-29T00:00", "2012-01-01T00:00");
-        check(
-            ("12:00", "Pacific/Apia", ""),
-            span,
-            &["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"],
-        );
+        let all = ["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"];
+        check(("12:00", "Pacific/Apia", ""), span, &all);
         assert!(WeekDays::parse("mon-").is_err() && WeekDays::parse("mo").is_err());
         let full = WeekDays::parse("Monday tues fri-Sunday").unwrap();
         assert_eq!(full.words(), "mon tue fri sat sun");
         let sunday = clock_time("08:00", "UTC", "sun");
         let next = sunday.next_after(parse_time("2026-01-04T08:00").unwrap());
         assert_eq!(next, parse_time("2026-01-11T08:00"));
+    }
+
+    #[test]
+    fn a_duration_is_read_in_the_ways_in_which_chats_write_it() {
+        let minutes = |text| timeframe(text).map(|found| found.duration().get() / 60_000);
+        for (text, expected) in [
+            ("M5", Some(5)),
+            ("5M", Some(5)),
+            ("5m", Some(5)),
+            ("15min", Some(15)),
+            ("H1", Some(60)),
+            ("h24", Some(1_440)),
+            ("60M", None),
+            ("0min", None),
+            ("1H", None),
+            ("14h", None),
+            ("M5M", None),
+            ("+5M", None),
+            ("5", None),
+            ("M", None),
+            ("MIN", None),
+            ("", None),
+        ] {
+            assert_eq!(minutes(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_read_in_the_ways_in_which_people_write_it() {
+        let of = |year, month, day| Some(ListDate { year, month, day });
+        for (cell, day_first, month_first) in [
+            ("2026-11-27", of(Some(2_026), 11, 27), of(Some(2_026), 11, 27)),
+            ("2026/11/27", of(Some(2_026), 11, 27), of(Some(2_026), 11, 27)),
+            ("27/11/2026", of(Some(2_026), 11, 27), None),
+            ("27.11.26", of(Some(2_026), 11, 27), None),
+            ("27-11-2026", of(Some(2_026), 11, 27), None),
+            ("11/27", None, of(None, 11, 27)),
+            ("5/1", of(None, 1, 5), of(None, 5, 1)),
+            ("29/02", of(None, 2, 29), None),
+            ("29/02/2026", None, None),
+            ("31/04", None, None),
+            ("00/04", None, None),
+            ("10.30", None, None),
+            ("10:30", None, None),
+            ("+5/01", None, None),
+            ("2026-11-27-1", None, None),
+            ("1/2/3/4", None, None),
+            ("/", None, None),
+            ("M5", None, None),
+        ] {
+            let date = WrittenDate::parse(cell);
+            let read = |order| date.and_then(|date| date.read(order));
+            let found = (read(DateOrder::DayFirst), read(DateOrder::MonthFirst));
+            assert_eq!(found, (day_first, month_first), "{cell}");
+            assert_eq!(date.is_some(), day_first.or(month_first).is_some(), "{cell}");
+        }
+    }
+
+    #[test]
+    fn one_date_that_fits_one_order_decides_for_all_and_none_is_guessed() {
+        let order = |cells: &[&str], set| {
+            let dates = cells.iter().map(|cell| WrittenDate::parse(cell).unwrap());
+            let dates: Vec<(u64, WrittenDate)> = (1..).zip(dates).collect();
+            order_of(&dates, set)
+        };
+        let (day, month) = (DateOrder::DayFirst, DateOrder::MonthFirst);
+        assert_eq!(order(&["05/01", "27/11"], None), Ok(Some(day)));
+        assert_eq!(order(&["05/01", "11/27"], None), Ok(Some(month)));
+        assert_eq!(order(&["2026-01-05", "05/05"], None), Ok(None));
+        assert_eq!(order(&["05/01"], Some(month)), Ok(Some(month)));
+        for (cells, set, part) in [
+            (&["05/01", "05/02"][..], None, "line 1: its date may be 5 January or 1 May, and no date"),
+            (&["27/11", "11/27"], None, "line 2: its date has the month first, and that of line 1 the day"),
+            (&["05/01", "27/11"], Some(month), "line 2: its date is none with the month first"),
+        ] {
+            let problem = order(cells, set).unwrap_err();
+            assert!(problem.starts_with(part), "{problem}");
+        }
     }
 }

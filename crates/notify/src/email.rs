@@ -1,13 +1,13 @@
 //! E-mail by SMTP (RFC 5321), encrypted unless the server is this machine.
 
-use super::{Delivery, EmailPlace, Place};
-use crate::failure::{ChannelError, Failure};
-use crate::http::is_loopback;
-use crate::message::Message;
+use crate::alert::Message;
+use crate::channel::{Delivery, EmailPlace, Place};
+use crate::http::{ChannelError, Failure, install_crypto, is_loopback, root_cause};
 use crate::worker::DEADLINE;
 use lettre::address::Envelope;
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, MessageBuilder};
+use lettre::transport::smtp::Error as SmtpError;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use url::Url;
 
-pub(super) struct Email {
+pub(crate) struct Email {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     head: MessageBuilder,
     domain: String,
@@ -33,11 +33,10 @@ struct Progress {
 }
 
 impl Email {
-    pub(super) fn new(place: &Place, mail: &EmailPlace) -> Result<Self, ChannelError> {
-        let mut head = lettre::Message::builder();
+    pub(crate) fn new(place: &Place, mail: &EmailPlace) -> Result<Self, ChannelError> {
         let from = mailbox("from", &mail.from)?;
         let (domain, sender) = (from.email.domain().to_owned(), from.email.clone());
-        head = head.from(from);
+        let mut head = lettre::Message::builder().from(from);
         if mail.to.is_empty() {
             return Err(ChannelError::Mailbox { problem: "to: nobody is written to".to_owned() });
         }
@@ -54,10 +53,8 @@ impl Email {
     /// Returns whether the server rejects all mail in its greeting, not only this mailbox.
     ///
     /// Codes: RFC 5321, section 3.1, and RFC 7504.
-    async fn takes_no_mail(&self, error: &lettre::transport::smtp::Error) -> bool {
-        let turns_away = |error: &lettre::transport::smtp::Error| {
-            error.status().is_some_and(|code| matches!(code.to_string().as_str(), "521" | "554"))
-        };
+    async fn takes_no_mail(&self, error: &SmtpError) -> bool {
+        let turns_away = |error: &SmtpError| has_code(error, &["521", "554"]);
         turns_away(error) && self.transport.test_connection().await.is_err_and(|error| turns_away(&error))
     }
 
@@ -77,8 +74,7 @@ fn mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
 }
 
 fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
-    // Refused where the process has chosen one: that one is as good.
-    drop(rustls::crypto::ring::default_provider().install_default());
+    install_crypto();
     let wrong =
         || ChannelError::address("it is smtps://HOST, or smtp://HOST for STARTTLS, with a port if need be");
     let url = Url::parse(place.url.expose()).map_err(|_| wrong())?;
@@ -119,8 +115,7 @@ impl Delivery for Email {
         // Each attempt to send a message bears its name, so that what arrives twice is seen once.
         let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);
         let mail = mail.message_id(Some(format!("<{}@{}>", message.id, self.domain))).body(message.body());
-        let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?;
-        let mail = mail.formatted();
+        let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?.formatted();
         let (mut later, mut refused) = (None, None);
         // To each alone: a mailbox that is closed keeps no mail from another.
         for (number, to) in self.to.iter().enumerate() {
@@ -158,18 +153,18 @@ impl Delivery for Email {
 }
 
 /// Returns whether the credentials were rejected (RFC 4954, section 6).
-fn is_of_sender(error: &lettre::transport::smtp::Error) -> bool {
-    error.status().is_some_and(|code| matches!(code.to_string().as_str(), "530" | "534" | "535" | "538"))
+fn is_of_sender(error: &SmtpError) -> bool {
+    has_code(error, &["530", "534", "535", "538"])
+}
+
+fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
+    error.status().is_some_and(|code| codes.contains(&code.to_string().as_str()))
 }
 
 /// Describes an error without the server's text, only its code.
-fn reason(error: &lettre::transport::smtp::Error) -> String {
+fn reason(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server answers {code}");
     }
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause.to_string()
+    root_cause(error).to_string()
 }

@@ -3,9 +3,7 @@
 use super::*;
 use candlewick_broker::clock::{Speed, VirtualClock};
 use candlewick_runtime::control::{ControlOrder, ControlRequest, SignalBots};
-use candlewick_sdk::Millis;
 use http_body_util::Full;
-use std::sync::Arc;
 
 const SECRET: &str = "0123456789abcdef";
 const BODY: &str = r#"{"bot":"btc","direction":"BUY","id":"1"}"#;
@@ -308,4 +306,20 @@ async fn only_allowed_addresses_give_signals_and_a_proxy_says_who_they_are() {
         assert_eq!(bench.send(request, "127.0.0.1").await.0, expected, "{forwarded}");
     }
     assert_eq!(bench.send(request(BODY, &[secret]), "10.1.2.3").await.0, 403, "the proxy says nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_are_taken_at_once_and_as_many_again_in_each_minute() {
+    let rate = Rate::new(3);
+    let take = |times: usize| (0..times).filter(|_| rate.take().is_ok()).count();
+    assert_eq!(take(10), 3);
+    assert_eq!(rate.take(), Err(Duration::from_secs(20)));
+    tokio::time::advance(Duration::from_millis(19_999)).await;
+    assert_eq!(rate.take(), Err(Duration::from_millis(1)));
+    tokio::time::advance(Duration::from_millis(1)).await;
+    assert_eq!(take(10), 1);
+    tokio::time::advance(Duration::from_hours(1)).await;
+    assert_eq!(take(10), 3, "an hour saves up no more than a minute");
+    tokio::time::advance(Duration::from_secs(40)).await;
+    assert_eq!(take(10), 2);
 }

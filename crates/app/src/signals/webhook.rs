@@ -1,35 +1,73 @@
-//! Authorization, parsing and answering of webhook requests.
+//! Webhook server. Each request is answered before the run decides: no sender waits for a trade.
 
-use super::super::door::Door;
-use super::super::message::{Message, Unread};
-use super::rate::Rate;
+use super::door::Door;
+use super::message::{Message, Unread};
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
+use crate::error::AppError;
 use crate::http_server::{self, Answer};
+use candlewick_broker::clock::Hold;
 use candlewick_engine::SignalId;
 use candlewick_runtime::control::SignalOrder;
 use candlewick_sdk::Millis;
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::{Body, Bytes};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request, StatusCode};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::error::Error;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-pub(super) const PATH: &str = "/signal";
+pub(super) const SOURCE: &str = "webhook";
+const WAITING: usize = 256;
+const PATH: &str = "/signal";
 const SECRET_HEADER: &str = "x-candlewick-secret";
 const MAX_BODY_BYTES: usize = 16_384;
 const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Signals remembered to recognise repeats: an unsure sender retries soon.
 const REMEMBERED: usize = 1_024;
+/// Window of the rate limit.
+const WINDOW: Duration = Duration::from_mins(1);
 
-pub(super) struct Webhook {
+pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
+    let listener = http_server::listen("signals.listen", address).await?;
+    let address = listener.local_addr().unwrap_or(address);
+    tracing::info!("signals are taken at http://{address}{PATH}");
+    Ok(listener)
+}
+
+pub(super) async fn serve(
+    listener: TcpListener,
+    (settings, secret): (SignalSettings, WebhookSecret),
+    lateness: Millis,
+    door: Door,
+) {
+    let (queue, waiting) = mpsc::channel(WAITING);
+    let served = Arc::new((Webhook::new((&settings, secret), lateness, queue), door.clone()));
+    let answer = move |request: Request<Incoming>, sender: IpAddr| {
+        let served = Arc::clone(&served);
+        async move { served.0.answer(request, sender, &served.1).await }
+    };
+    let on_too_many = || door.report_turned_away("too many connections at a time");
+    tokio::join!(give_in_turn(waiting, door.clone()), http_server::serve(listener, answer, on_too_many));
+}
+
+async fn give_in_turn(mut waiting: mpsc::Receiver<SignalOrder>, door: Door) {
+    while let Some(order) = waiting.recv().await {
+        if !door.give(order, Hold::none()).await {
+            return;
+        }
+    }
+}
+
+struct Webhook {
     secret: WebhookSecret,
     networks: Vec<Network>,
     is_behind_proxy: bool,
@@ -49,7 +87,7 @@ enum Refusal {
 }
 
 impl Webhook {
-    pub(super) fn new(
+    fn new(
         (settings, secret): (&SignalSettings, WebhookSecret),
         lateness: Millis,
         queue: mpsc::Sender<SignalOrder>,
@@ -66,7 +104,7 @@ impl Webhook {
         }
     }
 
-    pub(super) async fn answer<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Answer
+    async fn answer<B>(&self, request: Request<B>, peer: IpAddr, door: &Door) -> Answer
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -159,7 +197,7 @@ impl Webhook {
         }
         let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let message = unread.map_err(malformed)?.read(door.source(), now, number).map_err(malformed)?;
+        let message = unread.map_err(malformed)?.read(door.source, now, number).map_err(malformed)?;
         if let Message::Signal(order) = &message {
             door.check(order).map_err(malformed)?;
         }
@@ -181,8 +219,7 @@ impl Webhook {
     }
 }
 
-/// Returns the address that the proxy saw: the last one, since the sender can forge those before
-/// it.
+/// Returns the address that the proxy saw: the last one, since the sender can forge the others.
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
@@ -207,6 +244,32 @@ fn too_many(wait: Duration, door: &Door) -> Answer {
 
 fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {
     http_server::respond(status, "application/json", format!("{body}\n"))
+}
+
+/// A burst of `per_minute` signals, refilled over one minute (generic cell rate algorithm).
+#[derive(Debug)]
+struct Rate {
+    spacing: Duration,
+    reserved_until: Mutex<Instant>,
+}
+
+impl Rate {
+    fn new(per_minute: u32) -> Self {
+        Self { spacing: WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
+    }
+
+    /// Takes one signal; the error is the time until the next one is available.
+    fn take(&self) -> Result<(), Duration> {
+        let now = Instant::now();
+        let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = now.max(*reserved_until) + self.spacing;
+        let wait = next.saturating_duration_since(now + WINDOW);
+        if wait.is_zero() {
+            *reserved_until = next;
+            return Ok(());
+        }
+        Err(wait)
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,285 @@
+//! Notification channels and their settings. All but e-mail are HTTP requests.
+
+use crate::alert::{Alert, Message, Severity};
+use crate::email::Email;
+use crate::http::{Carries, ChannelError, Failure, Secret, address, client, send};
+use crate::worker::DEADLINE;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, SecondsFormat};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, RequestBuilder};
+use ring::hmac;
+use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
+use url::Url;
+
+/// Optional prefix of a webhook key, and its valid length (Standard Webhooks 1.0.0).
+const KEY_PREFIX: &str = "whsec_";
+const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+const MAX_WEBHOOK_ALERTS: usize = 100;
+/// Maximum message size of ntfy; the server turns a longer one into an attachment.
+const MAX_NTFY_BYTES: usize = 4_096;
+/// Maximum message lengths in UTF-16 units.
+const MAX_DISCORD_LENGTH: usize = 2_000;
+pub(crate) const MAX_TELEGRAM_LENGTH: usize = 4_096;
+/// Discord's message flag `SUPPRESS_EMBEDS`.
+const SUPPRESS_EMBEDS: u32 = 1 << 2;
+
+/// Current time in Unix milliseconds.
+pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+#[async_trait::async_trait]
+pub trait Delivery: Send + Sync {
+    /// Sends a message once, without retries.
+    ///
+    /// # Errors
+    /// Whether a retry may succeed, and a reason without address or secret.
+    async fn deliver(&self, message: &Message) -> Result<(), Failure>;
+
+    fn most_alerts(&self) -> usize {
+        usize::MAX
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub url: Secret,
+    pub secret: Option<Secret>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmailPlace {
+    pub from: String,
+    pub to: Vec<String>,
+    pub user: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Channel {
+    /// JSON by POST, signed as Standard Webhooks. The secret is the key in base64.
+    Webhook(Place),
+    /// An ntfy topic, by its URL. The secret is an optional access token.
+    Ntfy(Place),
+    /// A Discord webhook, by its URL. It has no other secret.
+    Discord(Place),
+    /// A Telegram chat by id, at the address of the Bot API. The secret is the bot's token.
+    Telegram(Place, i64),
+    /// E-mail by `smtps://host`, or `smtp://host` with STARTTLS. The secret is a password.
+    Email(Place, EmailPlace),
+}
+
+struct HttpChannel {
+    client: Client,
+    url: Url,
+    format: Format,
+}
+
+enum Format {
+    /// Standard Webhooks 1.0.0 (standardwebhooks.com).
+    Webhook { key: Option<hmac::Key>, now: WallClock },
+    /// docs.ntfy.sh/publish, "Publish as JSON".
+    Ntfy { topic: String, token: Option<Secret> },
+    /// discord.com/developers/docs, "Execute Webhook".
+    Discord,
+    /// core.telegram.org/bots/api, "sendMessage".
+    Telegram { chat: i64 },
+}
+
+#[derive(Serialize)]
+struct WebhookBody<'a> {
+    r#type: &'static str,
+    timestamp: String,
+    data: WebhookData<'a>,
+}
+
+#[derive(Serialize)]
+struct WebhookData<'a> {
+    sender: &'a str,
+    dropped: u64,
+    alerts: &'a [Alert],
+}
+
+impl Channel {
+    pub fn open(&self, now: WallClock) -> Result<Box<dyn Delivery>, ChannelError> {
+        let (url, format) = match self {
+            Self::Webhook(place) => {
+                let url = address(&place.url, Carries::Message)?;
+                let key = place.secret.as_ref().map(webhook_key).transpose()?;
+                (url, Format::Webhook { key, now })
+            }
+            Self::Ntfy(place) => {
+                let (url, topic) = ntfy_topic(place)?;
+                (url, Format::Ntfy { topic, token: place.secret.clone() })
+            }
+            Self::Discord(place) => {
+                let url = address(&place.url, Carries::Secret)?;
+                if place.secret.is_some() {
+                    return Err(ChannelError::secret("a Discord channel has none beside its address"));
+                }
+                (url, Format::Discord)
+            }
+            Self::Telegram(place, chat) => {
+                (telegram_method(place, "sendMessage")?, Format::Telegram { chat: *chat })
+            }
+            Self::Email(place, mail) => return Ok(Box::new(Email::new(place, mail)?)),
+        };
+        Ok(Box::new(HttpChannel { client: client(&url, DEADLINE)?, url, format }))
+    }
+}
+
+#[async_trait::async_trait]
+impl Delivery for HttpChannel {
+    async fn deliver(&self, message: &Message) -> Result<(), Failure> {
+        let request = self.client.post(self.url.clone());
+        let request = match &self.format {
+            Format::Webhook { key, now } => webhook_request(request, message, key.as_ref(), now())?,
+            Format::Ntfy { topic, token } => {
+                let priority = match message.severity() {
+                    Severity::Info => 2,
+                    Severity::Notice => 3,
+                    Severity::Warning => 4,
+                    Severity::Critical => 5,
+                };
+                let request = request.json(&json!({
+                    "topic": topic,
+                    "title": message.title(),
+                    "message": message.body_within(MAX_NTFY_BYTES, char::len_utf8),
+                    "priority": priority,
+                }));
+                match token {
+                    Some(token) => request.bearer_auth(token.expose()),
+                    None => request,
+                }
+            }
+            // No mention: the name of a bot or the text of a venue calls nobody.
+            Format::Discord => request.json(&json!({
+                "content": discord_escaped(&message.chat_text(MAX_DISCORD_LENGTH, discord_length)),
+                "allowed_mentions": { "parse": [] },
+                "flags": SUPPRESS_EMBEDS,
+            })),
+            Format::Telegram { chat } => request.json(&json!({
+                "chat_id": chat,
+                "text": message.chat_text(MAX_TELEGRAM_LENGTH, char::len_utf16),
+                "disable_notification": message.severity() < Severity::Warning,
+                "link_preview_options": { "is_disabled": true },
+            })),
+        };
+        send(request).await
+    }
+
+    fn most_alerts(&self) -> usize {
+        if matches!(self.format, Format::Webhook { .. }) { MAX_WEBHOOK_ALERTS } else { usize::MAX }
+    }
+}
+
+fn webhook_key(secret: &Secret) -> Result<hmac::Key, ChannelError> {
+    let text = secret.expose();
+    let bytes = STANDARD.decode(text.strip_prefix(KEY_PREFIX).unwrap_or(text)).ok();
+    let bytes = bytes.filter(|bytes| KEY_BYTES.contains(&bytes.len())).ok_or_else(|| {
+        let problem =
+            "the key of a webhook is 24 to 64 bytes in base64, such as `openssl rand -base64 32` prints";
+        ChannelError::secret(problem)
+    })?;
+    Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
+}
+
+fn webhook_request(
+    request: RequestBuilder,
+    message: &Message,
+    key: Option<&hmac::Key>,
+    now: i64,
+) -> Result<RequestBuilder, Failure> {
+    let moment = DateTime::from_timestamp_millis(now).unwrap_or_default();
+    let body = WebhookBody {
+        r#type: if message.alerts.len() == 1 { "alert" } else { "digest" },
+        timestamp: moment.to_rfc3339_opts(SecondsFormat::Millis, true),
+        data: WebhookData { sender: &message.sender, dropped: message.dropped, alerts: &message.alerts },
+    };
+    let body =
+        serde_json::to_string(&body).map_err(|error| Failure::Refused { reason: error.to_string() })?;
+    let seconds = now.div_euclid(1_000);
+    let mut request = request.header(CONTENT_TYPE, "application/json");
+    request = request.header("webhook-id", &message.id).header("webhook-timestamp", seconds.to_string());
+    if let Some(key) = key {
+        request = request.header("webhook-signature", webhook_signature(key, &message.id, seconds, &body));
+    }
+    Ok(request.body(body))
+}
+
+fn webhook_signature(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> String {
+    let tag = hmac::sign(key, format!("{id}.{seconds}.{body}").as_bytes());
+    format!("v1,{}", STANDARD.encode(tag))
+}
+
+/// Returns the URL of an ntfy server and the topic, the last part of the channel's URL.
+fn ntfy_topic(place: &Place) -> Result<(Url, String), ChannelError> {
+    let carries = if place.secret.is_some() { Carries::Secret } else { Carries::Message };
+    let mut url = address(&place.url, carries)?;
+    let topic = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
+    let is_topic = (1..=64).contains(&topic.len()) && is_plain(&topic);
+    if !is_topic || url.query().is_some() || url.fragment().is_some() {
+        let problem = "it ends with the topic, 1 to 64 letters, digits, - and _: https://HOST/TOPIC";
+        return Err(ChannelError::address(problem));
+    }
+    if let Ok(mut parts) = url.path_segments_mut() {
+        parts.pop().push("");
+    }
+    Ok((url, topic))
+}
+
+/// Returns the URL of a Bot API method. It is secret, as it contains the token.
+pub(crate) fn telegram_method(place: &Place, name: &str) -> Result<Url, ChannelError> {
+    let mut url = address(&place.url, Carries::Secret)?;
+    let token = place.secret.as_ref().map(Secret::expose).unwrap_or_default();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_plain(rest);
+    if !token.split_once(':').is_some_and(is_token) {
+        return Err(ChannelError::secret("the token of a Telegram bot is a number, a colon and letters"));
+    }
+    if let Ok(mut parts) = url.path_segments_mut() {
+        parts.pop_if_empty().push(&format!("bot{token}")).push(name);
+    }
+    Ok(url)
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// Returns whether Discord needs a character escaped: venue text must not forge links.
+const fn is_mark(letter: char) -> bool {
+    matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
+}
+
+const fn discord_length(letter: char) -> usize {
+    letter.len_utf16() + if is_mark(letter) { 1 } else { 0 }
+}
+
+fn discord_escaped(text: &str) -> String {
+    text.chars().flat_map(|letter| is_mark(letter).then_some('\\').into_iter().chain([letter])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_that_of_the_published_example() {
+        for prefix in [KEY_PREFIX, ""] {
+            let secret = Secret::new(&format!("{prefix}MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")).unwrap();
+            let (key, body) = (webhook_key(&secret).unwrap(), r#"{"test": 2432232314}"#);
+            let signature = webhook_signature(&key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, body);
+            assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+        }
+    }
+
+    #[test]
+    fn a_key_that_can_be_guessed_is_refused_without_being_shown() {
+        for text in ["hush", "whsec_", "aHVzaA==", "no base64 at all, but as long as one has to be"] {
+            let error = webhook_key(&Secret::new(text).unwrap()).unwrap_err().to_string();
+            assert!(error.contains("base64") && !error.contains(text), "{error}");
+        }
+    }
+}
