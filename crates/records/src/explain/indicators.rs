@@ -1,9 +1,9 @@
 //! Indicators of a strategy at a decision, recomputed by replaying its run up to that point.
 
 use super::conditions::ConditionState;
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
-use crate::lines::is_candle;
+use crate::lines::{is_candle, parse};
 use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
@@ -142,8 +142,7 @@ impl Replay {
         if stored.line.kind != LineKind::Event || stored.line.run != self.run || self.is_of_others(stored) {
             return Ok(());
         }
-        let event: Event = serde_json::from_str(&stored.line.body)
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let event: Event = parse(stored)?;
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.show_longer();
