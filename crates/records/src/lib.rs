@@ -20,7 +20,7 @@ mod verdict;
 pub use contents::{Folded, JournalContents, LimitReached, StrangeTrade};
 pub use delays::{DelayLine, Delays, Spread};
 pub use limit::LimitLine;
-pub use lines::{SessionFold, read_refusal, recorded_candles};
+pub use lines::{SessionFold, is_candle, parse, read_refusal, recorded_candles};
 pub use moment::{counted, delta, describe_halt, time_text, utc};
 pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table};
@@ -63,7 +63,7 @@ pub enum RecordsError {
 }
 
 impl RecordsError {
-    pub(crate) fn unreadable(stored: &StoredLine, problem: impl Display) -> Self {
+    pub fn unreadable(stored: &StoredLine, problem: impl Display) -> Self {
         Self::UnreadableEntry { seq: stored.seq, problem: problem.to_string() }
     }
 }

@@ -97,11 +97,11 @@ impl Lines {
 }
 
 /// Parses the JSON of a line.
-pub(crate) fn parse<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
+pub fn parse<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
     serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
 }
 
-pub(crate) fn is_candle(stored: &StoredLine) -> bool {
+pub fn is_candle(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
 }
 

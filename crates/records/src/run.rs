@@ -42,7 +42,7 @@ impl RecordedRun {
         lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
     }
 
-    pub(crate) fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+    pub fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
         let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
         let settings: SessionSettings = serde_json::from_value(with_earlier_kelly(part("session")))

@@ -33,7 +33,7 @@ pub struct IntentOrigin {
 }
 
 impl IntentOrigin {
-    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
+    pub fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
         #[derive(Deserialize)]
         struct Whose {
             bot: usize,

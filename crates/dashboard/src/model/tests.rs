@@ -1,8 +1,7 @@
 //! What lines of a journal come to on the page.
 
 use super::*;
-use crate::view::limits::limits_of;
-use crate::view::trades_of;
+use crate::view::{limits_of, trades_of};
 use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
 use candlewick_journal::{ChainHash, Line};
 use candlewick_records::EdgeIntervals;

@@ -1,7 +1,6 @@
 //! A model that stands on a snapshot, beside the one that all lines have made.
 
 use super::*;
-use crate::model::BotFigures;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
@@ -273,7 +272,7 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
     let (mut recent, mut model) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
     let mut all = whole(&written).await;
-    let (left, kept) = (recent.old.count(), model.trades.book.rows().len());
+    let (left, kept) = (recent.old.count, model.trades.book.rows().len());
     assert!(left > 100 && left + kept == all.trades.count(), "{left} left, {kept} kept");
     assert!(model.trades.first() > 100 && model.trades.has_traded("other"));
     assert_eq!(shown(&mut model), shown(&mut all));

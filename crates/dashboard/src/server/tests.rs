@@ -1,7 +1,7 @@
 //! Attacks on the server over real connections.
 
-use super::Dashboard;
-use crate::settings::{DashboardSettings, Watched};
+use super::{ASSETS, Dashboard, JS};
+use crate::{DashboardSettings, Watched};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
 use candlewick_sdk::Registry;
@@ -381,4 +381,31 @@ async fn a_journal_that_is_not_there_yet_is_waited_for() {
     assert_eq!(told["problem"], "there is no journal yet");
     assert_eq!(told["run"], Value::Null);
     assert_eq!(served.ask("GET /api/equity", &headers, "").await.status, 503);
+}
+
+#[test]
+fn the_page_is_small_and_makes_no_markup_of_text() {
+    let bytes: usize = ASSETS.iter().filter(|asset| asset.kind == JS).map(|asset| asset.text.len()).sum();
+    assert!(bytes < 300_000, "{bytes} bytes");
+    let ways =
+        ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"];
+    for asset in ASSETS {
+        for way in ways {
+            assert!(!asset.text.contains(way), "{}: {way}", asset.path);
+        }
+    }
+}
+
+#[test]
+fn the_page_names_its_own_files_and_holds_nothing_inline() {
+    let page = ASSETS[0].text;
+    for named in page.split(['"', '\'']).filter(|part| part.starts_with('/')) {
+        assert!(ASSETS.iter().any(|asset| asset.path == named), "{named}");
+    }
+    assert!(
+        !page.contains("://")
+            && !page.contains("<style")
+            && !page.contains("style=")
+            && !page.contains(" on")
+    );
 }
