@@ -252,13 +252,12 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             };
             let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
             let prices = entry.zip(settled.close_price);
-            let prices = prices
-                .map(|(entry, exit)| format!(", {} → {}", price_text(entry), price_text(exit)))
-                .unwrap_or_default();
-            (
-                tone,
-                format!("#{} {} {}{prices}", settled.intent, settled.outcome, signed(scale, settled.profit)),
-            )
+            let prices =
+                prices.map(|(entry, exit)| format!(", {} → {}", price_text(entry), price_text(exit)));
+            let profit = signed(scale, settled.profit);
+            let text =
+                format!("#{} {} {profit}{}", settled.intent, settled.outcome, prices.unwrap_or_default());
+            (tone, text)
         }
         EventKind::SettledByPerson { intent, outcome, profit } => {
             (Tone::Note, format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
