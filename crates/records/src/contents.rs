@@ -119,13 +119,10 @@ impl JournalContents {
         let runs = RecordedRun::all_of(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
-            let bot = run.and_then(|run| run.settings.bots.get(place).map(|bot| (run, bot)));
-            let (run, bot) = bot.ok_or_else(|| RecordsError::UnreadableEntry {
-                seq,
-                problem: "the run has no such bot".to_owned(),
-            })?;
-            let (bot, symbol, scale) = (bot.name.clone(), bot.symbol, run.settings.money_scale);
-            Ok((intent, IntentOrigin { run: number, seq, bot, symbol, request_time, scale }))
+            let origin = run.and_then(|run| IntentOrigin::new(run, place, seq, request_time));
+            let problem = || "the run has no such bot".to_owned();
+            let origin = origin.ok_or_else(|| RecordsError::UnreadableEntry { seq, problem: problem() })?;
+            Ok((intent, origin))
         };
         let origins = decided.into_iter().map(origin).collect::<Result<_, RecordsError>>()?;
         let candles = BTreeMap::new();

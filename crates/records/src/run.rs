@@ -45,8 +45,9 @@ impl RecordedRun {
     pub fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
         let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
-        let settings: SessionSettings = serde_json::from_value(with_earlier_kelly(part("session")))
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let unreadable = |error: serde_json::Error| RecordsError::unreadable(stored, error);
+        let settings = serde_json::from_value(with_earlier_kelly(part("session")));
+        let settings: SessionSettings = settings.map_err(unreadable)?;
         let simulation = serde_json::from_value(part("simulation"));
         let trading = serde_json::from_value(part("trading"));
         let rule = header.settings.pointer("/session/risk/verdict/lambda").cloned();
@@ -60,8 +61,8 @@ impl RecordedRun {
             format: header.format,
             series: series_of(&settings),
             settings,
-            simulation: simulation.map_err(|error| RecordsError::unreadable(stored, error))?,
-            trading: trading.map_err(|error| RecordsError::unreadable(stored, error))?,
+            simulation: simulation.map_err(unreadable)?,
+            trading: trading.map_err(unreadable)?,
             strategies: header.strategies,
         })
     }
@@ -70,23 +71,8 @@ impl RecordedRun {
         Ok(Session::silent(&self.settings)?)
     }
 
-    pub fn strategy(
-        &self,
-        place: usize,
-        registry: &Registry,
-    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
-        self.built(place, registry, StrategyEntry::build)
-    }
-
-    pub(crate) fn explained_strategy(
-        &self,
-        place: usize,
-        registry: &Registry,
-    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
-        self.built(place, registry, StrategyEntry::build_explained)
-    }
-
-    fn built(
+    /// Builds the strategy of a bot, or says why this program cannot.
+    pub(crate) fn strategy(
         &self,
         place: usize,
         registry: &Registry,
@@ -300,5 +286,26 @@ impl RecordedRuns {
             delays,
             audit_findings: contents.audit_findings(Some(run.number)),
         })
+    }
+}
+
+#[cfg(test)]
+impl RecordedRun {
+    /// A run of bots that all have the given strategy.
+    pub(crate) fn of_settings(settings: Value, strategy: (&str, &str)) -> Self {
+        let settings: SessionSettings = serde_json::from_value(settings).expect("settings of a run");
+        Self {
+            number: 2,
+            seq: 10,
+            began: Millis::ZERO,
+            format: Header::FORMAT,
+            series: series_of(&settings),
+            strategies: vec![(strategy.0.to_owned(), strategy.1.to_owned()); settings.bots.len()],
+            settings,
+            has_earlier_verdict_rule: false,
+            is_replay: false,
+            simulation: SimulationSettings::default(),
+            trading: None,
+        }
     }
 }

@@ -39,16 +39,15 @@ impl IntentOrigin {
             bot: usize,
         }
         let whose: Whose = parse(stored)?;
-        let bot = run.settings.bots.get(whose.bot);
-        let bot = bot.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))?;
-        Ok(Self {
-            run: run.number,
-            seq: stored.seq,
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            request_time: stored.line.received,
-            scale: run.settings.money_scale,
-        })
+        let origin = Self::new(run, whose.bot, stored.seq, stored.line.received);
+        origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
+    }
+
+    /// Returns the origin of an intent, `None` if the run has no such bot.
+    pub fn new(run: &RecordedRun, bot: usize, seq: u64, request_time: Millis) -> Option<Self> {
+        let (own, scale) = (run.settings.bots.get(bot)?, run.settings.money_scale);
+        let (bot, symbol) = (own.name.clone(), own.symbol);
+        Some(Self { run: run.number, seq, bot, symbol, request_time, scale })
     }
 }
 

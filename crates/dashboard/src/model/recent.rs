@@ -138,15 +138,7 @@ impl Recent {
     fn origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
         let decided = self.fold.past().decided().get(&row.approved.intent())?;
         let run = self.runs.iter().find(|run| run.number == decided.run)?;
-        let bot = run.settings.bots.get(decided.bot)?;
-        Some(IntentOrigin {
-            run: decided.run,
-            seq: decided.seq,
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            request_time: decided.at,
-            scale: run.settings.money_scale,
-        })
+        IntentOrigin::new(run, decided.bot, decided.seq, decided.at)
     }
 }
 

@@ -128,9 +128,8 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Event, EventKind, IntentId, Opened, Origin, SeriesId, SessionSettings, Settled};
+    use candlewick_engine::{Event, EventKind, IntentId, Opened, Origin, SeriesId, Settled};
     use candlewick_sdk::{Candle, Interval, Money, Ohlcv, Outcome, Signal, Strategy};
-    use candlewick_simulator::SimulationSettings;
     use serde_json::{Value, json};
 
     /// Buys at every candle.
@@ -151,20 +150,7 @@ mod tests {
             "name": "bot", "symbol": "EURUSD", "interval": "1m", "strategy": "buys", "close_type": "01:00", "stake": stake
         });
         let settings = json!({ "money_scale": 2, "balance": "10000", "risk": {}, "bots": [bot] });
-        let settings: SessionSettings = serde_json::from_value(settings).unwrap();
-        RecordedRun {
-            number: 1,
-            seq: 1,
-            began: Millis::ZERO,
-            format: 0,
-            series: crate::run::series_of(&settings),
-            settings,
-            has_earlier_verdict_rule: false,
-            is_replay: false,
-            simulation: SimulationSettings::default(),
-            trading: None,
-            strategies: Vec::new(),
-        }
+        RecordedRun::of_settings(settings, ("buys", "1.0.0"))
     }
 
     /// Where the next stake comes from after trades that ended so, each with this profit in cents.

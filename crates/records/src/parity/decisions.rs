@@ -8,7 +8,7 @@ use candlewick_engine::{
     Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Rule, Session, to_recorded_form,
 };
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{Registry, Strategy};
+use candlewick_sdk::{Registry, Strategy, StrategyEntry};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -120,7 +120,7 @@ fn strategies_of(
 ) -> Result<Result<Vec<Box<dyn Strategy>>, String>, RecordsError> {
     let mut strategies = Vec::new();
     for place in 0..run.strategies.len() {
-        match run.strategy(place, registry)? {
+        match run.strategy(place, registry, StrategyEntry::build)? {
             Ok(strategy) => strategies.push(strategy),
             Err(problem) => return Ok(Err(problem)),
         }
