@@ -44,6 +44,20 @@ struct Serving {
     explaining: Arc<tokio::sync::Mutex<()>>,
 }
 
+impl Serving {
+    fn new(
+        address: SocketAddr,
+        settings: &DashboardSettings,
+        watched: Watched,
+    ) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
+        let hosts = Hosts::new(address, settings);
+        let (sessions, links) = Sessions::new(&hosts)?;
+        let shared = Shared::new(watched, secret()?[..16].to_owned(), settings.read_only);
+        let (ordering, explaining) = (tokio::sync::Mutex::default(), Arc::default());
+        Ok((Self { shared, sessions, hosts, ordering, explaining }, links))
+    }
+}
+
 impl Dashboard {
     /// Starts following the journal and serving the page. Needs a running tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
@@ -52,19 +66,10 @@ impl Dashboard {
         let cannot = |source| DashboardError::CannotListen { address, source };
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let hosts = Hosts::new(address, settings);
-        let (sessions, links) = Sessions::new(&hosts)?;
-        let shared = Shared::new(watched, secret()?[..16].to_owned(), settings.read_only);
+        let (serving, links) = Serving::new(address, settings, watched)?;
         let mut tasks = JoinSet::new();
-        tasks.spawn(follow_journal(Arc::clone(&shared)));
-        tasks.spawn(follow_bot(Arc::clone(&shared)));
-        let serving = Serving {
-            shared,
-            sessions,
-            hosts,
-            ordering: tokio::sync::Mutex::new(()),
-            explaining: Arc::new(tokio::sync::Mutex::new(())),
-        };
+        tasks.spawn(follow_journal(Arc::clone(&serving.shared)));
+        tasks.spawn(follow_bot(Arc::clone(&serving.shared)));
         tasks.spawn(serve(listener, router(Arc::new(serving)), LIMITS));
         Ok(Self { address, links, tasks })
     }

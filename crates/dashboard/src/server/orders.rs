@@ -124,8 +124,6 @@ fn refused(error: &AppError) -> Failure {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::server::{Hosts, Sessions};
-    use crate::watch::Shared;
     use crate::{DashboardSettings, Watched};
     use candlewick_journal::JournalUrl;
     use candlewick_runtime::control::ControlPaths;
@@ -154,14 +152,7 @@ mod tests {
             tls_proxy: None,
             allow_unencrypted_network: false,
         };
-        let hosts = Hosts::new(settings.listen, &settings);
-        let serving = Arc::new(Serving {
-            shared: Shared::new(watched, "start".to_owned(), false),
-            sessions: Sessions::new(&hosts).unwrap().0,
-            hosts,
-            ordering: tokio::sync::Mutex::default(),
-            explaining: Arc::default(),
-        });
+        let serving = Arc::new(Serving::new(settings.listen, &settings, watched).unwrap().0);
         let another = serving.ordering.lock().await;
         let asked = Json(Reason { reason: "enough".to_owned() });
         assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is under way");
