@@ -5,22 +5,23 @@ mod bench;
 mod drill;
 mod selftest;
 
+use anyhow::Context;
 use candlewick_app::bots::session_settings;
 use candlewick_app::configuration::Loaded;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::SessionSettings;
-use candlewick_records::{fit_tables_to, table};
-use candlewick_sdk::Millis;
+use candlewick_history::{GenerateSettings, known_market};
 use candlewick_sdk::testkit::CountingAllocator;
+use candlewick_sdk::{Millis, Symbol};
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 use std::process::ExitCode;
 use tracing_subscriber::filter::LevelFilter;
 
+/// Time of the first generated candle: 2026-01-05 00:00 UTC, a Monday.
+const START: Millis = Millis::new(1_767_571_200_000);
 /// Exit code for a broken promise.
 const CHECK_FAILED: u8 = 5;
-/// Maximum width of a table.
-const COLUMNS: u16 = 160;
 
 /// Counts the memory of a backtest.
 #[global_allocator]
@@ -67,7 +68,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(Report { document, broken }) => {
-            println!("{}", if arguments.json { format!("{document:#}") } else { render(&document) });
+            println!("{}", if arguments.json { format!("{document:#}") } else { render("", &document) });
             for promise in &broken {
                 eprintln!("error: broken promise: {promise}");
             }
@@ -88,36 +89,26 @@ fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
     Ok(BacktestSettings { session, simulation, price_every_ms: Millis::from_seconds(5) })
 }
 
-/// Renders a document as text: a table for each list, a line for each other value.
-fn render(document: &Value) -> String {
-    fit_tables_to(COLUMNS);
-    let section = |(name, value): (&String, &Value)| match value.as_array().map(Vec::as_slice) {
-        Some(rows @ [Value::Object(first), ..]) => {
-            let mut columns: Vec<&str> = first.keys().map(String::as_str).collect();
-            columns.sort_by_key(|column| !first[*column].is_string());
-            let mut rendered = table(&columns);
-            for row in rows {
-                rendered.add_row(columns.iter().map(|column| cell(&row[*column])));
-            }
-            format!("\n{name}\n{rendered}\n")
-        }
-        _ => format!("{name}: {}", cell(value)),
-    };
-    let sections: Vec<String> = document.as_object().into_iter().flatten().map(section).collect();
-    sections.join("\n")
+/// Returns settings of generated one-minute candles of a known market.
+fn market_settings(symbol: &str, start: Millis, days: u32) -> anyhow::Result<GenerateSettings> {
+    let symbol: Symbol = symbol.parse()?;
+    let market = known_market(symbol).context("the market is unknown")?;
+    Ok(GenerateSettings::of_market(symbol, market, start, days))
 }
 
-fn cell(value: &Value) -> String {
+/// Renders a document as text, with a line `path: value` for each value.
+fn render(path: &str, value: &Value) -> String {
+    let child = |name: &str, value: &Value| {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        render(&path, value)
+    };
     match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or(f64::NAN)),
-        Value::Array(values) => values.iter().map(cell).collect::<Vec<_>>().join("; "),
-        Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| format!("{name} {}", cell(value)));
-            fields.collect::<Vec<_>>().join(", ")
+        Value::Object(fields) => fields.iter().map(|(name, value)| child(name, value)).collect(),
+        Value::Array(values) => {
+            (1..).zip(values).map(|(number, value)| child(&number.to_string(), value)).collect()
         }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => format!("{path}: {text}\n"),
+        value => format!("{path}: {value}\n"),
     }
 }
 
@@ -127,12 +118,16 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn document_renders_as_lines_and_tables() {
-        let rows = json!([{ "name": "coin", "bots": 3, "rate": 0.5, "ns": { "median": 9.6 } }]);
-        let text = render(&json!({ "caches": ["L1", "L2"], "passed": true, "worlds": rows }));
-        assert!(text.starts_with("caches: L1; L2\npassed: true\n"), "{text}");
-        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert!(lines.contains(&vec!["name", "bots", "ns", "rate"]), "{text}");
-        assert!(lines.contains(&vec!["coin", "3", "median", "9.6000", "0.5000"]), "{text}");
+    fn every_value_is_a_line_with_its_path() {
+        let works = json!([{ "name": "coin", "ns": { "median": 9.6 } }, { "name": "walk", "ns": null }]);
+        let text = render("", &json!({ "passed": true, "works": works }));
+        let expected = [
+            "passed: true",
+            "works.1.name: coin",
+            "works.1.ns.median: 9.6",
+            "works.2.name: walk",
+            "works.2.ns: null",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
 }

@@ -4,14 +4,13 @@
 //! right as often as it promises. The null markets win exactly at the break-even rate. A random
 //! walk is far below it, so a significance test that is broken in the usual way would pass there.
 
-use crate::{Report, backtest_settings};
-use anyhow::Context;
+use crate::{Report, START, backtest_settings, market_settings};
 use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::judge;
-use candlewick_history::{GenerateSettings, Regime, generate, known_market};
+use candlewick_history::{GenerateSettings, Regime, generate};
 use candlewick_sandbox::markets_of;
-use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Outcome, Signal, Strategy, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Outcome, Signal, Strategy};
 use candlewick_statistics::{
     EdgeTestPlan, PathRange, StatisticsError, TradeDependence, TradeStream, Verdict, VerdictRates,
 };
@@ -21,8 +20,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// 2026-01-05 00:00 UTC, a Monday.
-const START: Millis = Millis::new(1_767_571_200_000);
 /// Days of one-minute candles per path, with a trade every second minute.
 const DAYS: u32 = 2;
 const TRADES_PER_DAY: u64 = 720;
@@ -113,9 +110,9 @@ pub(crate) fn run(arguments: &SelftestArguments) -> anyhow::Result<Report> {
             "bots": market.bots,
             "paths": counts.paths,
             "trades": counts.decided,
-            "win_rate": counts.win_rate(),
-            "edge_shown": counts.share(counts.shown),
-            "edge_rejected": counts.share(counts.rejected),
+            "win_rate": share(counts.won, counts.decided),
+            "edge_shown": share(counts.shown, counts.paths),
+            "edge_rejected": share(counts.rejected, counts.paths),
             "promises": promises,
         }));
     }
@@ -157,11 +154,9 @@ impl TestMarket {
             );
         }
         let settings = backtest_settings(&text)?;
-        let trade_path = |path| self.trade_path(seed.wrapping_add(path), &settings, plan);
-        (0..paths)
-            .into_par_iter()
-            .map(trade_path)
-            .try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
+        let counts =
+            (0..paths).into_par_iter().map(|path| self.trade_path(seed.wrapping_add(path), &settings, plan));
+        counts.try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
     }
 
     /// Trades one path, from a seed to a verdict.
@@ -171,13 +166,8 @@ impl TestMarket {
         settings: &BacktestSettings,
         plan: EdgeTestPlan,
     ) -> anyhow::Result<Counts> {
-        let symbol: Symbol = "BTCUSDT".parse()?;
-        let market = known_market(symbol).context("the market is unknown")?;
-        let made = generate(&GenerateSettings {
-            seed,
-            regime: Regime::Edge { chance: self.chance, span: Interval::MINUTE },
-            ..GenerateSettings::of_market(symbol, market, START, DAYS)
-        })?;
+        let regime = Regime::Edge { chance: self.chance, span: Interval::MINUTE };
+        let made = generate(&GenerateSettings { seed, regime, ..market_settings("BTCUSDT", START, DAYS)? })?;
         let bots = &settings.session.bots;
         let candles = bots.iter().map(|bot| CandleSeries::new(bot.series(), made.candles().to_vec()));
         let candles = candles.collect::<Result<Vec<_>, _>>()?;
@@ -224,29 +214,27 @@ impl TestMarket {
         };
         let rare = |name, count, rate: f64| {
             let most = rate + ERRORS * error(rate, counts.paths);
-            promise(name, counts.share(count), (0.0, most))
+            promise(name, share(count, counts.paths), (0.0, most))
         };
         // The trial's own error is small next to that of the paths, of which there are fewer.
         let frequent = |name, count, rate: f64| {
             let highest = 1.0 - 1.0 / counts.paths.max(2) as f64;
             let least = rate - ERRORS * error(rate.min(highest), counts.paths);
-            promise(name, counts.share(count), (least.max(0.0), 1.0))
+            promise(name, share(count, counts.paths), (least.max(0.0), 1.0))
         };
         let (shown, rejected) = (counts.shown, counts.rejected);
         let verdict = match self.kind {
             TestMarketKind::Null => rare("edge shown at most at alpha", shown, plan.alpha()),
             TestMarketKind::Delta => rare("no edge said at most at beta", rejected, plan.beta()),
-            TestMarketKind::Edge => {
-                frequent("edge shown as often as by the verdict alone", shown, trial.shown())
-            }
+            TestMarketKind::Edge => frequent("edge shown as often as simulated", shown, trial.shown()),
             TestMarketKind::Worse => {
-                frequent("no edge said as often as by the verdict alone", rejected, trial.rejected())
+                frequent("no edge said as often as simulated", rejected, trial.rejected())
             }
         };
         // Bots in step win and lose together.
         let reach = WIN_RATE_ERRORS * error(self.chance, counts.decided / self.bots as u64);
         let chance = (self.chance - reach, self.chance + reach);
-        let win_rate = promise("trades win as was planted", counts.win_rate(), chance);
+        let win_rate = promise("trades win as was planted", share(counts.won, counts.decided), chance);
         let lost = promise("no trade is lost on the way", counts.other as f64, (0.0, 0.0));
         vec![verdict, win_rate, lost]
     }
@@ -263,14 +251,10 @@ impl Counts {
             other: self.other + other.other,
         }
     }
+}
 
-    fn win_rate(&self) -> f64 {
-        self.won as f64 / self.decided.max(1) as f64
-    }
-
-    fn share(&self, count: u64) -> f64 {
-        count as f64 / self.paths.max(1) as f64
-    }
+fn share(count: u64, all: u64) -> f64 {
+    count as f64 / all.max(1) as f64
 }
 
 /// Bets at every second candle that the next one moves in the same direction.

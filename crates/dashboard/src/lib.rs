@@ -5,13 +5,90 @@
 //! attack on it, or a crash, costs no trade. `watch` follows journal and bot, `model` folds the
 //! lines, `view` renders the JSON, and `server` controls access.
 
-mod error;
 mod model;
 mod server;
-mod settings;
 mod view;
 mod watch;
 
-pub use error::DashboardError;
 pub use server::{Dashboard, Link};
-pub use settings::{DashboardSettings, Watched};
+
+use candlewick_app::ErrorKind;
+use candlewick_journal::JournalUrl;
+use candlewick_runtime::control::ControlPaths;
+use candlewick_sdk::Registry;
+use std::io;
+use std::net::SocketAddr;
+
+#[derive(Debug, thiserror::Error)]
+pub enum DashboardError {
+    #[error(
+        "{address} can be reached from elsewhere, and what passes there is not encrypted: put a proxy with TLS before a \
+         loopback address and name it with --tls-proxy HOST, or say --allow-unencrypted-network"
+    )]
+    OpenToNetwork { address: SocketAddr },
+    #[error("\"{name}\" is no name of a host, such as bot.example.org")]
+    NoHostName { name: String },
+    #[error("cannot listen at {address}")]
+    CannotListen { address: SocketAddr, source: io::Error },
+    #[error("the system's source of chance does not answer")]
+    NoChance(#[source] getrandom::Error),
+}
+
+impl DashboardError {
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Self::OpenToNetwork { .. } | Self::NoHostName { .. } => ErrorKind::InvalidArgument,
+            Self::CannotListen { .. } | Self::NoChance(_) => ErrorKind::SystemFailed,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DashboardSettings {
+    /// Listening address. Port 0 selects a free port.
+    pub listen: SocketAddr,
+    pub read_only: bool,
+    pub tls_proxy: Option<String>,
+    pub allow_unencrypted_network: bool,
+}
+
+impl DashboardSettings {
+    pub fn check(&self) -> Result<(), DashboardError> {
+        if let Some(name) = &self.tls_proxy {
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-.:".contains(letter);
+            if name.is_empty() || !name.chars().all(is_name) {
+                return Err(DashboardError::NoHostName { name: name.clone() });
+            }
+        }
+        if !self.listen.ip().is_loopback() && !self.allow_unencrypted_network {
+            return Err(DashboardError::OpenToNetwork { address: self.listen });
+        }
+        Ok(())
+    }
+}
+
+pub struct Watched {
+    /// Journal. It need not exist yet.
+    pub journal: JournalUrl,
+    pub paths: ControlPaths,
+    pub registry: Registry,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(listen: &str, tls_proxy: Option<&str>, allow_unencrypted_network: bool) -> bool {
+        let (listen, tls_proxy) = (listen.parse().unwrap(), tls_proxy.map(str::to_owned));
+        DashboardSettings { listen, read_only: false, tls_proxy, allow_unencrypted_network }.check().is_ok()
+    }
+
+    #[test]
+    fn who_wants_to_be_reached_by_others_unencrypted_has_to_say_so() {
+        assert!(check("127.0.0.1:0", None, false) && check("[::1]:80", None, false));
+        assert!(!check("0.0.0.0:80", None, false) && !check("192.168.0.2:80", None, false));
+        assert!(!check("[::]:80", Some("bot.example.org"), false), "the proxy is not the only way there");
+        assert!(check("0.0.0.0:80", None, true) && check("127.0.0.1:80", Some("bot.example.org"), false));
+        assert!(!check("127.0.0.1:80", Some("a b"), false) && !check("127.0.0.1:80", Some(""), false));
+    }
+}

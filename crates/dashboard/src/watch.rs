@@ -1,11 +1,11 @@
 //! Shared state of journal and bot. One task reads new lines, another one polls the bot.
 
 mod follow;
-mod last_run;
-mod old_lines;
 
+pub(crate) use follow::follow_journal;
+
+use crate::Watched;
 use crate::model::{Model, News};
-use crate::settings::Watched;
 use crate::view::{Clock, State, state_of};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
 use candlewick_sdk::Millis;
@@ -67,6 +67,14 @@ impl Shared {
         self.version.send_modify(|version| *version += 1);
     }
 
+    /// Changes what is known and notifies subscribers if the change returns true.
+    fn update(&self, change: impl FnOnce(&mut Known) -> bool) {
+        let is_news = change(&mut self.known());
+        if is_news {
+            self.changed();
+        }
+    }
+
     pub(crate) fn state(&self) -> Arc<str> {
         let version = *self.version.borrow();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,10 +108,6 @@ impl Shared {
     }
 }
 
-pub(crate) async fn follow_journal(shared: Arc<Shared>) {
-    follow::follow(&shared).await;
-}
-
 pub(crate) async fn follow_bot(shared: Arc<Shared>) {
     loop {
         let asked = send_order(&shared.watched.paths.socket, &ControlOrder::Status, None);
@@ -111,9 +115,7 @@ pub(crate) async fn follow_bot(shared: Arc<Shared>) {
             Ok(Ok(ControlAnswer::Done { state })) => Some(*state),
             Ok(Ok(_) | Err(_)) | Err(_) => None,
         };
-        if shared.known().take_bot(state) {
-            shared.changed();
-        }
+        shared.update(|known| known.take_bot(state));
         tokio::select! {
             () = tokio::time::sleep(PACE) => {}
             () = shared.ask.notified() => {}
@@ -135,13 +137,8 @@ impl Known {
         }
         self.clock = state.as_ref().map(|state| (state.at, read));
         let steady = |state: &Option<RunState>| {
-            state.clone().map(|state| RunState {
-                at: Millis::ZERO,
-                heard: None,
-                clock: None,
-                market: None,
-                ..state
-            })
+            let state = state.clone();
+            state.map(|state| RunState { at: Millis::ZERO, heard: None, clock: None, market: None, ..state })
         };
         let is_news = steady(&state) != steady(&self.bot);
         self.bot = state;

@@ -1,10 +1,8 @@
 //! Restores runs, intents and money from a journal.
 
-use crate::error::RecordsError;
-use crate::fold::SessionFold;
-use crate::lines::{Which, read_lines};
+use crate::RecordsError;
+use crate::lines::{SessionFold, read_lines, read_refusal};
 use crate::moment::utc;
-use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{
@@ -14,6 +12,7 @@ use candlewick_engine::{
 use candlewick_journal::{Compaction, LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, visible};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +74,7 @@ impl JournalContents {
         reader: &mut Reader,
         visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
     ) -> Result<Self, RecordsError> {
-        let read = read_lines(reader, Which::WithoutCandles, visit).await?;
+        let read = read_lines(reader, visit).await?;
         let runs = RecordedRun::all_of(&read.kept)?;
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);
@@ -120,13 +119,10 @@ impl JournalContents {
         let runs = RecordedRun::all_of(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
-            let bot = run.and_then(|run| run.settings.bots.get(place).map(|bot| (run, bot)));
-            let (run, bot) = bot.ok_or_else(|| RecordsError::UnreadableEntry {
-                seq,
-                problem: "the run has no such bot".to_owned(),
-            })?;
-            let (bot, symbol, scale) = (bot.name.clone(), bot.symbol, run.settings.money_scale);
-            Ok((intent, IntentOrigin { run: number, seq, bot, symbol, request_time, scale }))
+            let origin = run.and_then(|run| IntentOrigin::new(run, place, seq, request_time));
+            let problem = || "the run has no such bot".to_owned();
+            let origin = origin.ok_or_else(|| RecordsError::UnreadableEntry { seq, problem: problem() })?;
+            Ok((intent, origin))
         };
         let origins = decided.into_iter().map(origin).collect::<Result<_, RecordsError>>()?;
         let candles = BTreeMap::new();
@@ -143,11 +139,8 @@ impl JournalContents {
 
     pub fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
         let mut found = BTreeMap::new();
-        let is_asked = |stored: &&StoredLine| {
-            stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
-        };
-        for stored in self.lines.iter().filter(is_asked) {
-            let note: serde_json::Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
+        for stored in self.latest_notes(run) {
+            let note: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
             if let Some(audit) = note["audit"].as_str() {
                 *found.entry(audit.to_owned()).or_default() += 1;
             }
@@ -155,28 +148,28 @@ impl JournalContents {
         found
     }
 
+    /// Returns the notes of one run or all, the latest first.
+    fn latest_notes(&self, run: Option<u64>) -> impl DoubleEndedIterator<Item = &StoredLine> {
+        let is_note = move |stored: &&StoredLine| {
+            stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
+        };
+        self.lines.iter().rev().filter(is_note)
+    }
+
     pub fn notes_of_last_run(&self) -> impl Iterator<Item = &str> {
-        let run = self.last_run().number;
-        let notes = self
-            .lines
-            .iter()
-            .rev()
-            .filter(move |stored| stored.line.kind == LineKind::Note && stored.line.run == run);
-        notes.map(|stored| stored.line.body.as_str())
+        self.latest_notes(Some(self.last_run().number)).map(|stored| stored.line.body.as_str())
     }
 
     pub fn halt(&self) -> Option<Halt> {
-        let notes = self.lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
+        let notes = self.latest_notes(None);
         let mut halts = notes.filter_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
         self.is_halted.then(|| halts.next().unwrap_or_default())
     }
 
     /// Returns the limit that ended the last run, which only the operator can lift.
     pub fn limit_reached(&self) -> Option<LimitReached> {
-        let run = self.last_run().number;
-        let is_note = |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
-        self.lines.iter().rev().filter(is_note).find_map(|stored| {
-            let note: serde_json::Value = serde_json::from_str(&stored.line.body).ok()?;
+        self.latest_notes(Some(self.last_run().number)).find_map(|stored| {
+            let note: Value = serde_json::from_str(&stored.line.body).ok()?;
             let rule = note["limit_reached"].as_str()?.to_owned();
             Some(LimitReached { rule, at: stored.line.at })
         })
@@ -188,26 +181,22 @@ impl JournalContents {
     pub fn strangers(&self) -> Vec<StrangeTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
-        let over = events.filter_map(|stored| {
-            let body = Some(&stored.line.body).filter(|body| body.contains("\"second_trade_settled\""))?;
-            match serde_json::from_str::<Event>(body).ok()?.kind {
-                EventKind::SecondTradeSettled { venue_id, .. } => Some(venue_id),
-                _ => None,
-            }
+        let over = events.filter_map(|stored| match event_named(stored, "\"second_trade_settled\"")? {
+            EventKind::SecondTradeSettled { venue_id, .. } => Some(venue_id),
+            _ => None,
         });
         let done: BTreeSet<String> = ours.chain(over).map(|id| id.as_str().to_owned()).collect();
-        let notes = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Note);
+        let notes = self.latest_notes(None).rev();
         let is_done = |trade: &StrangeTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
         notes.filter_map(strange_trade).filter(|trade| !is_done(trade)).collect()
     }
 
     fn last_reload(&self, run: u64) -> Result<Option<ReloadNote>, RecordsError> {
-        let is_note = |stored: &&StoredLine| stored.line.kind == LineKind::Note && stored.line.run == run;
         let read = |stored: &StoredLine| {
             let note = ReloadNote::of_text(&stored.line.body);
             note.map_err(|error| RecordsError::unreadable(stored, error)).transpose()
         };
-        self.lines.iter().rev().filter(is_note).find_map(read).transpose()
+        self.latest_notes(Some(run)).find_map(read).transpose()
     }
 
     pub fn reloaded(&self) -> Result<Option<Reloaded>, RecordsError> {
@@ -245,12 +234,9 @@ impl JournalContents {
 
     /// Returns the intent of which this is a second trade, booked or not, open or closed.
     pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
-        let booked = |stored: &StoredLine| {
-            let body = Some(&stored.line.body).filter(|body| body.contains("\"second_trade\""))?;
-            match serde_json::from_str::<Event>(body).ok()?.kind {
-                EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
-                _ => None,
-            }
+        let booked = |stored: &StoredLine| match event_named(stored, "\"second_trade\"")? {
+            EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
+            _ => None,
         };
         // One that was over when it was first seen, and in the wallet, is noted and nothing else.
         let noted = |stored: &StoredLine| {
@@ -266,15 +252,13 @@ impl JournalContents {
     }
 
     pub fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
-        let is_doubt = |event: &Event| matches!(event.kind, EventKind::InDoubt { .. });
-        self.events_of(intent).find(is_doubt).map(|event| event.at)
-    }
-
-    fn events_of(&self, intent: IntentId) -> impl Iterator<Item = Event> {
-        let is_of = move |stored: &&StoredLine| {
+        let mut own = self.lines.iter().filter(|stored| {
             stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
-        };
-        self.lines.iter().filter(is_of).filter_map(|stored| serde_json::from_str(&stored.line.body).ok())
+        });
+        own.find_map(|stored| {
+            let event: Event = serde_json::from_str(&stored.line.body).ok()?;
+            matches!(event.kind, EventKind::InDoubt { .. }).then_some(event.at)
+        })
     }
 
     pub fn run(&self, number: u64) -> Option<&RecordedRun> {
@@ -301,13 +285,19 @@ impl JournalContents {
     }
 }
 
+/// Parses an event whose text contains a name. Most lines need no parsing.
+fn event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
+    let body = Some(&stored.line.body).filter(|body| body.contains(name))?;
+    Some(serde_json::from_str::<Event>(body).ok()?.kind)
+}
+
 pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
     let notes = lines.iter().filter_map(|stored| Compaction::of_line(&stored.line));
     notes.map(|compaction| compaction.since).max()
 }
 
 fn strange_trade(note: &StoredLine) -> Option<StrangeTrade> {
-    let said: serde_json::Value = serde_json::from_str(&note.line.body).ok()?;
+    let said: Value = serde_json::from_str(&note.line.body).ok()?;
     Some(StrangeTrade {
         venue_id: said["unexplained"].as_str()?.to_owned(),
         second_of: said["second_of"].as_u64(),

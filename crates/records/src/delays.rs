@@ -1,9 +1,8 @@
 //! Recorded latencies: of candles, and of orders until arrival and open.
 
-use crate::error::RecordsError;
-use crate::lines::{is_candle, visit_all};
-use crate::run::RecordedRun;
-use crate::trading::TradingMode;
+use crate::RecordsError;
+use crate::lines::{is_candle, parse, visit_all};
+use crate::run::{RecordedRun, TradingMode};
 use candlewick_engine::BotSettings;
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Millis, Payout, Series, Symbol};
@@ -75,9 +74,10 @@ struct Asked {
     sent: Millis,
 }
 
+#[derive(Default)]
 pub(crate) struct DelayReading {
     run: Option<u64>,
-    delays: Delays,
+    pub(crate) delays: Delays,
     series: Vec<Series>,
     bots: Vec<(Symbol, Millis)>,
     asked: BTreeMap<u64, Asked>,
@@ -85,28 +85,55 @@ pub(crate) struct DelayReading {
 
 impl DelayReading {
     pub(crate) fn of(run: Option<u64>) -> Self {
-        let (series, bots, asked) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { run, delays: Delays::default(), series, bots, asked }
+        Self { run, ..Self::default() }
     }
 
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
-            for run in RecordedRun::all_of(std::slice::from_ref(stored))? {
-                self.series = run.series().to_vec();
-                let is_simulated =
-                    run.is_replay || matches!(run.trading, Some(TradingMode::Sandbox | TradingMode::Paper));
-                self.delays.is_simulated |= is_simulated && self.run.is_none_or(|own| own == run.number);
-                let delay = |bot: &BotSettings| bot.entry_delay().unwrap_or(Millis::ZERO);
-                self.bots = run.settings.bots.iter().map(|bot| (bot.symbol, delay(bot))).collect();
+            let run = RecordedRun::of(stored)?;
+            let is_simulated =
+                run.is_replay || matches!(run.trading, Some(TradingMode::Sandbox | TradingMode::Paper));
+            self.delays.is_simulated |= is_simulated && self.run.is_none_or(|own| own == run.number);
+            let delay = |bot: &BotSettings| bot.entry_delay().unwrap_or(Millis::ZERO);
+            self.bots = run.settings.bots.iter().map(|bot| (bot.symbol, delay(bot))).collect();
+            self.series = run.series;
+        } else if self.run.is_some_and(|run| run != stored.line.run) {
+            return Ok(());
+        } else if is_candle(stored) {
+            let candle: CandleTold = parse(stored)?;
+            if let ("live", Some(series)) = (candle.origin.as_str(), self.series.get(candle.series)) {
+                let samples = self.delays.symbols.entry(series.symbol).or_default();
+                *samples.close_to_available.entry(candle.received - candle.at).or_default() += 1;
             }
-        } else if self.run.is_none_or(|run| run == stored.line.run) {
-            self.delays.take(stored, (&self.series, &self.bots), &mut self.asked)?;
+        } else if let Some(intent) = stored.line.intent {
+            self.take_intent(intent, stored)?;
         }
         Ok(())
     }
 
-    pub(crate) fn end(self) -> Delays {
-        self.delays
+    fn take_intent(&mut self, intent: u64, stored: &StoredLine) -> Result<(), RecordsError> {
+        let body = &stored.line.body;
+        if stored.line.kind == LineKind::Action {
+            let open: OpenTold = parse(stored)?;
+            if let Some((symbol, delay)) = self.bots.get(open.bot) {
+                let decided = open.decision_time + *delay;
+                let open = Asked { symbol: *symbol, decided, sent: stored.line.received.max(decided) };
+                self.asked.insert(intent, open);
+            }
+        } else if body.contains("\"event\":\"opened\"")
+            && let Some(open) = self.asked.remove(&intent)
+        {
+            let answer: OpenedTold = parse(stored)?;
+            let samples = self.delays.symbols.entry(open.symbol).or_default();
+            samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
+            samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));
+            samples.request_to_answer.push(answer.received - open.sent);
+            self.delays.payouts.extend(answer.payout);
+        } else if body.contains("\"event\":\"in_doubt\"") {
+            // Its answer never came; what is learnt later says nothing of delays.
+            self.asked.remove(&intent);
+        }
+        Ok(())
     }
 }
 
@@ -114,45 +141,7 @@ impl Delays {
     pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
         let mut reading = DelayReading::of(run);
         visit_all(reader, |stored| reading.take(stored)).await?;
-        Ok(reading.end())
-    }
-
-    fn take(
-        &mut self,
-        stored: &StoredLine,
-        (series, bots): (&[Series], &[(Symbol, Millis)]),
-        asked: &mut BTreeMap<u64, Asked>,
-    ) -> Result<(), RecordsError> {
-        let body = &stored.line.body;
-        if is_candle(stored) {
-            let candle: CandleTold = read(stored)?;
-            if let ("live", Some(series)) = (candle.origin.as_str(), series.get(candle.series)) {
-                let samples = self.symbols.entry(series.symbol).or_default();
-                *samples.close_to_available.entry(candle.received - candle.at).or_default() += 1;
-            }
-        } else if let Some(intent) = stored.line.intent {
-            if stored.line.kind == LineKind::Action {
-                let open: OpenTold = read(stored)?;
-                if let Some((symbol, delay)) = bots.get(open.bot) {
-                    let decided = open.decision_time + *delay;
-                    let open = Asked { symbol: *symbol, decided, sent: stored.line.received.max(decided) };
-                    asked.insert(intent, open);
-                }
-            } else if body.contains("\"event\":\"opened\"")
-                && let Some(open) = asked.remove(&intent)
-            {
-                let answer: OpenedTold = read(stored)?;
-                let samples = self.symbols.entry(open.symbol).or_default();
-                samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
-                samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));
-                samples.request_to_answer.push(answer.received - open.sent);
-                self.payouts.extend(answer.payout);
-            } else if body.contains("\"event\":\"in_doubt\"") {
-                // Its answer never came; what is learnt later says nothing of delays.
-                asked.remove(&intent);
-            }
-        }
-        Ok(())
+        Ok(reading.delays)
     }
 
     pub const fn is_simulated(&self) -> bool {
@@ -207,10 +196,6 @@ impl Spread {
         };
         Some(Self { count, p50: at(50), p90: at(90), p99: at(99), max })
     }
-}
-
-fn read<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
-    serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
 }
 
 #[cfg(test)]

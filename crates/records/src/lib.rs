@@ -5,46 +5,65 @@
 //! strategies of this program. This crate only reads: it never writes a journal and never sends a
 //! request to a venue.
 
-mod candles;
 mod contents;
-mod count;
 mod delays;
-mod error;
 pub mod explain;
-mod fold;
-mod intervals;
 mod limit;
 mod lines;
 mod moment;
 pub mod parity;
-mod part;
-mod refusal;
 mod run;
 mod table;
 mod trade;
-mod trade_list;
-mod trade_page;
-mod trading;
 mod verdict;
 
-pub use candles::recorded_candles;
 pub use contents::{Folded, JournalContents, LimitReached, StrangeTrade};
-pub use count::counted;
 pub use delays::{DelayLine, Delays, Spread};
-pub use error::RecordsError;
-pub use fold::SessionFold;
-pub use intervals::EdgeIntervals;
 pub use limit::LimitLine;
-pub use moment::{delta, describe_halt, time_text, utc};
-pub use part::RecordedRuns;
-pub use refusal::read_refusal;
-pub use run::{BETWEEN_RUNS, RecordedRun};
+pub use lines::{SessionFold, is_candle, parse, read_refusal, recorded_candles};
+pub use moment::{counted, delta, describe_halt, time_text, utc};
+pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table};
-pub use trade::{IntentOrigin, TradeLine};
-pub use trade_list::{TradeFilter, TradeList};
-pub use trade_page::TradePage;
-pub use trading::TradingMode;
+pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
-    NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words, verdict_name,
-    verdict_words, withheld_words,
+    EdgeIntervals, NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words,
+    verdict_name, verdict_words, withheld_words,
 };
+
+use candlewick_engine::EngineError;
+use candlewick_journal::{JournalError, StoredLine};
+use candlewick_sdk::{Millis, Series, Symbol};
+use candlewick_simulator::SimulatorError;
+use std::fmt::Display;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecordsError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Simulator(#[from] SimulatorError),
+    #[error("the journal has no run yet")]
+    NoRun,
+    #[error("the journal's entry {seq} cannot be read: {problem}")]
+    UnreadableEntry { seq: u64, problem: String },
+    #[error("the journal's candles of {series} are no series: {problem}")]
+    UnreadableCandles { series: Series, problem: String },
+    #[error("the journal has no intent and no trade \"{name}\"")]
+    UnknownTrade { name: String },
+    #[error("the candles before {} were left out when this journal was compacted", utc(*since))]
+    Compacted { since: Millis },
+    #[error("there is no run {number}: the journal has runs 1 to {last}")]
+    UnknownRun { number: u64, last: u64 },
+    #[error("the journal has no {what} {name}")]
+    UnknownName { what: &'static str, name: String, known: Vec<String> },
+    #[error("no bot of run {run} trades {symbol}")]
+    UnknownSymbol { symbol: Symbol, run: u64, known: Vec<String> },
+}
+
+impl RecordsError {
+    pub fn unreadable(stored: &StoredLine, problem: impl Display) -> Self {
+        Self::UnreadableEntry { seq: stored.seq, problem: problem.to_string() }
+    }
+}

@@ -1,22 +1,20 @@
-//! Paged reading of journal lines.
+//! Paged reading and decoding of journal lines.
 
-use crate::error::RecordsError;
+use crate::RecordsError;
+use crate::run::RecordedRun;
+use candlewick_engine::{
+    BotId, Event, EventKind, Header, JournalDecoder, Recorded, Refused, Rejection, Rule, Session,
+};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine, is_snapshot};
-use candlewick_sdk::Millis;
+use candlewick_sdk::{Candle, CandleSeries, Direction, Millis, Reason, Series};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const PAGE: u32 = 5_000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    All,
-    /// Candles are most of a journal, and snapshots repeat what other lines say.
-    WithoutCandles,
-}
-
 /// Part of the JSON of a candle that was fetched after its close.
 const BACKFILL: &str = "\"origin\":\"backfill\"";
 
+/// Lines of a journal, except candles, which are most of it, and snapshots, which repeat others.
 #[derive(Default)]
 pub(crate) struct Lines {
     pub kept: Vec<StoredLine>,
@@ -29,36 +27,55 @@ pub(crate) struct Lines {
 /// Reads a journal to its present end in one walk, verifies each line and passes it to `visit`.
 pub(crate) async fn read_lines(
     reader: &mut Reader,
-    which: Which,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
 ) -> Result<Lines, RecordsError> {
     let mut read = Lines::default();
+    visit_pages(reader, |page| {
+        page.iter().try_for_each(&mut visit)?;
+        read.take(page);
+        Ok(())
+    })
+    .await?;
+    Ok(read)
+}
+
+/// Verifies each line and passes it to `visit`, with at most one page in memory.
+pub(crate) async fn visit_all(
+    reader: &mut Reader,
+    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
+) -> Result<(), RecordsError> {
+    visit_pages(reader, |page| page.iter().try_for_each(&mut visit)).await
+}
+
+async fn visit_pages(
+    reader: &mut Reader,
+    mut visit: impl FnMut(Vec<StoredLine>) -> Result<(), RecordsError>,
+) -> Result<(), RecordsError> {
     let mut walk = reader.walk(PAGE).await?;
     loop {
         let page = walk.next().await?;
         if page.is_empty() {
-            return Ok(read);
+            return Ok(());
         }
-        page.iter().try_for_each(&mut visit)?;
-        read.take(page, which);
+        visit(page)?;
     }
 }
 
-/// Reads the same lines without verification, for a journal that is known to be damaged.
-pub(crate) async fn read_unverified(reader: &mut Reader, which: Which) -> Result<Lines, JournalError> {
-    let mut read = Lines::default();
+/// Reads all lines without verification, for a journal that may be damaged.
+pub(crate) async fn read_unverified(reader: &mut Reader) -> Result<Vec<StoredLine>, JournalError> {
+    let mut lines: Vec<StoredLine> = Vec::new();
     loop {
-        let from = read.last.as_ref().map_or(1, |last| last.seq + 1);
+        let from = lines.last().map_or(1, |last| last.seq + 1);
         let page = reader.lines(from, PAGE).await?;
         if page.is_empty() {
-            return Ok(read);
+            return Ok(lines);
         }
-        read.take(page, which);
+        lines.extend(page);
     }
 }
 
 impl Lines {
-    fn take(&mut self, page: Vec<StoredLine>, which: Which) {
+    fn take(&mut self, page: Vec<StoredLine>) {
         if let Some(last) = page.last() {
             self.last = Some(last.clone());
         }
@@ -72,33 +89,129 @@ impl Lines {
                 let is_earlier = self.began.is_none_or(|began| stored.line.at <= began);
                 let is_warm_up = is_earlier && stored.line.body.contains(BACKFILL);
                 *self.candles.entry(stored.line.run).or_default() += u64::from(!is_warm_up);
-                if which == Which::WithoutCandles {
-                    continue;
-                }
+            } else if !is_snapshot(&stored.line.body) {
+                self.kept.push(stored);
             }
-            if which == Which::WithoutCandles && is_snapshot(&stored.line.body) {
-                continue;
-            }
-            self.kept.push(stored);
         }
     }
 }
 
-/// Verifies each line and passes it to `visit`, with at most one page in memory.
-pub(crate) async fn visit_all(
-    reader: &mut Reader,
-    mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
-) -> Result<(), RecordsError> {
-    let mut walk = reader.walk(PAGE).await?;
-    loop {
-        let page = walk.next().await?;
-        if page.is_empty() {
-            return Ok(());
-        }
-        page.iter().try_for_each(&mut visit)?;
-    }
+/// Parses the JSON of a line.
+pub fn parse<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
+    serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
 }
 
-pub(crate) fn is_candle(stored: &StoredLine) -> bool {
+pub fn is_candle(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
+}
+
+pub struct SessionFold {
+    pub session: Session,
+    recall: Option<JournalDecoder>,
+}
+
+impl SessionFold {
+    pub const fn new(session: Session) -> Self {
+        Self { session, recall: None }
+    }
+
+    /// Applies the next line. Returns its record, `None` for a header, a note or a candle.
+    pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
+        match stored.line.kind {
+            LineKind::Run => {
+                self.recall = Some(decoder_of_run(stored, &mut self.session)?);
+                return Ok(None);
+            }
+            LineKind::Note => return Ok(None),
+            LineKind::Event if is_candle(stored) => return Ok(None),
+            LineKind::Event | LineKind::Action => {}
+        }
+        let decoder = self.recall.as_mut();
+        let decoder = decoder.ok_or_else(|| RecordsError::unreadable(stored, "it stands before any run"))?;
+        let recorded = decode(decoder, stored)?;
+        self.session.recall(&recorded);
+        Ok(Some(recorded))
+    }
+}
+
+pub(crate) fn decoder_of_run(
+    header: &StoredLine,
+    session: &mut Session,
+) -> Result<JournalDecoder, RecordsError> {
+    let decoder = JournalDecoder::of_run(&parse::<Header>(header)?, session);
+    decoder.map_err(|error| RecordsError::unreadable(header, error))
+}
+
+pub(crate) fn decode(decoder: &mut JournalDecoder, stored: &StoredLine) -> Result<Recorded, RecordsError> {
+    let recorded = match stored.line.kind {
+        LineKind::Action => decoder.read_action(&stored.line.body),
+        LineKind::Event | LineKind::Run | LineKind::Note => decoder.read_event(&stored.line.body),
+    };
+    recorded.map_err(|error| RecordsError::unreadable(stored, error))
+}
+
+/// Parses a refusal without its reason, which only the text of the line contains.
+pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
+    #[derive(Deserialize)]
+    struct RecordedRefusal {
+        bot: BotId,
+        decision_time: Millis,
+        direction: Direction,
+        rule: Rule,
+    }
+    if stored.line.kind != LineKind::Action || !stored.line.body.starts_with(r#"{"action":"refuse""#) {
+        return Ok(None);
+    }
+    let RecordedRefusal { bot, decision_time, direction, rule } = parse(stored)?;
+    Ok(Some(Refused { bot, decision_time, direction, rule, reason: Reason::new("") }))
+}
+
+pub(crate) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
+    let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
+    let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());
+    events.find_map(|event| match event.kind {
+        EventKind::Rejected { rejection, .. } => Some(rejection),
+        _ => None,
+    })
+}
+
+/// First recorded candle of each time, by series.
+#[derive(Default)]
+pub(crate) struct RecordedCandles {
+    pub by_series: BTreeMap<Series, BTreeMap<Millis, Candle>>,
+    run_series: Vec<Series>,
+}
+
+impl RecordedCandles {
+    pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+        if stored.line.kind == LineKind::Run {
+            self.run_series = RecordedRun::of(stored)?.series;
+        } else if is_candle(stored) {
+            let event: Event = parse(stored)?;
+            if let EventKind::Candle { series, candle, .. } = event.kind {
+                let series = self.run_series.get(series.index());
+                let series =
+                    series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
+                self.by_series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub async fn recorded_candles(
+    reader: &mut Reader,
+    run: Option<u64>,
+) -> Result<Vec<CandleSeries>, RecordsError> {
+    let mut recorded = RecordedCandles::default();
+    visit_all(reader, |stored| {
+        let is_read = stored.line.kind == LineKind::Run || run.is_none_or(|run| run == stored.line.run);
+        if is_read { recorded.take(stored) } else { Ok(()) }
+    })
+    .await?;
+    let series = |(series, candles): (Series, BTreeMap<Millis, Candle>)| {
+        CandleSeries::new(series, candles.into_values().collect())
+            .map_err(|error| RecordsError::UnreadableCandles { series, problem: error.to_string() })
+    };
+    recorded.by_series.into_iter().map(series).collect()
 }

@@ -1,4 +1,4 @@
-//! Formatting of points in time.
+//! Formatting of points in time and of counts.
 
 use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, visible};
@@ -40,6 +40,11 @@ pub fn delta(from: Millis, to: Millis) -> String {
     format!("{sign}{}.{:03} s", size / 1_000, size % 1_000)
 }
 
+pub fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +64,13 @@ mod tests {
         );
         for (from, to, expected) in [(0, 1_500, "+1.500 s"), (1_500, 0, "-1.500 s"), (7, 7, "+0.000 s")] {
             assert_eq!(delta(Millis::new(from), Millis::new(to)), expected);
+        }
+    }
+
+    #[test]
+    fn nouns_agree_with_their_count() {
+        for (count, expected) in [(0_usize, "0 sets"), (1, "1 set"), (2, "2 sets")] {
+            assert_eq!(counted(count, "set", "sets"), expected);
         }
     }
 }

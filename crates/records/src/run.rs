@@ -1,12 +1,22 @@
-//! A run as its header describes it.
+//! A run as its header describes it, and what a report reads of one run or all.
 
-use crate::error::RecordsError;
-use crate::trading::TradingMode;
-use candlewick_engine::{EngineError, Header, LambdaRule, Session, SessionSettings};
-use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{BotContext, BuildError, Millis, Registry, Series, Strategy, StrategyEntry, Symbol};
+use crate::RecordsError;
+use crate::contents::JournalContents;
+use crate::delays::{DelayReading, Delays};
+use crate::lines::{SessionFold, parse, read_refusal};
+use candlewick_engine::{
+    Action, BotSettings, BotVerdict, EngineError, Header, LambdaRule, Ledger, Session, SessionSettings,
+    TradeBook,
+};
+use candlewick_journal::{LineKind, Reader, StoredLine};
+use candlewick_sdk::{
+    BotContext, BuildError, Millis, Money, Registry, Series, Strategy, StrategyEntry, Symbol,
+};
 use candlewick_simulator::SimulationSettings;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Run number of lines that an operator wrote while no bot ran.
 pub const BETWEEN_RUNS: u64 = 0;
@@ -32,12 +42,12 @@ impl RecordedRun {
         lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
     }
 
-    pub(crate) fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
-        let header: Header = serde_json::from_str(&stored.line.body)
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
+    pub fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+        let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
-        let settings: SessionSettings = serde_json::from_value(with_earlier_kelly(part("session")))
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let unreadable = |error: serde_json::Error| RecordsError::unreadable(stored, error);
+        let settings = serde_json::from_value(with_earlier_kelly(part("session")));
+        let settings: SessionSettings = settings.map_err(unreadable)?;
         let simulation = serde_json::from_value(part("simulation"));
         let trading = serde_json::from_value(part("trading"));
         let rule = header.settings.pointer("/session/risk/verdict/lambda").cloned();
@@ -51,8 +61,8 @@ impl RecordedRun {
             format: header.format,
             series: series_of(&settings),
             settings,
-            simulation: simulation.map_err(|error| RecordsError::unreadable(stored, error))?,
-            trading: trading.map_err(|error| RecordsError::unreadable(stored, error))?,
+            simulation: simulation.map_err(unreadable)?,
+            trading: trading.map_err(unreadable)?,
             strategies: header.strategies,
         })
     }
@@ -61,23 +71,8 @@ impl RecordedRun {
         Ok(Session::silent(&self.settings)?)
     }
 
-    pub fn strategy(
-        &self,
-        place: usize,
-        registry: &Registry,
-    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
-        self.built(place, registry, StrategyEntry::build)
-    }
-
-    pub(crate) fn explained_strategy(
-        &self,
-        place: usize,
-        registry: &Registry,
-    ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
-        self.built(place, registry, StrategyEntry::build_explained)
-    }
-
-    fn built(
+    /// Builds the strategy of a bot, or says why this program cannot.
+    pub(crate) fn strategy(
         &self,
         place: usize,
         registry: &Registry,
@@ -112,25 +107,23 @@ impl RecordedRun {
     }
 
     pub fn symbols(&self) -> Vec<Symbol> {
-        let mut symbols = Vec::new();
-        for bot in &self.settings.bots {
-            if !symbols.contains(&bot.symbol) {
-                symbols.push(bot.symbol);
-            }
-        }
-        symbols
+        distinct(self.settings.bots.iter().map(|bot| bot.symbol))
     }
 }
 
 /// Computed once per run: with many bots, this takes longer than reading a candle.
 pub(crate) fn series_of(settings: &SessionSettings) -> Vec<Series> {
-    let mut series = Vec::new();
-    for bot in &settings.bots {
-        if !series.contains(&bot.series()) {
-            series.push(bot.series());
+    distinct(settings.bots.iter().map(BotSettings::series))
+}
+
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
         }
     }
-    series
+    found
 }
 
 pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
@@ -181,4 +174,138 @@ fn with_earlier_kelly(mut session: Value) -> Value {
         }
     }
     session
+}
+
+/// Kind of money that a run trades. A journal holds only one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TradingMode {
+    Demo,
+    Real,
+    Paper,
+    Sandbox,
+}
+
+pub struct RecordedRuns {
+    /// Settings of the selected or last run, with the limits in force at its end.
+    pub session: SessionSettings,
+    pub simulation: SimulationSettings,
+    pub strategies: Vec<(String, String)>,
+    pub trading: Option<TradingMode>,
+    pub book: TradeBook,
+    pub balance: Money,
+    pub ledger: Ledger,
+    /// Number of candles that the bots saw, without warm-up.
+    pub candles: u64,
+    pub head_hash: String,
+    pub span: Range<Millis>,
+    pub verdicts: Vec<BotVerdict>,
+    /// Share of alpha for all trades of several bots together; 0 if they are not judged together.
+    pub weight_of_all_bots: f64,
+    pub delays: Delays,
+    pub audit_findings: BTreeMap<String, u64>,
+}
+
+impl RecordedRuns {
+    pub async fn read(reader: &mut Reader, number: Option<u64>) -> Result<Self, RecordsError> {
+        let mut delays = DelayReading::of(number);
+        let contents = JournalContents::read_and(reader, |stored| delays.take(stored)).await?;
+        let delays = delays.delays;
+        let Some(number) = number else { return Self::whole(contents, delays) };
+        let last = contents.last_run().number;
+        let run = contents.run(number).ok_or(RecordsError::UnknownRun { number, last })?;
+        Self::of_run(&contents, run, delays)
+    }
+
+    fn whole(contents: JournalContents, delays: Delays) -> Result<Self, RecordsError> {
+        let last = contents.last_run();
+        let first = contents.runs.first();
+        let balance =
+            first.map(|run| run.silent_session().map(|session| session.ledger().equity())).transpose()?;
+        let end = contents.last.line.received;
+        Ok(Self {
+            session: contents.settings_at_end(last)?,
+            simulation: last.simulation.clone(),
+            strategies: last.strategies.clone(),
+            trading: last.trading,
+            balance: balance.unwrap_or_default(),
+            ledger: contents.session.ledger().clone(),
+            candles: contents.candles.values().sum(),
+            head_hash: contents.last.hash.to_string(),
+            span: first.map_or(end, |run| run.began)..end,
+            verdicts: contents.session.verdicts().cloned().collect(),
+            weight_of_all_bots: contents.session.weight_of_all_bots(),
+            delays,
+            audit_findings: contents.audit_findings(None),
+            book: contents.book,
+        })
+    }
+
+    /// Earlier runs only affect the Session. Later runs tell the outcome of this run's intents.
+    fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
+        let mut fold = SessionFold::new(run.silent_session()?);
+        let mut book = TradeBook::default();
+        let mut balance = None;
+        let (mut ledger, mut verdicts) = (contents.session.ledger().clone(), Vec::new());
+        let mut weight_of_all_bots = 0.0;
+        let end = contents.lines.iter().rposition(|stored| stored.line.run == run.number);
+        for (place, stored) in contents.lines.iter().enumerate() {
+            let is_own = stored.line.run == run.number;
+            let is_header = stored.line.kind == LineKind::Run;
+            if is_own && is_header {
+                balance = Some(fold.session.ledger().equity());
+            }
+            let recorded = fold.take(stored)?;
+            if end == Some(place) {
+                ledger = fold.session.ledger().clone();
+                verdicts = fold.session.verdicts().cloned().collect();
+                weight_of_all_bots = fold.session.weight_of_all_bots();
+            }
+            let is_later_event = balance.is_some() && stored.line.kind == LineKind::Event;
+            if let (true, Some(recorded)) = (is_own || is_later_event, &recorded) {
+                book.recall(recorded);
+                if let Some(refused) = read_refusal(stored)? {
+                    book.record_action(&Action::Refuse(refused));
+                }
+            }
+        }
+        let last = end.and_then(|end| contents.lines.get(end)).unwrap_or(&contents.last);
+        Ok(Self {
+            session: contents.settings_at_end(run)?,
+            simulation: run.simulation.clone(),
+            strategies: run.strategies.clone(),
+            trading: run.trading,
+            book,
+            balance: balance.unwrap_or_default(),
+            ledger,
+            candles: contents.candles.get(&run.number).copied().unwrap_or_default(),
+            head_hash: last.hash.to_string(),
+            span: run.began..last.line.received,
+            verdicts,
+            weight_of_all_bots,
+            delays,
+            audit_findings: contents.audit_findings(Some(run.number)),
+        })
+    }
+}
+
+#[cfg(test)]
+impl RecordedRun {
+    /// A run of bots that all have the given strategy.
+    pub(crate) fn of_settings(settings: Value, strategy: (&str, &str)) -> Self {
+        let settings: SessionSettings = serde_json::from_value(settings).expect("settings of a run");
+        Self {
+            number: 2,
+            seq: 10,
+            began: Millis::ZERO,
+            format: Header::FORMAT,
+            series: series_of(&settings),
+            strategies: vec![(strategy.0.to_owned(), strategy.1.to_owned()); settings.bots.len()],
+            settings,
+            has_earlier_verdict_rule: false,
+            is_replay: false,
+            simulation: SimulationSettings::default(),
+            trading: None,
+        }
+    }
 }

@@ -1,11 +1,25 @@
-//! An intent as JSON with fixed keys and as one line of text.
+//! Intents as JSON with fixed keys and as text: one, a page, or a filtered list.
 
-use crate::error::RecordsError;
-use crate::run::RecordedRun;
-use candlewick_engine::{IntentRow, IntentState, TradeBook};
-use candlewick_journal::StoredLine;
-use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol};
+use crate::RecordsError;
+use crate::contents::JournalContents;
+use crate::lines::{decode, decoder_of_run, parse};
+use crate::moment::{counted, utc};
+use crate::run::{BETWEEN_RUNS, RecordedRun};
+use crate::table::table;
+use candlewick_engine::{IntentRow, IntentState, JournalDecoder, Recorded, TradeBook};
+use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
+use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, price_text};
 use serde::{Deserialize, Serialize};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Maximum number of intents scanned for a page.
+const PAGE_LOOKED: u64 = 500;
+/// Up to `FEW` trades are each read from their own lines, after scanning up to `LOOKED` intents.
+const FEW: usize = 100;
+const LOOKED: u64 = 1_000;
+const PAGE: u32 = 5_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentOrigin {
@@ -19,23 +33,21 @@ pub struct IntentOrigin {
 }
 
 impl IntentOrigin {
-    pub(super) fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
+    pub fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
         #[derive(Deserialize)]
         struct Whose {
             bot: usize,
         }
-        let whose: Whose = serde_json::from_str(&stored.line.body)
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
-        let bot = run.settings.bots.get(whose.bot);
-        let bot = bot.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))?;
-        Ok(Self {
-            run: run.number,
-            seq: stored.seq,
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            request_time: stored.line.received,
-            scale: run.settings.money_scale,
-        })
+        let whose: Whose = parse(stored)?;
+        let origin = Self::new(run, whose.bot, stored.seq, stored.line.received);
+        origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
+    }
+
+    /// Returns the origin of an intent, `None` if the run has no such bot.
+    pub fn new(run: &RecordedRun, bot: usize, seq: u64, request_time: Millis) -> Option<Self> {
+        let (own, scale) = (run.settings.bots.get(bot)?, run.settings.money_scale);
+        let (bot, symbol) = (own.name.clone(), own.symbol);
+        Some(Self { run: run.number, seq, bot, symbol, request_time, scale })
     }
 }
 
@@ -140,5 +152,195 @@ impl TradeLine {
 
     pub fn pnl_text(&self) -> Option<String> {
         self.pnl.map(|pnl| format!("{pnl:+.*}", self.scale.decimals() as usize))
+    }
+}
+
+/// A page of trades, each read from its own lines: the cost does not grow with the journal.
+#[derive(Debug)]
+pub struct TradePage {
+    pub trades: Vec<TradeLine>,
+    /// Intent number before which more may be found; `None` at the end.
+    pub before: Option<u64>,
+}
+
+impl TradePage {
+    /// Reads up to the given number of trades before an intent number, of one bot or all. Returns
+    /// fewer if many trades of other bots are in between.
+    pub async fn read(
+        reader: &mut Reader,
+        before: u64,
+        (most, bot): (usize, Option<&str>),
+    ) -> Result<Self, RecordsError> {
+        let (mut runs, mut trades) = (BTreeMap::new(), Vec::new());
+        let (mut next, end) = (before, before.saturating_sub(PAGE_LOOKED).max(1));
+        while next > end && trades.len() < most {
+            next -= 1;
+            let lines = reader.sound_lines_of(next).await?;
+            if let Some(trade) = Box::pin(trade_of(reader, &mut runs, &lines)).await? {
+                trades.extend(Some(trade).filter(|trade| bot.is_none_or(|bot| trade.bot == bot)));
+            }
+        }
+        Ok(Self { trades, before: Some(next).filter(|next| *next > 1) })
+    }
+}
+
+async fn trade_of(
+    reader: &mut Reader,
+    runs: &mut BTreeMap<u64, (RecordedRun, JournalDecoder)>,
+    lines: &[StoredLine],
+) -> Result<Option<TradeLine>, RecordsError> {
+    let (mut book, mut origin, mut number) = (TradeBook::default(), None, BETWEEN_RUNS);
+    for stored in lines.iter().filter(|stored| stored.line.kind != LineKind::Note) {
+        // What a person wrote between runs is read as the run before.
+        number = Some(stored.line.run).filter(|run| *run != BETWEEN_RUNS).unwrap_or(number);
+        let (run, decoder) = match runs.entry(number) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => {
+                let Some(header) = reader.run_header(number).await? else { continue };
+                let run = RecordedRun::of(&header)?;
+                let decoder = decoder_of_run(&header, &mut run.silent_session()?)?;
+                vacant.insert((run, decoder))
+            }
+        };
+        let recorded = decode(decoder, stored)?;
+        if let Recorded::Open(_) = &recorded {
+            origin = Some(IntentOrigin::of(stored, run)?);
+        }
+        book.recall(&recorded);
+    }
+    let row = book.rows().first().zip(origin.as_ref());
+    Ok(row.map(|row| TradeLine::of(&book, row)))
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TradeFilter {
+    pub bot: Option<String>,
+    pub symbol: Option<Symbol>,
+    pub state: Option<String>,
+    /// Inclusive, by decision time.
+    pub since: Option<Millis>,
+    /// Exclusive, by decision time.
+    pub until: Option<Millis>,
+    pub last: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct TradeList(Vec<TradeLine>);
+
+impl TradeFilter {
+    /// Returns the selected trades.
+    ///
+    /// # Errors
+    /// The journal has no such bot or symbol: a typo must not look like an empty list.
+    pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
+        self.check_names(contents)?;
+        let lines = contents.intents().map(|one| TradeLine::of(&contents.book, one));
+        let mut lines: Vec<TradeLine> = lines.filter(|line| self.admits(line)).collect();
+        if let Some(most) = self.last {
+            lines.drain(..lines.len().saturating_sub(most));
+        }
+        Ok(TradeList(lines))
+    }
+
+    /// Reads the last trades backward from the journal's end, each from its own lines, so the cost
+    /// does not grow with the journal.
+    ///
+    /// `None` if too many intents would have to be scanned, names have to be checked, or the
+    /// journal has no snapshot or is damaged.
+    pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
+        let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
+        if self.bot.is_some() || self.symbol.is_some() {
+            return Ok(None);
+        }
+        if !is_whole_since_snapshot(reader).await? {
+            return Ok(None);
+        }
+        let (mut lines, mut before) = (Vec::new(), Some(reader.last_intent().await? + 1));
+        let last = before.unwrap_or_default();
+        while let Some(next) = before.filter(|_| lines.len() < most) {
+            if next + LOOKED <= last {
+                return Ok(None);
+            }
+            let page = TradePage::read(reader, next, (FEW, None)).await?;
+            let has_ended = |line: &TradeLine| self.since.is_some_and(|since| line.decision_time < since);
+            let is_end = page.trades.iter().any(has_ended);
+            lines.extend(page.trades.into_iter().filter(|line| self.admits(line)));
+            before = page.before.filter(|_| !is_end);
+        }
+        lines.truncate(most);
+        lines.reverse();
+        Ok(Some(TradeList(lines)))
+    }
+
+    fn check_names(&self, contents: &JournalContents) -> Result<(), RecordsError> {
+        let bots = || contents.runs.iter().flat_map(|run| &run.settings.bots);
+        let names: BTreeSet<&str> = bots().map(|bot| bot.name.as_str()).collect();
+        let symbols: BTreeSet<&str> = bots().map(|bot| bot.symbol.as_str()).collect();
+        let asked = [
+            ("bot", self.bot.as_deref(), names),
+            ("bot on the symbol", self.symbol.as_ref().map(Symbol::as_str), symbols),
+        ];
+        for (what, name, known) in asked {
+            if let Some(name) = name.filter(|name| !known.contains(name)) {
+                let known = known.into_iter().map(str::to_owned).collect();
+                return Err(RecordsError::UnknownName { what, name: name.to_owned(), known });
+            }
+        }
+        Ok(())
+    }
+
+    fn admits(&self, line: &TradeLine) -> bool {
+        self.bot.as_ref().is_none_or(|bot| *bot == line.bot)
+            && self.symbol.is_none_or(|symbol| symbol == line.symbol)
+            && self.state.as_ref().is_none_or(|state| state == line.state)
+            && self.since.is_none_or(|since| line.decision_time >= since)
+            && self.until.is_none_or(|until| line.decision_time < until)
+    }
+}
+
+async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsError> {
+    let Some(snapshot) = reader.last_snapshot().await? else { return Ok(false) };
+    let read = async {
+        let mut walk = reader.walk_after(snapshot.head(), PAGE).await?;
+        while !walk.next().await?.is_empty() {}
+        Ok(())
+    };
+    match read.await {
+        Ok(()) => Ok(true),
+        // Read from the first line on, the first that is wrong is named.
+        Err(JournalError::BrokenChain { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl TradeList {
+    pub fn lines(&self) -> &[TradeLine] {
+        &self.0
+    }
+}
+
+impl fmt::Display for TradeList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header =
+            ["intent", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
+        let mut rows = table(header);
+        let price = |price: Option<f64>| price.map_or("-".to_owned(), price_text);
+        for line in &self.0 {
+            rows.add_row([
+                line.intent_id.to_string(),
+                line.bot.clone(),
+                line.symbol.to_string(),
+                line.direction.to_string(),
+                line.stake_text(),
+                utc(line.decision_time),
+                price(line.open_price),
+                price(line.close_price),
+                line.state.to_owned(),
+                line.result_text().unwrap_or_else(|| "-".to_owned()),
+                line.pnl_text().unwrap_or_else(|| "-".to_owned()),
+            ]);
+        }
+        write!(f, "{}\n\n{}", rows.trim_fmt(), counted(self.0.len(), "intent", "intents"))
     }
 }

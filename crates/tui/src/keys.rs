@@ -45,16 +45,7 @@ pub(crate) enum Question {
 
 impl Pane {
     pub const ALL: [Self; 5] = [Self::Run, Self::Trades, Self::Bots, Self::Limits, Self::Log];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Run => "Run",
-            Self::Trades => "Trades",
-            Self::Bots => "Bots",
-            Self::Limits => "Limits",
-            Self::Log => "Log",
-        }
-    }
+    pub(crate) const NAMES: [&str; 5] = ["Run", "Trades", "Bots", "Limits", "Log"];
 
     fn moved(self, by: usize) -> Self {
         let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or_default();

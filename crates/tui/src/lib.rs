@@ -5,18 +5,14 @@
 //! channel: a blocked terminal never blocks the run.
 
 mod draw;
-mod event_words;
 mod keys;
-mod palette;
+mod look;
 mod show;
-mod terminal;
 mod view;
-mod words;
 
 pub use draw::draw;
 pub use keys::{Order, Pane, Ui};
-pub use palette::Palette;
+pub use look::Palette;
 pub use ratatui;
-pub use show::{Seat, show};
-pub use terminal::{is_possible, leave};
+pub use show::{Seat, is_possible, leave, show};
 pub use view::{BotFacts, Facts, View};

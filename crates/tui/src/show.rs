@@ -1,15 +1,23 @@
-//! Thread that draws the view and reads keys, behind the run's bounded channel.
+//! Thread that draws the view and reads keys, behind the run's bounded channel, and its terminal.
 
 use crate::draw::draw;
 use crate::keys::{Order, Ui};
-use crate::palette::Palette;
-use crate::terminal::Screen;
+use crate::look::Palette;
 use crate::view::{Facts, View};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_runtime::{Notices, Stop};
 use candlewick_sdk::Millis;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::event::{self, Event};
-use std::io;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use std::io::{self, IsTerminal, Stdout};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
@@ -51,7 +59,7 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
             view.on_log(&line);
         }
         hear_answer(&mut asked, &mut ui);
-        screen.terminal().draw(|frame| draw(frame, &view, &ui, (seat.now)(), palette))?;
+        screen.terminal.draw(|frame| draw(frame, &view, &ui, (seat.now)(), palette))?;
         if !event::poll(FRAME)? {
             continue;
         }
@@ -59,7 +67,7 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
             && let Some(order) = ui.on_key(key, &view)
         {
             match order {
-                Order::Redraw => screen.terminal().clear()?,
+                Order::Redraw => screen.terminal.clear()?,
                 order => asked = carry_out(order, seat, &mut ui).or(asked),
             }
         }
@@ -103,4 +111,70 @@ fn hear_answer(asked: &mut Option<Asked>, ui: &mut Ui) {
     };
     ui.say(text);
     *asked = None;
+}
+
+static IS_OURS: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+
+/// The full-screen terminal, restored on drop.
+struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+pub fn is_possible() -> Result<(), &'static str> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Err("standard input and output are not both a terminal");
+    }
+    if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
+        return Err("TERM=dumb says that this terminal cannot move its cursor");
+    }
+    Ok(())
+}
+
+impl Screen {
+    fn enter() -> io::Result<Self> {
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            // What a panic says is to be read, wherever it happens.
+            std::panic::set_hook(Box::new(move |panic| {
+                restore();
+                before(panic);
+            }));
+        });
+        IS_OURS.store(true, Ordering::SeqCst);
+        let screen = enable_raw_mode()
+            .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, Hide))
+            .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())))
+            .map(|terminal| Self { terminal });
+        if screen.is_err() {
+            restore();
+        }
+        screen
+    }
+
+    fn is_ours() -> bool {
+        IS_OURS.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// Restores the terminal; a no-op if that was done before.
+fn restore() {
+    if IS_OURS.swap(false, Ordering::SeqCst) {
+        // The keys first: that needs nobody who reads.
+        let _ = disable_raw_mode();
+        let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    }
+}
+
+/// Restores only the keyboard mode, for a blocked terminal that can no longer be drawn to.
+pub fn leave() {
+    if Screen::is_ours() {
+        let _ = disable_raw_mode();
+    }
 }

@@ -1,21 +1,40 @@
 //! `bench`: cost of backtests, relative to hand-written loops that make the same trades.
 
-mod by_hand;
-mod process;
 mod work;
 
 use crate::Report;
 use anyhow::{Context, ensure};
+use candlewick_app::configuration::DataSettings;
 use candlewick_broker::clock::Stopwatch;
+use candlewick_history::CandleFile;
 use candlewick_sdk::testkit::Allocations;
 use clap::Args;
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
 use std::hint::black_box;
-use std::path::PathBuf;
-use work::{GROWTH, Stage, WORKS, Work, WorkKind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use wait4::Wait4;
+use work::{GROWTH, MINUTES_A_DAY, Ran, Signals, WORKS, Work, WorkKind, trade_by_hand};
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
+/// Settings of the whole program.
+const CONFIGURATION: &str = r#"
+[risk]
+daily_loss_limit = 1000.0
+
+[[bots]]
+name = "rsi"
+symbol = "BTCUSDT"
+asset_type = "crypto"
+interval = "1m"
+strategy = "rsi-reversal"
+close_type = "05:00"
+params = { period = 14, oversold = 30.0, overbought = 70.0 }
+stake = { kind = "fixed", amount = 10.0 }
+"#;
+const FILE: &str = "BTCUSDT_1m.csv";
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
@@ -41,7 +60,7 @@ pub(crate) struct BenchArguments {
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<Report> {
     let document = match (&arguments.floor, &arguments.profile) {
-        (Some(file), _) => process::trade_by_hand(file)?,
+        (Some(file), _) => trade_file_by_hand(file)?,
         (None, Some(name)) => profile(name, arguments)?,
         (None, None) => measure_all(arguments)?,
     };
@@ -52,7 +71,7 @@ fn measure_all(arguments: &BenchArguments) -> anyhow::Result<Value> {
     let (candles, rounds) = (arguments.candles as usize, arguments.rounds as usize);
     eprintln!("the whole process, {candles} candles");
     // First, while this process is small: its memory counts as that of the processes it starts.
-    let process = process::measure(candles, rounds)?;
+    let process = measure_process(candles, rounds)?;
     let works = WORKS.map(|kind| measure(kind, candles, rounds));
     let growth = GROWTH.iter().filter(|_| arguments.growth);
     let growth = growth.map(|(kind, candles)| measure(*kind, *candles, rounds));
@@ -70,23 +89,19 @@ fn measure(kind: WorkKind, candles: usize, rounds: usize) -> anyhow::Result<Valu
     eprintln!("{name}, {candles} candles");
     let work = Work::new(kind, candles)?;
     let before = Allocations::of_this_thread().bytes;
-    let (mut most, mut judged, mut book) = (0, 0, 0);
-    let (outcome, refused) = work.run(&mut |stage| {
-        let held = Allocations::of_this_thread().bytes - before;
-        most = most.max(held);
-        match stage {
-            Stage::Running => {}
-            Stage::Judged => judged = held,
-            Stage::BookDropped => book = judged - held,
-        }
-    })?;
+    let held = || Allocations::of_this_thread().bytes - before;
+    let mut most = 0;
+    let Ran { outcome, refused, book } = work.run(&mut || most = held().max(most))?;
+    let judged = held();
+    drop(book);
+    let (most, book) = (most.max(judged), judged - held());
     ensure!(outcome == work.run_by_hand(), "{name}: the backtest and the loop make different trades");
     let (bots, decisions) = (work.bots(), work.decisions());
     let ns_per_decision = |watch: Stopwatch| watch.elapsed().as_secs_f64() * 1e9 / decisions as f64;
-    let (mut backtest, mut by_hand) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
+    let (mut backtest, mut by_hand) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         let watch = Stopwatch::start();
-        black_box(work.run(&mut |_| {})?);
+        black_box(work.run(&mut || {})?);
         backtest.push(ns_per_decision(watch));
         let watch = Stopwatch::start();
         black_box(work.run_by_hand());
@@ -122,7 +137,7 @@ fn profile(name: &str, arguments: &BenchArguments) -> anyhow::Result<Value> {
         if arguments.by_hand {
             black_box(work.run_by_hand());
         } else {
-            black_box(work.run(&mut |_| {})?);
+            black_box(work.run(&mut || {})?);
         }
     }
     Ok(json!({ "work": kind.name, "runs": arguments.rounds }))
@@ -151,4 +166,69 @@ fn describe_processor() -> Value {
         "vectors": vectors.map(|(_, name)| name),
         "caches": caches.collect::<Vec<String>>(),
     })
+}
+
+/// Runs `candlewick backtest` and `bench --floor` in turns. Both programs must be in one folder.
+fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
+    let xtask = std::env::current_exe()?;
+    let candlewick = xtask.with_file_name(format!("candlewick{}", std::env::consts::EXE_SUFFIX));
+    ensure!(
+        candlewick.is_file(),
+        "there is no program {}\nhint: run `cargo build --release` first",
+        candlewick.display()
+    );
+    let folder = tempfile::tempdir()?;
+    let run_in_folder = |program: &Path, arguments: &[&str]| run_program(program, arguments, folder.path());
+    fs::write(folder.path().join("bench.toml"), CONFIGURATION)?;
+    let days = candles.div_ceil(MINUTES_A_DAY).to_string();
+    run_in_folder(&candlewick, &["data", "generate", "--symbol", "BTCUSDT", "--days", &days, "--quiet"])?;
+    // The cache ignores files that may still change.
+    let file = File::options().append(true).open(folder.path().join(FILE))?;
+    file.set_modified(file.metadata()?.modified()? - Duration::from_mins(1))?;
+    let backtest = ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet"];
+    let by_hand = ["bench", "--floor", FILE];
+    // Fills the cache.
+    run_in_folder(&candlewick, &backtest)?;
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        ours.push(run_in_folder(&candlewick, &backtest)?);
+        floor.push(run_in_folder(&xtask, &by_hand)?);
+    }
+    let candles = candles.next_multiple_of(MINUTES_A_DAY);
+    Ok(json!({ "candles": candles, "backtest": to_cost(&ours), "by_hand": to_cost(&floor) }))
+}
+
+/// Trades the candles of a file with the hand-written loop. The program must have cached them.
+fn trade_file_by_hand(file: &Path) -> anyhow::Result<Value> {
+    let cache = DataSettings::default().file_cache().context("there is no folder for caches")?;
+    let series = cache.read(&CandleFile::from_path(file)?, &mut |_| {})?.into_candles();
+    let candles = series.candles();
+    let outcome = trade_by_hand::<1>(candles, Signals::AtCrossings, 60_000.0, |index| &candles[index]);
+    Ok(json!({ "trades": outcome.trades }))
+}
+
+fn to_cost(runs: &[(Duration, u64)]) -> Value {
+    let times = runs.iter().map(|(time, _)| time.as_secs_f64() * 1e3);
+    let (median, minimum) = median_and_minimum(times.collect());
+    // Peak memory includes the pages of mapped candles.
+    let peak = runs.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    json!({ "median_ms": median, "minimum_ms": minimum, "peak_mib": peak as f64 / 1_048_576.0 })
+}
+
+/// Returns elapsed time and peak memory of a process that ignores the user's settings and cache.
+fn run_program(program: &Path, arguments: &[&str], folder: &Path) -> anyhow::Result<(Duration, u64)> {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("CANDLEWICK_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("XDG_CACHE_HOME", folder.join("cache"));
+    command.args(arguments).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+    let described = || format!("{} {}", program.display(), arguments.join(" "));
+    let watch = Stopwatch::start();
+    let ended = command.spawn().and_then(Wait4::wait4).with_context(described)?;
+    let elapsed = watch.elapsed();
+    ensure!(ended.status.success(), "{}: {}", described(), ended.status);
+    Ok((elapsed, ended.rusage.maxrss))
 }

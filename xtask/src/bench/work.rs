@@ -1,31 +1,34 @@
-//! Works of the benchmark: candles, bots and limits.
+//! Works of the benchmark (candles, bots and limits), and the hand-written loop that makes the same
+//! trades as a backtest and nothing else.
 
-use super::by_hand::{self, Outcome};
-use crate::backtest_settings;
+use crate::{backtest_settings, market_settings};
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Summary};
-use candlewick_engine::JournalHash;
-use candlewick_history::{GenerateSettings, HistoryError, generate, known_market, resample};
+use candlewick_engine::{JournalHash, TradeBook};
+use candlewick_history::{GenerateSettings, generate, resample};
 use candlewick_sandbox::markets_of;
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
-    Candle, CandleSeries, Direction, Interval, Millis, MoneyScale, Signal, Strategy, Symbol,
+    Candle, CandleSeries, Direction, Interval, Millis, MoneyScale, Signal, Strategy, compare_prices,
 };
 use candlewick_simulator::Market;
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::hint::black_box;
+use ta::Next;
+use ta::indicators::RelativeStrengthIndex;
 
 /// Candles after which the seeds of both indices no longer matter, to the last relevant bit.
-pub(super) const WARMUP: usize = 1_000;
-pub(super) const OVERSOLD: f64 = 30.0;
-pub(super) const OVERBOUGHT: f64 = 70.0;
+const WARMUP: usize = 1_000;
+const OVERSOLD: f64 = 30.0;
+const OVERBOUGHT: f64 = 70.0;
 /// High enough that the drawdown limit is checked but never reached.
-pub(super) const BALANCE: i64 = 100_000_000;
-pub(super) const STAKE: i64 = 10;
+const BALANCE: i64 = 100_000_000;
+const STAKE: i64 = 10;
 /// Periods of the bots on a symbol.
-pub(super) const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
-const MINUTES_A_DAY: usize = 24 * 60;
+pub(super) const MINUTES_A_DAY: usize = 24 * 60;
 const CROWD: [&str; 10] =
     ["CROWD0", "CROWD1", "CROWD2", "CROWD3", "CROWD4", "CROWD5", "CROWD6", "CROWD7", "CROWD8", "CROWD9"];
 
@@ -100,11 +103,12 @@ const fn crowd(name: &'static str, bots_per_symbol: usize, symbols: &'static [&'
     WorkKind { name, symbols, bots_per_symbol, rules: CROWD_RULES, ..SINGLE }
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Stage {
-    Running,
-    Judged,
-    BookDropped,
+/// Result of a backtest.
+pub(super) struct Ran {
+    pub(super) outcome: Outcome,
+    /// Number of rejected signals.
+    pub(super) refused: u64,
+    pub(super) book: TradeBook,
 }
 
 pub(super) struct Work {
@@ -151,15 +155,17 @@ impl Work {
         self.candles.iter().map(|one| one.candles().len() * self.kind.bots_per_symbol).sum()
     }
 
-    /// Runs a whole backtest without file access and output, and returns the outcome and the number
-    /// of rejected signals.
+    /// Runs a whole backtest without file access and output.
     ///
     /// Includes risk rules, simulated venue, trade book, journal hash, summary and verdict.
-    /// `report` is called at each stage.
-    pub(super) fn run(&self, report: &mut dyn FnMut(Stage)) -> Result<(Outcome, u64), BacktestError> {
+    pub(super) fn run(&self, progress: &mut dyn FnMut()) -> Result<Ran, BacktestError> {
         let bots = &self.settings.session.bots;
         let periods = PERIODS.into_iter().take(self.kind.bots_per_symbol).cycle();
-        let strategy = |period| Box::new(RsiExtremes::new(period, self.kind.signals)) as Box<dyn Strategy>;
+        let remembered = if self.kind.signals == Signals::AtCrossings { 0b11 } else { 0 };
+        let strategy = |period| {
+            let rsi = Rsi::new(period).expect("the period is at least 2");
+            Box::new(RsiExtremes { rsi, last: 0, remembered }) as Box<dyn Strategy>
+        };
         let strategies = periods.take(bots.len()).map(strategy).collect();
         let wants_prices = vec![false; bots.len()];
         let backtest =
@@ -167,7 +173,7 @@ impl Work {
         let names = bots.iter().map(|bot| (bot.strategy.clone(), "1.0.0".to_owned())).collect();
         let header = self.settings.header(names, None);
         let mut hash = JournalHash::new();
-        let finished = backtest.run(&header, &mut hash, &mut |_, _| report(Stage::Running))?;
+        let finished = backtest.run(&header, &mut hash, &mut |_, _| progress())?;
         let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
         let summary = Summary::of(&finished.book, start);
         // As `candlewick backtest` reports them.
@@ -175,11 +181,8 @@ impl Work {
             black_box(verdict.edge_test().verdict());
         }
         black_box((hash.finish(), &summary));
-        report(Stage::Judged);
-        drop(finished.book);
-        report(Stage::BookDropped);
-        let pnl = (finished.final_balance - start).minor();
-        Ok((Outcome { trades: summary.trades, pnl }, summary.refused.values().sum()))
+        let outcome = Outcome { trades: summary.trades, pnl: (finished.final_balance - start).minor() };
+        Ok(Ran { outcome, refused: summary.refused.values().sum(), book: finished.book })
     }
 
     pub(super) fn run_by_hand(&self) -> Outcome {
@@ -196,14 +199,13 @@ impl Work {
 
 /// Picks a loop that the compiler knows the bots and signals of.
 fn by_hand_on(candles: &[Candle], detail: Option<&[Candle]>, kind: WorkKind) -> Outcome {
+    let (crossings, extremes) = (Signals::AtCrossings, Signals::AtExtremes);
     let own = move |index: usize| &candles[index];
     match (detail, kind.signals, kind.bots_per_symbol) {
-        (Some(detail), ..) => {
-            by_hand::run::<1>(candles, Signals::AtCrossings, 30_000.0, |index| &detail[2 * index])
-        }
-        (None, Signals::AtExtremes, _) => by_hand::run::<1>(candles, Signals::AtExtremes, 60_000.0, own),
-        (None, Signals::AtCrossings, 1) => by_hand::run::<1>(candles, Signals::AtCrossings, 60_000.0, own),
-        (None, Signals::AtCrossings, _) => by_hand::run::<10>(candles, Signals::AtCrossings, 60_000.0, own),
+        (Some(detail), ..) => trade_by_hand::<1>(candles, crossings, 30_000.0, |index| &detail[2 * index]),
+        (None, Signals::AtExtremes, _) => trade_by_hand::<1>(candles, extremes, 60_000.0, own),
+        (None, Signals::AtCrossings, 1) => trade_by_hand::<1>(candles, crossings, 60_000.0, own),
+        (None, Signals::AtCrossings, _) => trade_by_hand::<10>(candles, crossings, 60_000.0, own),
     }
 }
 
@@ -216,13 +218,6 @@ struct RsiExtremes {
     last: u8,
     /// Mask of `last`: both extremes, or none if every candle in an extreme signals.
     remembered: u8,
-}
-
-impl RsiExtremes {
-    fn new(period: usize, signals: Signals) -> Self {
-        let remembered = if signals == Signals::AtCrossings { 0b11 } else { 0 };
-        Self { rsi: Rsi::new(period).expect("the period is at least 2"), last: 0, remembered }
-    }
 }
 
 impl Strategy for RsiExtremes {
@@ -251,15 +246,115 @@ impl Strategy for RsiExtremes {
     }
 }
 
-fn walk(symbol: &str, interval: Interval, candles: usize) -> Result<CandleSeries, HistoryError> {
-    let symbol = Symbol::new(symbol).expect("the name is a symbol");
-    let known = Symbol::new("BTCUSDT").ok().and_then(known_market).expect("the market is known");
+fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<CandleSeries> {
     let per_day = MINUTES_A_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
-    let days = u32::try_from(candles.div_ceil(per_day)).unwrap_or(u32::MAX);
-    let settings = GenerateSettings { interval, ..GenerateSettings::of_market(symbol, known, START, days) };
-    let made = generate(&settings)?;
-    let first = made.candles()[..candles].to_vec();
-    Ok(CandleSeries::new(made.series(), first).expect("a part of a series is a series"))
+    let days = u32::try_from(candles.div_ceil(per_day))?;
+    // All symbols have the properties of one market.
+    let market = market_settings("BTCUSDT", START, days)?;
+    let made = generate(&GenerateSettings { symbol: symbol.parse()?, interval, ..market })?;
+    Ok(CandleSeries::new(made.series(), made.candles()[..candles].to_vec())?)
+}
+
+const STAKE_CENTS: i64 = STAKE * 100;
+/// Profit of a win at a payout of 80 %.
+const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
+/// Candles from the signal to the entry.
+///
+/// A trade enters 3 s into the next candle, after the usual latency and the end of its second. It
+/// ends 3 s into the fifth candle after that. Both prices are interpolated between open and close.
+const ENTRY_CANDLES: usize = 1;
+const EXIT_CANDLES: usize = 6;
+const INTO_CANDLE: f64 = 3_000.0;
+
+/// Results in which a backtest and the loop must agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) trades: u64,
+    /// Profit in cents.
+    pub(super) pnl: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Zone {
+    Oversold,
+    Between,
+    Overbought,
+}
+
+struct Trade {
+    is_buy: bool,
+    entry_index: usize,
+    exit_index: usize,
+    open_price: f64,
+}
+
+/// Trades one symbol with a number of bots. The candle at `price_candle(index)` has the prices of
+/// trades at `index`.
+#[inline]
+pub(super) fn trade_by_hand<'a, const BOTS: usize>(
+    candles: &'a [Candle],
+    signals: Signals,
+    interval_ms: f64,
+    price_candle: impl Fn(usize) -> &'a Candle,
+) -> Outcome {
+    let price_at = |index| {
+        let candle = price_candle(index);
+        candle.open() + (candle.close() - candle.open()) * INTO_CANDLE / interval_ms
+    };
+    // An index over `2 * period - 1` smooths as Wilder's does over `period`.
+    let rsi = |period: usize| RelativeStrengthIndex::new(2 * period - 1).expect("the period is not zero");
+    let mut bots: [(RelativeStrengthIndex, Zone); BOTS] =
+        std::array::from_fn(|bot| (rsi(PERIODS[bot]), Zone::Between));
+    let mut outcome = Outcome::default();
+    let mut open: Option<Trade> = None;
+    for (index, candle) in candles.iter().enumerate() {
+        if let Some(trade) = &mut open {
+            if index == trade.entry_index {
+                trade.open_price = price_at(index);
+            }
+            if index == trade.exit_index {
+                outcome.pnl += trade.profit(price_at(index));
+                outcome.trades += 1;
+                open = None;
+            }
+        }
+        for (rsi, last) in &mut bots {
+            let zone = Zone::of(rsi.next(candle.close()));
+            let is_signal = signals == Signals::AtExtremes || zone != *last;
+            *last = zone;
+            let has_money = outcome.pnl >= STAKE_CENTS - BALANCE * 100;
+            if zone != Zone::Between && is_signal && open.is_none() && index + 1 >= WARMUP && has_money {
+                let (entry_index, exit_index) = (index + ENTRY_CANDLES, index + EXIT_CANDLES);
+                let is_buy = zone == Zone::Oversold;
+                open = Some(Trade { is_buy, entry_index, exit_index, open_price: 0.0 });
+            }
+        }
+    }
+    outcome
+}
+
+impl Zone {
+    #[inline]
+    fn of(rsi: f64) -> Self {
+        if rsi < OVERSOLD {
+            Self::Oversold
+        } else if rsi > OVERBOUGHT {
+            Self::Overbought
+        } else {
+            Self::Between
+        }
+    }
+}
+
+impl Trade {
+    fn profit(&self, close_price: f64) -> i64 {
+        let won = if self.is_buy { Ordering::Greater } else { Ordering::Less };
+        match compare_prices(close_price, self.open_price) {
+            Ordering::Equal => 0,
+            order if order == won => PROFIT_CENTS,
+            _ => -STAKE_CENTS,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -271,7 +366,7 @@ mod tests {
         let smaller = GROWTH[3..6].iter().map(|(kind, _)| *kind);
         for kind in WORKS.into_iter().chain(smaller) {
             let (name, work) = (kind.name, Work::new(kind, 60_000).unwrap());
-            let (outcome, refused) = work.run(&mut |_| {}).unwrap();
+            let Ran { outcome, refused, .. } = work.run(&mut || {}).unwrap();
             assert_eq!(outcome, work.run_by_hand(), "{name}");
             assert_eq!(work.decisions(), kind.bots_per_symbol * 60_000, "{name}");
             // Where one bot signals at crossings, few signals come while a trade is open.

@@ -1,6 +1,7 @@
-//! Arrival of the candles of a series.
+//! Candles of a series: their arrival, and bars of several lengths.
+//!
+//! Each length is bounded, so older bars exist only coarsely.
 
-use super::candles::Levels;
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Interval, Millis, Series};
 use std::collections::VecDeque;
@@ -69,10 +70,98 @@ impl Feed {
     }
 }
 
+const MOST: usize = 1_500;
+const FACTORS: [i64; 4] = [1, 5, 30, 240];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bar {
+    pub(crate) time: Millis,
+    pub(crate) open: f64,
+    pub(crate) high: f64,
+    pub(crate) low: f64,
+    pub(crate) close: f64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Level {
+    pub(crate) length: Millis,
+    pub(crate) bars: VecDeque<Bar>,
+    /// Whether no bar was dropped since the first.
+    pub(crate) is_whole: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Levels(Vec<Level>);
+
+impl Levels {
+    pub(crate) fn new(length: Millis) -> Self {
+        // All the room it will ever take: a list that grows leaves holes behind, of a size that nobody else asks for.
+        let bars = || VecDeque::with_capacity(MOST + 1);
+        let level = |factor: i64| Level { length: length * factor, bars: bars(), is_whole: true };
+        Self(FACTORS.map(level).into())
+    }
+
+    pub(crate) fn take(&mut self, candle: &Candle) -> bool {
+        let bar = Bar {
+            time: candle.time(),
+            open: candle.open(),
+            high: candle.high(),
+            low: candle.low(),
+            close: candle.close(),
+        };
+        let newest = self.0.first().and_then(|finest| finest.bars.back()).map(|bar| bar.time);
+        if newest.is_some_and(|newest| bar.time <= newest) {
+            return self.fill(bar);
+        }
+        self.0.iter_mut().for_each(|level| level.push(bar));
+        true
+    }
+
+    /// Inserts a late candle that an outage had delayed, into the finest level only.
+    fn fill(&mut self, bar: Bar) -> bool {
+        let Some(finest) = self.0.first_mut() else { return false };
+        let bars = &mut finest.bars;
+        match bars.binary_search_by_key(&bar.time, |bar| bar.time) {
+            Err(place) if place > 0 => {
+                bars.insert(place, bar);
+                finest.trim();
+                true
+            }
+            Err(_) | Ok(_) => false,
+        }
+    }
+
+    pub(crate) fn all(&self) -> &[Level] {
+        &self.0
+    }
+}
+
+impl Level {
+    fn push(&mut self, bar: Bar) {
+        let length = self.length.get().max(1);
+        let time = Millis::new(bar.time.get().div_euclid(length) * length);
+        match self.bars.back_mut().filter(|last| last.time == time) {
+            Some(last) => {
+                (last.high, last.low) = (last.high.max(bar.high), last.low.min(bar.low));
+                last.close = bar.close;
+            }
+            None => self.bars.push_back(Bar { time, ..bar }),
+        }
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        if self.bars.len() > MOST {
+            self.bars.pop_front();
+            self.is_whole = false;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_sdk::Ohlcv;
+    use candlewick_sdk::{Interval, Ohlcv};
 
     #[test]
     fn delays_are_those_of_live_candles() {
@@ -88,5 +177,37 @@ mod tests {
         assert_eq!(feed.delay(50), Some(Millis::new(400)));
         assert_eq!(feed.delay(90), Some(Millis::new(800)));
         assert_eq!(feed.last_received, Some(Millis::MINUTE * 10 + Millis::new(900)));
+    }
+
+    fn candle(minute: i64, close: f64) -> Candle {
+        let numbers = Ohlcv { open: 5.0, high: 5.0 + close, low: 1.0, close, volume: 0.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    }
+
+    #[test]
+    fn older_candles_are_thinned_and_a_year_of_them_takes_no_more_room_than_a_week() {
+        let mut levels = Levels::new(Millis::MINUTE);
+        for minute in 0..525_600 {
+            assert!(levels.take(&candle(minute, 1.0 + (minute % 7) as f64)));
+        }
+        let lengths: Vec<usize> = levels.all().iter().map(|level| level.bars.len()).collect();
+        assert_eq!(lengths, [MOST; 4]);
+        assert!(levels.all().iter().all(|level| !level.is_whole));
+        let coarse = &levels.all()[3];
+        // 1,500 bars of four hours: 250 days.
+        assert_eq!(coarse.bars[0].time, Millis::MINUTE * (525_600 - 250 * 1_440));
+        assert_eq!((coarse.bars[0].open, coarse.bars[0].high, coarse.bars[0].low), (5.0, 12.0, 1.0));
+        assert_eq!(coarse.bars[MOST - 1].close, 1.0 + f64::from(525_599 % 7));
+    }
+
+    #[test]
+    fn a_candle_seen_again_is_one_and_a_missed_one_is_put_in_its_place() {
+        let mut levels = Levels::new(Millis::MINUTE);
+        for minute in [1, 2, 4] {
+            assert!(levels.take(&candle(minute, 2.0)));
+        }
+        assert!(!levels.take(&candle(2, 3.0)) && levels.take(&candle(3, 3.0)));
+        let times: Vec<i64> = levels.all()[0].bars.iter().map(|bar| bar.time.get() / 60_000).collect();
+        assert_eq!(times, [1, 2, 3, 4]);
     }
 }

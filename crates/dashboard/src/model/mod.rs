@@ -1,35 +1,29 @@
 //! Incremental fold of a journal, with the same folds as a start of the bot and a report.
 
 mod bot;
-mod candles;
-mod curve;
 mod feed;
 mod notes;
 mod recent;
-mod tail;
 #[cfg(test)]
 mod tests;
 mod trades;
 
-pub(crate) use bot::BotFigures;
-pub(crate) use candles::Level;
-pub(crate) use curve::Curve;
-pub(crate) use feed::Feed;
-pub(crate) use notes::Note;
-use notes::Notes;
+pub(crate) use bot::{BotFigures, Curve};
+pub(crate) use feed::{Feed, Level};
+pub(crate) use notes::{News, Note, TailLine};
 pub(crate) use recent::Recent;
-pub(crate) use tail::{News, TailLine};
 
 use candlewick_engine::{
     Action, Approved, BotId, Control, EdgeRow, Event, EventKind, Halt, IntentId, IntentRow, IntentState,
     Recorded, Refused, Session,
 };
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, read_refusal};
+use candlewick_records::{
+    IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, is_candle, parse, read_refusal,
+};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Series};
-use serde::Deserialize;
-use std::collections::{BTreeMap, VecDeque};
-use tail::Tail;
+use notes::{Notes, Tail};
+use std::collections::VecDeque;
 use trades::KeptTrades;
 
 const REFUSALS: usize = 500;
@@ -50,16 +44,11 @@ pub(crate) struct Model {
     pub(crate) is_halted: bool,
     pub(crate) wallet_read: Option<Millis>,
     pub(crate) last: Option<StoredLine>,
-    pub(crate) basis: Basis,
+    /// Whether only a snapshot and the lines after it were read. Curves, older candles and refusals
+    /// are still to be read.
+    is_recent: bool,
     /// First line that could not be read, and why. No later line is accepted.
     broken: Option<(u64, String)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Basis {
-    AllLines,
-    /// A snapshot and the lines after it. Curves, older candles and refusals are still to be read.
-    Snapshot,
 }
 
 #[derive(Clone, Debug)]
@@ -91,14 +80,14 @@ impl Model {
             runs: 0,
             trades: KeptTrades::default(),
             present: None,
-            curve: Curve::new(),
+            curve: Curve::default(),
             refusals: VecDeque::new(),
             notes: Notes::default(),
             tail: Tail::default(),
             is_halted: false,
             wallet_read: None,
             last: None,
-            basis: Basis::AllLines,
+            is_recent: false,
             broken: None,
         })
     }
@@ -146,16 +135,13 @@ impl Model {
     }
 
     fn begin_run(&mut self, stored: &StoredLine) -> Result<Took, RecordsError> {
-        let Some(run) = RecordedRun::all_of(std::slice::from_ref(stored))?.pop() else {
-            return Ok(Took::Line);
-        };
+        let run = RecordedRun::of(stored)?;
         let is_later = run.number > self.run.number;
         if is_later && (run.settings != self.run.settings || self.is_reloaded) {
             return Ok(Took::OtherRun);
         }
         if is_later {
-            self.run = RecordedRun::all_of(std::slice::from_ref(stored))?.pop().unwrap_or(run);
-            self.present = None;
+            (self.run, self.present) = (run, None);
         } else {
             self.present = Some(run);
         }
@@ -168,8 +154,7 @@ impl Model {
     }
 
     fn take_candle(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
-        let event: Event =
-            serde_json::from_str(&stored.line.body).map_err(|error| unreadable(stored, &error))?;
+        let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
         let Some(of) = self.present().series().get(series.index()).copied() else { return Ok(()) };
         // Of the last run, and of one with the same bots, they have the same places.
@@ -189,7 +174,7 @@ impl Model {
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;
                 let prepared = self.fold.session.prepare_reload(&note.risk);
-                prepared.map_err(|error| unreadable(stored, &error))?;
+                prepared.map_err(|error| RecordsError::unreadable(stored, error))?;
             }
         }
         let Some(recorded) = self.fold.take(stored)? else {
@@ -207,35 +192,25 @@ impl Model {
         }
         self.trades.book.recall(&recorded);
         match &recorded {
-            Recorded::Open(approved) => self.take_open(stored, approved)?,
+            Recorded::Open(approved) => self.take_open(stored, approved),
             Recorded::Event(event) => self.take_event(event),
-            Recorded::Refuse => self.take_refusal(stored)?,
+            Recorded::Refuse => {
+                if let Some(refused) = read_refusal(stored)? {
+                    self.mark_refusal(&refused);
+                    self.trades.book.record_action(&Action::Refuse(refused));
+                }
+            }
             Recorded::DayOpened { .. } | Recorded::Verdict => {}
         }
         Ok(())
     }
 
-    fn take_open(&mut self, stored: &StoredLine, approved: &Approved) -> Result<(), RecordsError> {
-        #[derive(Deserialize)]
-        struct Whose {
-            bot: usize,
-        }
-        let whose: Whose =
-            serde_json::from_str(&stored.line.body).map_err(|error| unreadable(stored, &error))?;
-        let run = self.present();
-        let origin = run.settings.bots.get(whose.bot).map(|bot| IntentOrigin {
-            run: run.number,
-            seq: stored.seq,
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            request_time: stored.line.received,
-            scale: run.settings.money_scale,
-        });
+    fn take_open(&mut self, stored: &StoredLine, approved: &Approved) {
+        let origin = IntentOrigin::of(stored, self.present()).ok();
         self.trades.begin(approved.intent(), origin);
         if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
             bot.running.on_decided(approved.intent());
         }
-        Ok(())
     }
 
     fn take_event(&mut self, event: &Event) {
@@ -272,8 +247,8 @@ impl Model {
         self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.has_traded(name)
     }
 
-    pub(crate) fn is_recent(&self) -> bool {
-        self.basis == Basis::Snapshot
+    pub(crate) const fn is_recent(&self) -> bool {
+        self.is_recent
     }
 
     /// Continues the tail of a snapshot-based model, so that subscribers receive no line twice.
@@ -313,13 +288,6 @@ impl Model {
         self.curve.push(at, self.fold.session.ledger().equity());
     }
 
-    fn take_refusal(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
-        let Some(refused) = read_refusal(stored)? else { return Ok(()) };
-        self.mark_refusal(&refused);
-        self.trades.book.record_action(&Action::Refuse(refused));
-        Ok(())
-    }
-
     fn mark_refusal(&mut self, refused: &Refused) {
         let bot = self.present().settings.bots.get(refused.bot.index());
         let refusal = bot.map(|bot| Refusal {
@@ -357,16 +325,4 @@ impl Model {
         let all = bots.iter_mut().zip(names).zip(verdicts);
         all.map(|((bot, name), verdict)| Some(bot.verdict(name, verdict))).collect()
     }
-
-    pub(crate) fn refused(&self) -> BTreeMap<&'static str, u64> {
-        self.trades.book.refused()
-    }
-}
-
-pub(crate) fn is_candle(stored: &StoredLine) -> bool {
-    stored.line.kind == LineKind::Event && stored.line.body.contains("\"event\":\"candle\"")
-}
-
-fn unreadable(stored: &StoredLine, problem: &impl ToString) -> RecordsError {
-    RecordsError::UnreadableEntry { seq: stored.seq, problem: problem.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Journal notes: audit findings, alarms, foreign trades and reloads.
+//! Journal notes (audit findings, alarms, foreign trades, reloads), and the latest lines.
 
 use candlewick_engine::{Halt, ReloadNote, Reloaded};
 use candlewick_journal::StoredLine;
@@ -9,7 +9,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use utoipa::ToSchema;
 
-const KEPT: usize = 30;
+const KEPT_NOTES: usize = 30;
+const KEPT_LINES: usize = 300;
+const LETTERS: usize = 600;
 
 /// An alarm, or what an audit found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -64,9 +66,115 @@ impl Notes {
             return None;
         };
         self.last.push_back(Note { seq: stored.seq, at: stored.line.at, kind, text });
-        if self.last.len() > KEPT {
+        if self.last.len() > KEPT_NOTES {
             self.last.pop_front();
         }
         None
+    }
+}
+
+/// A line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct TailLine {
+    /// Its number in the journal.
+    pub(crate) seq: u64,
+    /// The run that wrote it; 0 for what a person wrote while no bot ran.
+    pub(crate) run: u64,
+    /// `run`, `event`, `action` or `note`.
+    pub(crate) kind: &'static str,
+    /// The intent that it is about.
+    pub(crate) intent: Option<u64>,
+    /// Venue time of the fact, in milliseconds.
+    #[schema(value_type = i64)]
+    pub(crate) at: Millis,
+    /// Its text, a JSON document; cut where it is long.
+    pub(crate) text: String,
+}
+
+impl TailLine {
+    pub(crate) fn of(stored: &StoredLine) -> Self {
+        let line = &stored.line;
+        let mut text: String = line.body.chars().take(LETTERS).collect();
+        if text.len() < line.body.len() {
+            text.push('…');
+        }
+        Self {
+            seq: stored.seq,
+            run: line.run,
+            kind: line.kind.as_str(),
+            intent: line.intent,
+            at: line.at,
+            text,
+        }
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct News {
+    pub(crate) missed: u64,
+    pub(crate) lines: Vec<TailLine>,
+    #[serde(skip)]
+    pub(crate) count: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    last: VecDeque<TailLine>,
+    count: u64,
+}
+
+impl Tail {
+    pub(crate) fn push(&mut self, line: TailLine) {
+        self.count += 1;
+        self.last.push_back(line);
+        if self.last.len() > KEPT_LINES {
+            self.last.pop_front();
+        }
+    }
+
+    pub(crate) fn after(&self, told: Option<u64>, most: usize) -> News {
+        let told = told.filter(|told| *told <= self.count);
+        let new = self.count - told.unwrap_or(0);
+        let shown = self.last.len().min(most).min(usize::try_from(new).unwrap_or(usize::MAX));
+        let lines = self.last.iter().skip(self.last.len() - shown).cloned().collect();
+        let missed = told.map_or(0, |_| new - shown as u64);
+        News { missed, lines, count: self.count }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_journal::{ChainHash, Line, LineKind};
+
+    #[test]
+    fn a_line_is_told_once_and_a_long_one_is_cut_between_letters() {
+        let mut tail = Tail::default();
+        for seq in 1..=1_000 {
+            let body = if seq == 1_000 { "é".repeat(5_000) } else { "{}".to_owned() };
+            let line = Line {
+                run: 1,
+                kind: LineKind::Note,
+                intent: None,
+                at: Millis::ZERO,
+                received: Millis::ZERO,
+                body,
+            };
+            let hash = ChainHash::GENESIS;
+            tail.push(TailLine::of(&StoredLine { seq, line, hash }));
+        }
+        let told = |told, most| {
+            let news = tail.after(told, most);
+            (news.missed, news.lines.iter().map(|line| line.seq).collect::<Vec<_>>())
+        };
+        assert_eq!(told(Some(997), 10), (0, vec![998, 999, 1_000]));
+        assert_eq!(told(Some(1_000), 10), (0, vec![]));
+        // What is left out is counted, but for whoever comes anew.
+        assert_eq!(told(Some(990), 2), (8, vec![999, 1_000]));
+        assert_eq!(told(None, 2), (0, vec![999, 1_000]));
+        assert_eq!(told(Some(1_001), 1), (0, vec![1_000]), "a count of another journal");
+        let all = tail.after(Some(0), 9_999);
+        assert_eq!((all.missed, all.lines.len(), all.count), (700, 300, 1_000));
+        assert_eq!(tail.after(None, 1).lines[0].text.chars().count(), LETTERS + 1);
     }
 }

@@ -1,15 +1,15 @@
 //! Model of a long journal from its last snapshot on, shown until the older lines are read.
 
-mod figures;
-
 use super::trades::KeptTrades;
-use super::{Basis, Model, TailLine, Took, is_candle};
-use candlewick_engine::{Event, EventKind, IntentRow, RiskSettings, Session, SessionSettings};
+use super::{BotFigures, Curve, Model, TailLine, Took};
+use candlewick_engine::{
+    BotId, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, RiskSettings, Session,
+    SessionSettings, TradeBook,
+};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, read_refusal};
-use candlewick_runtime::{JournalFold, RuntimeError};
-use candlewick_sdk::Millis;
-use figures::OldFigures;
+use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, is_candle, read_refusal};
+use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
+use candlewick_sdk::{Millis, Money, Outcome};
 
 /// Number of final lines read for what snapshots do not hold: candles, marks and the newest
 /// entries.
@@ -49,12 +49,12 @@ impl Recent {
         let last = self.fold.last();
         let first = last.saturating_sub(END).max(1);
         let mut model = Model::new(run)?;
-        model.basis = Basis::Snapshot;
+        model.is_recent = true;
         model.runs = self.runs.len() as u64;
         model.is_halted = self.fold.past().is_halted();
         let mut earlier = RecordedRun::all_of(&told)?.into_iter().peekable();
         let before = told.into_iter().filter(|stored| stored.seq < first);
-        before.for_each(|stored| self.show(&mut model, &stored, IsEnd::No));
+        before.for_each(|stored| self.show(&mut model, &stored));
         let mut seq = first;
         while seq <= last {
             let page = reader.lines(seq, PAGE).await?;
@@ -78,7 +78,7 @@ impl Recent {
             if model.begin_run(&stored)? == Took::OtherRun {
                 return Ok(Took::OtherRun);
             }
-            self.runs.extend(RecordedRun::all_of(std::slice::from_ref(&stored))?);
+            self.runs.push(RecordedRun::of(&stored)?);
         }
         self.fold.fold(stored.seq, &stored.line).map_err(of_runtime)?;
         self.take_candle_or_show(model, &stored)?;
@@ -93,11 +93,12 @@ impl Recent {
         if let Some(refused) = read_refusal(stored)? {
             model.mark_refusal(&refused);
         }
-        self.show(model, stored, IsEnd::Yes);
+        self.show(model, stored);
+        model.tail.push(TailLine::of(stored));
         Ok(())
     }
 
-    fn show(&mut self, model: &mut Model, stored: &StoredLine, is_end: IsEnd) {
+    fn show(&mut self, model: &mut Model, stored: &StoredLine) {
         match stored.line.kind {
             LineKind::Note => {
                 if let Some(note) = model.notes.take(stored).filter(|_| stored.line.run == model.run.number) {
@@ -112,9 +113,6 @@ impl Recent {
             },
             LineKind::Run | LineKind::Action => {}
         }
-        if is_end == IsEnd::Yes {
-            model.tail.push(TailLine::of(stored));
-        }
     }
 
     pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
@@ -124,7 +122,7 @@ impl Recent {
         model.fold = SessionFold::new(session);
         let names = past.old_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
-        model.trades.add_earlier(self.old.count(), self.old.end(), names);
+        model.trades.add_earlier(self.old.count, self.old.end, names);
         self.old.count_with_young(model);
         // The fold has them still; the page reads them from the journal.
         let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
@@ -140,22 +138,8 @@ impl Recent {
     fn origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
         let decided = self.fold.past().decided().get(&row.approved.intent())?;
         let run = self.runs.iter().find(|run| run.number == decided.run)?;
-        let bot = run.settings.bots.get(decided.bot)?;
-        Some(IntentOrigin {
-            run: decided.run,
-            seq: decided.seq,
-            bot: bot.name.clone(),
-            symbol: bot.symbol,
-            request_time: decided.at,
-            scale: run.settings.money_scale,
-        })
+        IntentOrigin::new(run, decided.bot, decided.seq, decided.at)
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum IsEnd {
-    Yes,
-    No,
 }
 
 fn of_runtime(error: RuntimeError) -> RecordsError {
@@ -163,6 +147,126 @@ fn of_runtime(error: RuntimeError) -> RecordsError {
         RuntimeError::Journal(error) => error.into(),
         RuntimeError::UnreadableEntry { seq, problem } => RecordsError::UnreadableEntry { seq, problem },
         other => RecordsError::UnreadableEntry { seq: 0, problem: other.to_string() },
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Figure {
+    intent: IntentId,
+    bot: BotId,
+    edge: EdgeRow,
+    settled: Option<(Millis, Outcome, Money)>,
+    by_person: bool,
+    is_in_curves: bool,
+}
+
+struct OldFigures {
+    bots: Vec<BotFigures>,
+    curve: Curve,
+    profit: Money,
+    counted: u32,
+    rest: Vec<Figure>,
+    count: usize,
+    /// Number after the last intent left in the journal, 0 if there is none.
+    end: u64,
+}
+
+impl Figure {
+    fn of_old(old: OldTrade) -> Self {
+        let OldTrade { intent, bot, settled, edge, by_person, .. } = old;
+        Self { intent, bot, edge, settled, by_person, is_in_curves: false }
+    }
+
+    fn of_row(row: &IntentRow, book: &TradeBook) -> Self {
+        let (intent, bot) = (row.approved.intent(), row.approved.bot());
+        let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
+        let settled = ended.map(|(at, outcome)| (at, outcome, row.profit));
+        let (edge, by_person) = (EdgeRow::of(row), book.is_settled_by_person(intent));
+        Self { intent, bot, edge, settled, by_person, is_in_curves: false }
+    }
+
+    fn settled_at(&self) -> Option<(Millis, IntentId)> {
+        self.settled.map(|(at, ..)| (at, self.intent))
+    }
+}
+
+impl OldFigures {
+    fn of(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
+        let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
+        let mut old: Vec<Figure> = old.into_iter().map(Figure::of_old).collect();
+        let book = fold.past().book();
+        let young = || book.rows().iter().map(|row| Figure::of_row(row, book));
+        let counted = young().map(|young| young.edge.decided()).min();
+        let counted = counted.or(old.iter().map(|old| old.edge.last() + 1).max()).unwrap_or(0);
+        let first_settled = young().filter_map(|young| young.settled_at()).min();
+        for figure in &mut old {
+            let is_before = |settled| first_settled.is_none_or(|first| settled < first);
+            figure.is_in_curves = figure.settled_at().is_some_and(is_before);
+        }
+        let mut bots: Vec<BotFigures> =
+            fold.first_intents().map(|first| BotFigures::since(first.number())).collect();
+        count_edges(&mut bots, &old, (0, counted));
+        let (mut curve, mut profit) = (Curve::default(), Money::ZERO);
+        let settled = old.iter().filter(|old| old.is_in_curves).copied().collect();
+        count_settlements(&mut bots, &mut curve, &mut profit, settled);
+        old.retain(|old| old.edge.last() >= counted || (old.settled.is_some() && !old.is_in_curves));
+        Self { bots, curve, profit, counted, rest: old, count, end }
+    }
+
+    /// Updates the figures and curves of the model with all trades. The equity curve ends at the
+    /// present equity. Deposits and withdrawals in between are known only once the whole journal is
+    /// read.
+    fn count_with_young(&self, model: &mut Model) {
+        let Model { fold, bots, trades, curve, .. } = model;
+        for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {
+            let first = verdict.first_intent().number();
+            let old = self.bots.get(place).filter(|old| old.first_intent == first).cloned();
+            let before = std::mem::replace(bot, old.unwrap_or_else(|| BotFigures::since(first)));
+            if before.first_intent == first {
+                bot.take_found(before);
+            }
+        }
+        let rows = trades.book.rows().iter().map(|row| Figure::of_row(row, &trades.book));
+        let mut settled: Vec<Figure> = self.rest.iter().copied().chain(rows).collect();
+        count_edges(bots, &settled, (self.counted, u32::MAX));
+        settled.retain(|figure| !figure.is_in_curves);
+        let profit = settled.iter().filter_map(|figure| figure.settled).map(|(.., profit)| profit);
+        let begun = fold.session.ledger().equity() - profit.fold(self.profit, |sum, profit| sum + profit);
+        *curve = self.curve.clone().raised(begun);
+        count_settlements(bots, curve, &mut (begun + self.profit), settled);
+        bots.iter_mut().filter(|bot| bot.settled() > 0).for_each(BotFigures::mark);
+    }
+}
+
+fn count_edges(bots: &mut [BotFigures], figures: &[Figure], news: (u32, u32)) {
+    let mut own: Vec<Vec<EdgeRow>> = bots.iter().map(|_| Vec::new()).collect();
+    for figure in figures {
+        let place = figure.bot.index();
+        if bots.get(place).is_some_and(|bot| figure.intent.number() >= bot.first_intent) {
+            own[place].push(figure.edge);
+        }
+    }
+    for (bot, own) in bots.iter_mut().zip(&own) {
+        bot.running.take(own, news);
+    }
+}
+
+fn count_settlements(
+    bots: &mut [BotFigures],
+    curve: &mut Curve,
+    equity: &mut Money,
+    mut settled: Vec<Figure>,
+) {
+    settled.sort_by_key(Figure::settled_at);
+    for figure in settled {
+        let Some((at, outcome, profit)) = figure.settled else { continue };
+        *equity += profit;
+        curve.push(at, *equity);
+        let bot = bots.get_mut(figure.bot.index());
+        if let Some(bot) = bot.filter(|bot| figure.intent.number() >= bot.first_intent) {
+            bot.said += u64::from(figure.by_person);
+            bot.take(at, outcome, (profit, figure.edge.payout()));
+        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! What lines of a journal come to on the page.
 
 use super::*;
-use crate::view::limits::limits_of;
-use crate::view::trades_of;
+use crate::view::{limits_of, trades_of};
 use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
 use candlewick_journal::{ChainHash, Line};
 use candlewick_records::EdgeIntervals;
@@ -39,7 +38,7 @@ fn line((run, seq): (u64, u64), kind: LineKind, at: Millis, body: &Value) -> Sto
 impl Written {
     fn new() -> Self {
         let first = header(1, 1, Millis::ZERO);
-        let run = RecordedRun::all_of(std::slice::from_ref(&first)).unwrap().pop().unwrap();
+        let run = RecordedRun::of(&first).unwrap();
         let mut model = Model::new(run).unwrap();
         model.take(first).unwrap();
         Self { model, seq: 1, at: Millis::ZERO }
@@ -68,12 +67,7 @@ impl Written {
     }
 
     fn settle(&mut self, intent: u64, (outcome, profit): (Outcome, Money)) {
-        let (open_time, close_time) = (None, None);
-        let (open_price, close_price, payout) = (None, None, None);
-        let intent = IntentId::new(intent);
-        let settled =
-            Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout };
-        self.event(EventKind::Settled(settled));
+        self.event(EventKind::Settled(Settled::by_person(IntentId::new(intent), outcome, profit)));
     }
 
     fn shown(&self) -> Vec<u64> {
@@ -149,7 +143,7 @@ fn candles_of_a_run_with_its_bots_in_another_order_come_to_their_own_series() {
         line((number, number * 10), LineKind::Run, Millis::ZERO, &json!(header))
     };
     let last = header(2, &["AAA", "BBB"]);
-    let run = RecordedRun::all_of(std::slice::from_ref(&last)).unwrap().pop().unwrap();
+    let run = RecordedRun::of(&last).unwrap();
     let mut model = Model::new(run).unwrap();
     let candle = |model: &mut Model, at: (u64, u64), series: usize| {
         let candle = json!({"time": 0, "open": 1.0, "high": 1.0, "low": 1.0, "close": 1.0, "volume": 0.0});

@@ -1,17 +1,16 @@
 //! JSON endpoints of the page. Every response is bounded.
 
 use super::Serving;
-use super::asked::{Nothing, Parameters};
-use super::failure::Failure;
-use crate::model::{Feed, Model, TailLine};
+use crate::model::{Model, TailLine};
 use crate::view::{
     Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, bars_of, edge_curve,
     equity_curve, marks_of, trades_of,
 };
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
@@ -19,7 +18,7 @@ use candlewick_journal::Reader;
 use candlewick_records::explain::{AskedMoment, AskedTrade, MomentQuery, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -149,10 +148,6 @@ impl Listed {
     }
 }
 
-fn feed(model: &Model, place: usize) -> Option<&Feed> {
-    model.feeds.get(place)
-}
-
 /// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
 pub(crate) async fn candles(
@@ -160,7 +155,7 @@ pub(crate) async fn candles(
     Parameters(asked): Parameters<Series>,
 ) -> Result<Json<Bars>, Failure> {
     of_model(&serving, Listed::Series, |model| {
-        bars_of(feed(model, asked.place)?, asked.level, Millis::new(asked.from))
+        bars_of(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
 }
 
@@ -170,7 +165,7 @@ pub(crate) async fn marks(
     State(serving): Shown,
     Parameters(asked): Parameters<Series>,
 ) -> Result<Json<Vec<Mark>>, Failure> {
-    of_model(&serving, Listed::Series, |model| Some(marks_of(model, feed(model, asked.place)?.series)))
+    of_model(&serving, Listed::Series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
 }
 
 /// Returns equity over time, or the profit of one bot.
@@ -249,8 +244,7 @@ pub(crate) async fn explanation(
     Path(intent): Path<u64>,
     _: Parameters<Nothing>,
 ) -> Result<Json<Value>, Failure> {
-    let name = intent.to_string();
-    reading(serving, Asked::Trade(name)).await
+    reading(serving, Asked::Trade(intent.to_string())).await
 }
 
 /// Explains why no trade was opened at a moment, like `candlewick why`.
@@ -262,9 +256,9 @@ pub(crate) async fn why(
     State(serving): Shown,
     Parameters(asked): Parameters<Moment>,
 ) -> Result<Json<Value>, Failure> {
+    let symbol = asked.symbol.filter(|symbol| !symbol.is_empty()).map(|symbol| symbol.parse::<Symbol>());
     let symbol =
-        asked.symbol.as_deref().filter(|symbol| !symbol.is_empty()).map(str::parse::<Symbol>).transpose();
-    let symbol = symbol.map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
+        symbol.transpose().map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
     reading(serving, Asked::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot })).await
 }
 
@@ -283,8 +277,7 @@ async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Fai
     let reading = tokio::task::spawn_blocking(move || {
         let _one = one;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+        let runtime = runtime.map_err(|error| Failure::internal(&error))?;
         let read = async { tokio::time::timeout(PATIENCE, read(&serving, asked)).await };
         match runtime.block_on(read) {
             Ok(Ok(read)) => Ok(Json(read)),
@@ -295,22 +288,19 @@ async fn reading(serving: Arc<Serving>, asked: Asked) -> Result<Json<Value>, Fai
             )),
         }
     });
-    reading
-        .await
-        .unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
+    reading.await.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
 async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
     let watched = &serving.shared.watched;
     let mut reader = Reader::open(&watched.journal).await?;
+    let contents = read_recent(&mut reader).await?;
     let read = match asked {
         Asked::Trade(name) => {
-            let contents = read_recent(&mut reader).await?;
             let asked = AskedTrade { name: &name, registry: &watched.registry, is_far: false };
             told(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Asked::Moment(query) => {
-            let contents = read_recent(&mut reader).await?;
             let asked = AskedMoment { query: &query, registry: &watched.registry, is_far: false };
             told(&read_moment(&mut reader, &contents, &asked).await?)
         }
@@ -320,22 +310,63 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
 }
 
 fn failed(error: &AppError) -> Failure {
-    let status = match error {
-        AppError::Records(
-            RecordsError::UnknownTrade { .. }
-            | RecordsError::UnknownName { .. }
-            | RecordsError::UnknownSymbol { .. }
-            | RecordsError::NoRun,
-        ) => StatusCode::NOT_FOUND,
-        _ => StatusCode::BAD_GATEWAY,
-    };
-    let known = match error {
+    let (status, known) = match error {
         AppError::Records(
             RecordsError::UnknownName { known, .. } | RecordsError::UnknownSymbol { known, .. },
-        ) => {
-            format!("; there is {}", known.join(", "))
+        ) => (StatusCode::NOT_FOUND, format!("; there is {}", known.join(", "))),
+        AppError::Records(RecordsError::UnknownTrade { .. } | RecordsError::NoRun) => {
+            (StatusCode::NOT_FOUND, String::new())
         }
-        _ => String::new(),
+        _ => (StatusCode::BAD_GATEWAY, String::new()),
     };
     Failure::new(status, format!("{error}{known}"))
+}
+
+/// Query parameters. Unknown ones are rejected, so a misspelt filter is never silently ignored.
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(rejection) => {
+                let text = rejection.body_text();
+                let problem = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+                Err(Failure::new(StatusCode::BAD_REQUEST, format!("the address's parameters: {problem}")))
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) StatusCode, pub(crate) String);
+
+impl Failure {
+    pub(crate) fn new(status: StatusCode, problem: impl Into<String>) -> Self {
+        Self(status, problem.into())
+    }
+
+    pub(crate) fn not_found(problem: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, problem)
+    }
+
+    pub(crate) fn internal(error: &impl ToString) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+    }
+
+    pub(crate) fn not_yet() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read")
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        (self.0, Json(Problem { problem: self.1 })).into_response()
+    }
 }

@@ -1,34 +1,33 @@
 //! HTTP server of the dashboard: access control and responses.
 
-mod asked;
-mod assets;
-#[cfg(test)]
-mod attacks;
 mod connections;
 mod data;
 mod events;
-mod failure;
 mod guard;
-mod hosts;
 mod orders;
-mod routes;
-mod sign_in;
-mod stalled;
+#[cfg(test)]
+mod tests;
 
-pub use sign_in::Link;
+pub use guard::Link;
 
-use crate::error::DashboardError;
-use crate::settings::{DashboardSettings, Watched};
 use crate::watch::{Shared, follow_bot, follow_journal};
+use crate::{DashboardError, DashboardSettings, Watched};
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router, middleware};
 use connections::{LIMITS, serve};
-use hosts::Hosts;
-use routes::router;
-use sign_in::{Sessions, secret};
+use data::Failure;
+use guard::{Hosts, Sessions, secret};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 pub struct Dashboard {
     pub address: SocketAddr,
@@ -45,6 +44,20 @@ struct Serving {
     explaining: Arc<tokio::sync::Mutex<()>>,
 }
 
+impl Serving {
+    fn new(
+        address: SocketAddr,
+        settings: &DashboardSettings,
+        watched: Watched,
+    ) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
+        let hosts = Hosts::new(address, settings);
+        let (sessions, links) = Sessions::new(&hosts)?;
+        let shared = Shared::new(watched, secret()?[..16].to_owned(), settings.read_only);
+        let (ordering, explaining) = (tokio::sync::Mutex::default(), Arc::default());
+        Ok((Self { shared, sessions, hosts, ordering, explaining }, links))
+    }
+}
+
 impl Dashboard {
     /// Starts following the journal and serving the page. Needs a running tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
@@ -53,19 +66,10 @@ impl Dashboard {
         let cannot = |source| DashboardError::CannotListen { address, source };
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let hosts = Hosts::new(address, settings);
-        let (sessions, links) = Sessions::new(&hosts)?;
-        let shared = Shared::new(watched, secret()?[..16].to_owned(), settings.read_only);
+        let (serving, links) = Serving::new(address, settings, watched)?;
         let mut tasks = JoinSet::new();
-        tasks.spawn(follow_journal(Arc::clone(&shared)));
-        tasks.spawn(follow_bot(Arc::clone(&shared)));
-        let serving = Serving {
-            shared,
-            sessions,
-            hosts,
-            ordering: tokio::sync::Mutex::new(()),
-            explaining: Arc::new(tokio::sync::Mutex::new(())),
-        };
+        tasks.spawn(follow_journal(Arc::clone(&serving.shared)));
+        tasks.spawn(follow_bot(Arc::clone(&serving.shared)));
         tasks.spawn(serve(listener, router(Arc::new(serving)), LIMITS));
         Ok(Self { address, links, tasks })
     }
@@ -73,5 +77,85 @@ impl Dashboard {
     /// Waits for the end of a task, which only a bug can cause.
     pub async fn ended(&mut self) {
         self.tasks.join_next().await;
+    }
+}
+
+const MAX_BODY: usize = 8 * 1_024;
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Candlewick dashboard",
+    description = "What the page of a running bot is made of. A cookie signs in, which a browser gets for the token in the \
+                   link of the terminal; what changes something needs the header `x-candlewick`. Times are milliseconds of \
+                   venue time."
+))]
+struct Document;
+
+pub(crate) fn router(serving: Arc<Serving>) -> Router {
+    let (own, document) = OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(data::state))
+        .routes(routes!(data::candles))
+        .routes(routes!(data::marks))
+        .routes(routes!(data::equity))
+        .routes(routes!(data::edge))
+        .routes(routes!(data::trades))
+        .routes(routes!(data::explanation))
+        .routes(routes!(data::why))
+        .routes(routes!(data::lines))
+        .routes(routes!(events::events))
+        .routes(routes!(orders::halt))
+        .routes(routes!(orders::resume))
+        .split_for_parts();
+    let (open, signing) =
+        OpenApiRouter::with_openapi(Document::openapi()).routes(routes!(orders::sign_in)).split_for_parts();
+    let document = document.merge_from(signing);
+    let own = own
+        .route("/api/openapi.json", get(move || std::future::ready(Json(document.clone()))))
+        .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::signed_in));
+    let page = ASSETS.iter().fold(Router::new(), |routes, asset| {
+        routes.route(asset.path, get(move || std::future::ready(asset.answer())))
+    });
+    page.merge(own)
+        .merge(open)
+        .fallback(|| std::future::ready(Failure::not_found("there is no such page")))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::from_here))
+        .with_state(serving)
+}
+
+pub(crate) struct Asset {
+    pub(crate) path: &'static str,
+    kind: &'static str,
+    pub(crate) text: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const JS: &str = "text/javascript; charset=utf-8";
+
+const fn asset(path: &'static str, kind: &'static str, text: &'static str) -> Asset {
+    Asset { path, kind, text }
+}
+
+pub(crate) const ASSETS: &[Asset] = &[
+    asset("/", HTML, include_str!("../page/page.html")),
+    asset("/icon.svg", "image/svg+xml", include_str!("../page/icon.svg")),
+    asset("/look.css", CSS, candlewick_report::look::STYLE),
+    asset("/page.css", CSS, include_str!("../page/page.css")),
+    asset("/charts.js", JS, candlewick_report::look::CHARTS),
+    asset("/page.js", JS, include_str!("../page/page.js")),
+    asset("/connection.js", JS, include_str!("../page/connection.js")),
+    asset("/live_charts.js", JS, include_str!("../page/live_charts.js")),
+    asset("/views.js", JS, include_str!("../page/views.js")),
+    asset("/known_trades.js", JS, include_str!("../page/known_trades.js")),
+    asset("/journal_lines.js", JS, include_str!("../page/journal_lines.js")),
+    asset("/lists.js", JS, include_str!("../page/lists.js")),
+    asset("/orders.js", JS, include_str!("../page/orders.js")),
+    asset("/clock.js", JS, include_str!("../page/clock.js")),
+];
+
+impl Asset {
+    pub(crate) fn answer(&self) -> Response {
+        ([(CONTENT_TYPE, self.kind)], self.text).into_response()
     }
 }

@@ -1,8 +1,7 @@
 //! Orders of a browser: sign in, halt and resume. None of them opens a trade.
 
 use super::Serving;
-use super::failure::Failure;
-use crate::error::sentence;
+use super::data::Failure;
 use crate::view::{Ordered, Problem, Reason, SignIn, SignedIn};
 use axum::Json;
 use axum::extract::State;
@@ -28,7 +27,7 @@ pub(crate) async fn sign_in(State(serving): State<Arc<Serving>>, Json(asked): Js
             let problem = "this link was used before, or is of an earlier start: the dashboard's terminal shows the present one";
             Failure::new(StatusCode::UNAUTHORIZED, problem).into_response()
         }
-        Err(error) => Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+        Err(error) => Failure::internal(&error).into_response(),
     }
 }
 
@@ -101,7 +100,7 @@ async fn to_its_end(
     order: impl Future<Output = Result<Json<Ordered>, Failure>> + Send + 'static,
 ) -> Result<Json<Ordered>, Failure> {
     let ended = tokio::spawn(order).await;
-    ended.unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
+    ended.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
 fn may_order(serving: &Serving) -> Result<(), Failure> {
@@ -114,6 +113,10 @@ fn may_order(serving: &Serving) -> Result<(), Failure> {
     Ok(())
 }
 
+fn sentence(error: &AppError) -> String {
+    error.text().replace('\n', "; ")
+}
+
 fn refused(error: &AppError) -> Failure {
     Failure::new(StatusCode::BAD_GATEWAY, sentence(error))
 }
@@ -121,9 +124,7 @@ fn refused(error: &AppError) -> Failure {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::server::{Hosts, Sessions};
-    use crate::settings::{DashboardSettings, Watched};
-    use crate::watch::Shared;
+    use crate::{DashboardSettings, Watched};
     use candlewick_journal::JournalUrl;
     use candlewick_runtime::control::ControlPaths;
     use candlewick_sdk::Registry;
@@ -151,14 +152,7 @@ mod tests {
             tls_proxy: None,
             allow_unencrypted_network: false,
         };
-        let hosts = Hosts::new(settings.listen, &settings);
-        let serving = Arc::new(Serving {
-            shared: Shared::new(watched, "start".to_owned(), false),
-            sessions: Sessions::new(&hosts).unwrap().0,
-            hosts,
-            ordering: tokio::sync::Mutex::default(),
-            explaining: Arc::default(),
-        });
+        let serving = Arc::new(Serving::new(settings.listen, &settings, watched).unwrap().0);
         let another = serving.ordering.lock().await;
         let asked = Json(Reason { reason: "enough".to_owned() });
         assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is under way");

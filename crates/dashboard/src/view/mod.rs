@@ -1,18 +1,233 @@
 //! JSON documents for the browser.
 
-mod candles;
-mod clock;
-mod curves;
-pub(crate) mod limits;
-mod orders;
 mod state;
-mod trades;
 
-pub(crate) use candles::{Bars, bars_of};
-pub(crate) use clock::Clock;
-pub(crate) use curves::{EdgeCurve, EquityCurve, edge_curve, equity_curve};
-pub(crate) use orders::{Ordered, Problem, Reason, SignIn, SignedIn};
-#[cfg(test)]
-pub(crate) use state::run_of;
 pub(crate) use state::{State, state_of};
-pub(crate) use trades::{Lines, Mark, Trades, marks_of, trades_of};
+#[cfg(test)]
+pub(crate) use state::{limits_of, run_of};
+
+use crate::model::{BotFigures, Curve, Feed, Model, Refusal, TailLine};
+use candlewick_records::TradeLine;
+use candlewick_sdk::{Direction, Millis, Series};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Bars of one length, oldest first.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Bars {
+    /// How long each is, in milliseconds.
+    #[schema(value_type = i64)]
+    pub(crate) length: Millis,
+    /// When each begins, in milliseconds of venue time.
+    #[schema(value_type = Vec<i64>)]
+    pub(crate) time: Vec<Millis>,
+    pub(crate) open: Vec<f64>,
+    pub(crate) high: Vec<f64>,
+    pub(crate) low: Vec<f64>,
+    pub(crate) close: Vec<f64>,
+}
+
+pub(crate) fn bars_of(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
+    let level = feed.levels.all().get(level)?;
+    let mut bars = Bars { length: level.length, ..Bars::default() };
+    for bar in level.bars.iter().filter(|bar| bar.time >= from) {
+        bars.time.push(bar.time);
+        bars.open.push(bar.open);
+        bars.high.push(bar.high);
+        bars.low.push(bar.low);
+        bars.close.push(bar.close);
+    }
+    Some(bars)
+}
+
+/// What the venue's clock says, and how fast it runs.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(crate) struct Clock {
+    /// Venue time, in milliseconds; null while no bot answers.
+    #[schema(value_type = Option<i64>)]
+    pub(crate) now: Option<Millis>,
+    /// How many times faster than real time it runs: 1 but at an embedded venue.
+    pub(crate) speed: f64,
+    /// Venue time at which the venue last answered anything.
+    #[schema(value_type = Option<i64>)]
+    pub(crate) heard: Option<Millis>,
+    /// The number of the last line that was read.
+    pub(crate) seq: u64,
+}
+
+/// Equity after settlements; of a long time some are joined, with their extremes.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct EquityCurve {
+    /// Venue time, in milliseconds.
+    #[schema(value_type = Vec<i64>)]
+    time: Vec<Millis>,
+    /// Equity then.
+    equity: Vec<f64>,
+    /// The lowest of those that were joined.
+    low: Vec<f64>,
+    /// The highest of those.
+    high: Vec<f64>,
+    /// The max. drawdown among them, in money, below zero.
+    drawdown: Vec<f64>,
+}
+
+/// The 95 % intervals of a bot's edge as they narrowed.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct EdgeCurve {
+    /// Trades so far.
+    trades: Vec<u64>,
+    /// Ends of the interval of the edge, in percent of the stake; 0 is break-even.
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// Ends of that of the win rate, in percent.
+    rate_low: Vec<f64>,
+    rate_high: Vec<f64>,
+}
+
+pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCurve> {
+    let scale = model.session().money_scale();
+    let points: &Curve = match bot {
+        None => &model.curve,
+        Some(place) => &model.bots.get(place)?.curve,
+    };
+    let mut curve = EquityCurve::default();
+    for point in points.points() {
+        curve.time.push(point.time);
+        curve.equity.push(scale.to_f64(point.last));
+        curve.low.push(scale.to_f64(point.low));
+        curve.high.push(scale.to_f64(point.high));
+        curve.drawdown.push(-scale.to_f64(point.fall));
+    }
+    Some(curve)
+}
+
+pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
+    let mut curve = EdgeCurve::default();
+    for point in &bot.edge {
+        let (Some(edge), Some(rate)) =
+            (point.intervals.edge_sequence_95, point.intervals.win_rate_sequence_95)
+        else {
+            continue;
+        };
+        curve.trades.push(point.trades);
+        curve.low.push(edge[0] * 100.0);
+        curve.high.push(edge[1] * 100.0);
+        curve.rate_low.push(rate[0] * 100.0);
+        curve.rate_high.push(rate[1] * 100.0);
+    }
+    curve
+}
+
+/// The token that the terminal showed.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignIn {
+    /// It is taken once.
+    pub(crate) token: String,
+}
+
+/// That a browser is signed in: its cookie says so from now on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SignedIn {
+    /// Always true.
+    pub(crate) signed_in: bool,
+}
+
+/// Why a bot is halted.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    /// In the person's words, for the journal.
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
+/// What an order came to.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Ordered {
+    /// In words.
+    pub(crate) text: String,
+}
+
+/// What is wrong with a request.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Problem {
+    /// In words.
+    pub(crate) problem: String,
+}
+
+/// A page of trades and requests, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Trades {
+    /// With the keys of `candlewick trades --json`.
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) trades: Vec<TradeLine>,
+    /// What to ask for as `before` for those that came earlier; null where there are none.
+    pub(crate) before: Option<u64>,
+}
+
+/// A page of the journal's lines, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Lines {
+    pub(crate) lines: Vec<TailLine>,
+    /// What to ask for as `before` for those that stand before; null where there are none.
+    pub(crate) before: Option<u64>,
+}
+
+/// A signal that was refused.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Mark {
+    /// When it was given, in milliseconds of venue time.
+    #[schema(value_type = i64)]
+    at: Millis,
+    bot: String,
+    /// `BUY` or `SELL`.
+    #[schema(value_type = String)]
+    direction: Direction,
+    /// The first rule that refused it.
+    rule: &'static str,
+}
+
+/// Returns the trades before a number, `None` if no bot has or had this name. If the page is not
+/// full, also the number before which the journal has more.
+pub(crate) fn trades_of(
+    model: &Model,
+    before: u64,
+    most: usize,
+    bot: Option<&str>,
+) -> Option<(Trades, Option<u64>)> {
+    if bot.is_some_and(|bot| !model.knows_bot(bot)) {
+        return None;
+    }
+    let (kept, first) = (&model.trades, model.trades.first());
+    let rows = kept.book.rows();
+    let begin = rows.partition_point(|row| row.approved.intent().number() < first);
+    let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);
+    let mut trades = Vec::new();
+    for row in rows[begin..end].iter().rev() {
+        if bot.is_some_and(|bot| kept.bot_of(row) != Some(bot)) {
+            continue;
+        }
+        let Some(trade) = kept.line(row) else { continue };
+        trades.push(trade);
+        if trades.len() == most {
+            break;
+        }
+    }
+    let oldest = if first > 1 { 1 } else { rows.first().map_or(0, |row| row.approved.intent().number()) };
+    let is_full = trades.len() == most;
+    let last = trades.last().map(|trade| trade.intent_id).filter(|last| *last > oldest && is_full);
+    let earlier = Some(first.min(before)).filter(|earlier| *earlier > 1 && !is_full);
+    Some((Trades { trades, before: last }, earlier))
+}
+
+pub(crate) fn marks_of(model: &Model, series: Series) -> Vec<Mark> {
+    let ours = model.refusals.iter().filter(|refusal| refusal.series == series);
+    let mark = |refusal: &Refusal| Mark {
+        at: refusal.at,
+        bot: refusal.bot.clone(),
+        direction: refusal.direction,
+        rule: refusal.rule,
+    };
+    ours.map(mark).collect()
+}

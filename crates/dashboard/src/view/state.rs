@@ -1,10 +1,9 @@
 //! State of the page, without curves, lists and candles.
 
-use super::limits::{Limit, limits_of};
-use crate::model::{Feed, Model, Note};
+use crate::model::{BotFigures, Feed, Level, Model, Note};
 use crate::watch::{Known, Shared};
-use candlewick_engine::{IntentState, Reloaded};
-use candlewick_records::{TradeLine, TradingMode, VerdictLine, describe_halt};
+use candlewick_engine::{BotId, BotSettings, IntentState, Reloaded, Session};
+use candlewick_records::{LimitLine, TradeLine, TradingMode, VerdictLine, describe_halt};
 use candlewick_runtime::control::{Blockage, NextEntry, Phase};
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -236,7 +235,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         halt: halt.as_ref().map(describe_halt),
-        blocked: blocked.iter().map(blocked_line).collect(),
+        blocked: blocked.iter().map(|one| BlockedLine { text: one.describe(), brief: one.brief }).collect(),
         all_blocked: bot.is_some_and(|bot| bot.all_blocked),
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
@@ -245,10 +244,6 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
         run,
     }
-}
-
-fn blocked_line(blockage: &Blockage) -> BlockedLine {
-    BlockedLine { text: blockage.describe(), brief: blockage.brief }
 }
 
 fn signals_of(known: &Known) -> Vec<String> {
@@ -287,13 +282,13 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
             .collect(),
         bots,
         limits: limits_of(model.session(), now.unwrap_or(last_event)),
-        refusals: model.refused(),
+        refusals: model.trades.book.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
         findings: model.notes.findings.clone(),
         alarms: model.notes.alarms,
         notes: model.notes.last.iter().cloned().collect(),
         reloaded: model.notes.reloaded.clone(),
-        settled: model.bots.iter().map(crate::model::BotFigures::settled).sum(),
+        settled: model.bots.iter().map(BotFigures::settled).sum(),
         intents: model.trades.count(),
     }
 }
@@ -324,11 +319,8 @@ fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     let open =
         |place: usize| model.trades.unfinished().filter(|row| row.approved.bot().index() == place).count();
     let settings = model.run.settings.bots.iter().zip(&model.bots).enumerate();
-    let line = |(place, (settings, figures)): (
-        usize,
-        (&candlewick_engine::BotSettings, &crate::model::BotFigures),
-    )| {
-        let id = candlewick_engine::BotId::new(place);
+    let line = |(place, (settings, figures)): (usize, (&BotSettings, &BotFigures))| {
+        let id = BotId::new(place);
         let payout = id.and_then(|bot| model.session().last_payout(bot));
         let verdict = verdicts.get(place).cloned().flatten();
         let judged = figures.won + figures.lost;
@@ -360,7 +352,7 @@ fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
 }
 
 fn feed_line(feed: &Feed) -> FeedLine {
-    let level = |level: &crate::model::Level| LevelLine {
+    let level = |level: &Level| LevelLine {
         length: level.length,
         count: level.bars.len(),
         from: level.bars.front().map(|bar| bar.time),
@@ -380,4 +372,29 @@ fn feed_line(feed: &Feed) -> FeedLine {
         delay_p90: feed.delay(90),
         levels: feed.levels.all().iter().map(level).collect(),
     }
+}
+
+/// A limit and how far it is used.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub(crate) struct Limit {
+    /// Whose limit it is; null of the whole run.
+    pub(crate) bot: Option<String>,
+    /// The setting's name in `[risk]`, or of a bot's own in `[risk.bots.NAME]`.
+    pub(crate) name: &'static str,
+    /// What is limited, in words.
+    pub(crate) title: &'static str,
+    /// How much of it there is.
+    pub(crate) value: f64,
+    /// How much there may be.
+    pub(crate) most: f64,
+    /// `count` or `money`.
+    pub(crate) unit: &'static str,
+}
+
+pub(crate) fn limits_of(session: &Session, now: Millis) -> Vec<Limit> {
+    let limit = |line| {
+        let LimitLine { bot, name, title, value, most, unit } = line;
+        Limit { bot, name, title, value, most, unit }
+    };
+    LimitLine::of_session(session, now).into_iter().map(limit).collect()
 }

@@ -1,25 +1,24 @@
 //! Follows the lines of the journal. Reopens it after errors or if another file has its name.
 
 use super::Shared;
-use super::last_run::last_run;
-use super::old_lines::OldLines;
-use crate::model::{Model, Recent, Took, is_candle};
-use candlewick_journal::{Holder, JournalError, LeaseTerms, Reader, StoredLine};
-use candlewick_records::RecordsError;
+use crate::model::{Model, Recent, Took};
+use candlewick_journal::{Holder, JournalError, LeaseTerms, LineKind, Reader, StoredLine};
+use candlewick_records::{BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 const LONG: u64 = 50_000;
-pub(super) const PAGE: u32 = 2_000;
+const PAGE: u32 = 2_000;
 const PACE: Duration = Duration::from_millis(250);
 const HOLDER_PACE: Duration = Duration::from_millis(1_500);
 /// Time without new lines after which the journal is reopened: another file may have its name.
 const QUIET: Duration = Duration::from_secs(30);
 const REST: Duration = Duration::from_secs(1);
 
-pub(super) async fn follow(shared: &Shared) {
+pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     loop {
-        let problem = match Box::pin(while_open(shared)).await {
+        let problem = match Box::pin(while_open(&shared)).await {
             Ok(()) => None,
             Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
                 Some("there is no journal yet".to_owned())
@@ -28,15 +27,10 @@ pub(super) async fn follow(shared: &Shared) {
             Err(error) => Some(error.to_string()),
         };
         let rest = if problem.is_some() { REST } else { Duration::ZERO };
-        let is_new = {
-            let mut known = shared.known();
-            let is_new = known.problem != problem;
-            known.problem = problem;
-            is_new
-        };
-        if is_new {
-            shared.changed();
-        }
+        shared.update(|known| {
+            let before = std::mem::replace(&mut known.problem, problem);
+            before != known.problem
+        });
         tokio::time::sleep(rest).await;
     }
 }
@@ -154,7 +148,7 @@ fn take(
     Ok(is_new)
 }
 
-pub(super) fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
+fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
     let (Some(last), Some(next)) = (last, next) else { return true };
     next.hash == last.hash.of_next(next.seq, &next.line)
 }
@@ -164,22 +158,99 @@ async fn look_who_holds(shared: &Shared, reader: &mut Reader) -> Result<(), Reco
     let us = Holder::of_this_process("candlewick");
     let is_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
     let holder = lease.map(|lease| lease.holder.to_string());
-    let is_news = {
-        let mut known = shared.known();
+    shared.update(|known| {
         let is_news = known.is_held != is_held || known.holder != holder;
         (known.is_held, known.holder) = (is_held, holder);
         is_news
-    };
-    if is_news {
-        shared.changed();
-    }
+    });
     Ok(())
+}
+
+/// Lines read around a position. Lines written manually between runs belong to no run.
+const AROUND: u32 = 500;
+
+async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
+    let head = reader.head().await?.seq;
+    let end = reader.lines(head.saturating_sub(u64::from(AROUND) - 1).max(1), AROUND).await?;
+    let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
+    let last = last.ok_or(RecordsError::NoRun)?;
+    // Runs ascend: its first line is found by halving.
+    let (mut low, mut high) = (1, head);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let there = reader.lines(middle, AROUND).await?;
+        let run = there.iter().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
+        if run.is_none_or(|run| run >= last) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    // Lines of no run may stand before it.
+    let around = reader.lines(low, AROUND).await?;
+    let header =
+        around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
+    let header = header.ok_or(RecordsError::NoRun)?;
+    RecordedRun::of(&header)
+}
+
+struct OldLines {
+    recent: Recent,
+    model: Model,
+}
+
+impl OldLines {
+    /// Reads for up to `time` and returns whether more is left. At the end the complete model
+    /// replaces the shown one.
+    async fn read(
+        &mut self,
+        shared: &Shared,
+        reader: &mut Reader,
+        time: Duration,
+    ) -> Result<bool, RecordsError> {
+        let begun = Instant::now();
+        while begun.elapsed() < time {
+            let shown = shared.known().model.as_ref().filter(|model| model.is_recent()).map(Model::seq);
+            let Some(shown) = shown else { return Ok(false) };
+            let page = reader.lines(self.model.seq() + 1, PAGE).await?;
+            if !follows(self.model.last.as_ref(), page.first()) {
+                shared.known().model = None;
+                return Ok(false);
+            }
+            for line in page.into_iter().filter(|line| line.seq <= shown) {
+                if self.model.take(line)? == Took::OtherRun {
+                    shared.known().model = None;
+                    return Ok(false);
+                }
+            }
+            let is_whole = self.model.seq() == shown;
+            shared.known().reading = (!is_whole).then(|| (self.model.seq(), shown));
+            if is_whole {
+                self.take_over(shared);
+                return Ok(false);
+            }
+            tokio::task::yield_now().await;
+        }
+        shared.changed();
+        Ok(true)
+    }
+
+    /// Replaces the shown model. It cannot have changed meanwhile: only the calling task updates
+    /// it.
+    fn take_over(&mut self, shared: &Shared) {
+        shared.update(|known| {
+            let Some(shown) = known.model.as_mut() else { return false };
+            std::mem::swap(shown, &mut self.model);
+            shown.take_place_of(&mut self.model);
+            true
+        });
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_journal::{ChainHash, Line, LineKind};
+    use candlewick_journal::{ChainHash, Line};
     use candlewick_sdk::Millis;
 
     fn line(seq: u64, before: ChainHash, body: &str) -> StoredLine {

@@ -3,8 +3,8 @@
 //! Nothing is taken on trust from the run. What the journal does not contain is not checked.
 
 use super::doubt::rows_of;
+use crate::run::TradingMode;
 use crate::trade::IntentOrigin;
-use crate::trading::TradingMode;
 use candlewick_engine::{IntentRow, IntentState};
 use candlewick_journal::LoggedExchange;
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome, compare_prices};
@@ -15,17 +15,23 @@ use std::fmt::Display;
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     /// `profit`, `result`, `span`, or a field name of the venue's record.
-    pub(super) what: &'static str,
-    pub(super) by: CheckSource,
-    pub(super) agrees: bool,
-    pub(super) detail: String,
+    what: &'static str,
+    by: CheckSource,
+    agrees: bool,
+    detail: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum CheckSource {
+enum CheckSource {
     Terms,
     Venue,
+}
+
+impl Check {
+    const fn by_terms(what: &'static str, agrees: bool, detail: String) -> Self {
+        Self { what, by: CheckSource::Terms, agrees, detail }
+    }
 }
 
 pub(super) fn checks<'a>(
@@ -57,7 +63,7 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
         [row.profit, stake, expected].map(|money| origin.scale.format(money));
     let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
     let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} makes {expected_text}");
-    Some(Check { what: "profit", by: CheckSource::Terms, agrees: row.profit == expected, detail })
+    Some(Check::by_terms("profit", row.profit == expected, detail))
 }
 
 /// Checks the result against both prices. An equal price may be a loss by the terms.
@@ -75,12 +81,7 @@ fn result(row: &IntentRow) -> Option<Check> {
         Outcome::Draw => order.is_eq(),
         Outcome::Cancelled => return None,
     };
-    Some(Check {
-        what: "result",
-        by: CheckSource::Terms,
-        agrees,
-        detail: format!("{outcome}; {direction} from {open} to {close}"),
-    })
+    Some(Check::by_terms("result", agrees, format!("{outcome}; {direction} from {open} to {close}")))
 }
 
 fn span(row: &IntentRow) -> Option<Check> {
@@ -96,12 +97,7 @@ fn span(row: &IntentRow) -> Option<Check> {
         ExpirationType::NextCandle => lasted == length && close.is_aligned_to(length),
     };
     let (close_type, kind) = (expiry.close_type, expiry.expiration_type);
-    Some(Check {
-        what: "span",
-        by: CheckSource::Terms,
-        agrees,
-        detail: format!("{lasted} ms; asked for was {close_type} {kind}"),
-    })
+    Some(Check::by_terms("span", agrees, format!("{lasted} ms; asked for was {close_type} {kind}")))
 }
 
 fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
@@ -192,17 +188,16 @@ fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool
 }
 
 pub(super) fn lines(checks: &[Check]) -> Vec<String> {
-    let agreeing = |by: CheckSource| {
-        let names = checks.iter().filter(|check| check.by == by && check.agrees).map(|check| check.what);
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let by_terms = Some(agreeing(CheckSource::Terms)).filter(|names| !names.is_empty());
-    let by_venue = Some(agreeing(CheckSource::Venue)).filter(|names| !names.is_empty());
-    let parts = [
-        by_terms.map(|names| format!("recomputed from its terms and right: {names}")),
-        by_venue.map(|names| format!("the same in the venue's own record: {names}")),
+    let sources = [
+        (CheckSource::Terms, "recomputed from its terms and right"),
+        (CheckSource::Venue, "the same in the venue's own record"),
     ];
-    let agreed = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let agreed = sources.into_iter().filter_map(|(by, label)| {
+        let agreeing = checks.iter().filter(|check| check.by == by && check.agrees);
+        let names: Vec<&str> = agreeing.map(|check| check.what).collect();
+        (!names.is_empty()).then(|| format!("{label}: {}", names.join(", ")))
+    });
+    let agreed = agreed.collect::<Vec<_>>().join("; ");
     let differing = checks.iter().filter(|check| !check.agrees);
     let differing = differing.map(|Check { what, detail, .. }| format!("{what} DIFFERS: {detail}"));
     Some(agreed).filter(|agreed| !agreed.is_empty()).into_iter().chain(differing).collect()

@@ -1,14 +1,14 @@
 //! State of a Session right before a decision: limits and origin of the stake.
 
 use super::indicators::INDICATORS_WITHIN;
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
-use crate::fold::SessionFold;
+use crate::lines::SessionFold;
 use crate::run::RecordedRun;
 use candlewick_engine::{BotId, Edge, LadderEntry, ReloadNote, Rule, Session, StakeSettings};
 use candlewick_journal::{LineKind, Reader};
+use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Millis, MoneyScale};
 
 const PAGE: u32 = 5_000;
 
@@ -61,10 +61,9 @@ pub(super) async fn visit_before(
     }
 }
 
-pub(super) type RefusalWords<'a> = (DecisionEntry, &'static str, &'a mut String);
-
+/// Adds the figures of the rules to the descriptions of refusals.
 pub(super) async fn add_figures(
-    mut refusals: Vec<RefusalWords<'_>>,
+    mut refusals: Vec<(DecisionEntry, Rule, &mut String)>,
     reader: &mut Reader,
     of_run: (&JournalContents, &RecordedRun),
     is_far: bool,
@@ -73,11 +72,9 @@ pub(super) async fn add_figures(
     let decisions: Vec<DecisionEntry> = refusals.iter().map(|(decision, ..)| *decision).collect();
     let (contents, run) = of_run;
     visit_before(reader, contents, (run, &decisions), is_far, |session, decision| {
-        for (_, name, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
-            if let Some(rule) = Rule::ALL.into_iter().find(|rule| rule.as_str() == *name) {
-                let figures = figures_of(rule, session, decision);
-                **words = rule.with_detail(std::mem::take(*words), &figures);
-            }
+        for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
+            let figures = figures_of(*rule, session, decision);
+            **words = rule.with_detail(std::mem::take(*words), &figures);
         }
     })
     .await
@@ -94,7 +91,7 @@ fn figures_of(rule: Rule, session: &Session, decision: &DecisionEntry) -> String
 /// Describes the origin of a stake: `level 3 of 3 (4.40, times 2 after a loss)`.
 pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
-    let (_, is_probe) = session.next_stake(bot, decision.at)?;
+    let (next, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
         return Some(format!("the minimum, to find out what {} pays", settings.symbol));
     }
@@ -102,6 +99,10 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
     let free = scale.format(session.ledger().free());
     let money = |amount: Decimal| {
         scale.exact(amount).map_or_else(|_| amount.to_string(), |money| scale.format(money))
+    };
+    let has_lost_edge = || {
+        let verdict = session.verdicts().nth(bot.index());
+        verdict.is_some_and(|verdict| verdict.edge() == Edge::NoLongerHeld)
     };
     Some(match &settings.stake {
         StakeSettings::Fixed { .. } => "the fixed amount of the bot".to_owned(),
@@ -114,36 +115,21 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }
         StakeSettings::Soros { amount, wins, .. } => {
-            let won = won_before(session, bot, (decision.at, *amount), scale)?;
+            let won = scale.format(next - scale.exact(*amount).ok()?);
             format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
         }
-        StakeSettings::Kelly { .. } if has_lost_edge(session, bot) => {
+        StakeSettings::Kelly { .. } if has_lost_edge() => {
             "the minimum, because the edge no longer holds".to_owned()
         }
         StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly on {free} free"),
     })
 }
 
-fn has_lost_edge(session: &Session, bot: BotId) -> bool {
-    session.verdicts().nth(bot.index()).is_some_and(|verdict| verdict.edge() == Edge::NoLongerHeld)
-}
-
-fn won_before(
-    session: &Session,
-    bot: BotId,
-    (at, base): (Millis, Decimal),
-    scale: MoneyScale,
-) -> Option<String> {
-    let (stake, _) = session.next_stake(bot, at)?;
-    Some(scale.format(stake - scale.exact(base).ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candlewick_engine::{Event, EventKind, IntentId, Opened, Origin, SeriesId, SessionSettings, Settled};
+    use candlewick_engine::{Event, EventKind, IntentId, Opened, Origin, SeriesId, Settled};
     use candlewick_sdk::{Candle, Interval, Money, Ohlcv, Outcome, Signal, Strategy};
-    use candlewick_simulator::SimulationSettings;
     use serde_json::{Value, json};
 
     /// Buys at every candle.
@@ -164,20 +150,7 @@ mod tests {
             "name": "bot", "symbol": "EURUSD", "interval": "1m", "strategy": "buys", "close_type": "01:00", "stake": stake
         });
         let settings = json!({ "money_scale": 2, "balance": "10000", "risk": {}, "bots": [bot] });
-        let settings: SessionSettings = serde_json::from_value(settings).unwrap();
-        RecordedRun {
-            number: 1,
-            seq: 1,
-            began: Millis::ZERO,
-            format: 0,
-            series: crate::run::series_of(&settings),
-            settings,
-            has_earlier_verdict_rule: false,
-            is_replay: false,
-            simulation: SimulationSettings::default(),
-            trading: None,
-            strategies: Vec::new(),
-        }
+        RecordedRun::of_settings(settings, ("buys", "1.0.0"))
     }
 
     /// Where the next stake comes from after trades that ended so, each with this profit in cents.

@@ -3,9 +3,9 @@
 //! They are requested for all such orders together, so their exchanges have no intent. The request
 //! times tell which lists counted.
 
-use super::plain;
-use super::step::Step;
-use crate::error::RecordsError;
+use super::step::{Step, of_document};
+use crate::RecordsError;
+use crate::lines::parse;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{Event, EventKind, IntentRow};
 use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
@@ -28,8 +28,7 @@ pub(super) async fn read_lists(
 ) -> Result<Vec<LoggedExchange>, RecordsError> {
     let (mut read, mut began) = (Vec::new(), None);
     for stored in lines.iter().filter(|stored| stored.line.kind == LineKind::Event) {
-        let event: Event = serde_json::from_str(&stored.line.body)
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let event: Event = parse(stored)?;
         let ended = stored.line.received;
         let (apart, is_opened) = match event.kind {
             EventKind::InDoubt { .. } | EventKind::Reinstated(_) => {
@@ -123,7 +122,7 @@ fn about(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigin) -> Strin
         let found = rows.iter().find(|row| row["id"] == id);
         return found.map_or_else(
             || "this one not among them".to_owned(),
-            |row| format!("this one: {}", plain::of_document(row)),
+            |row| format!("this one: {}", of_document(row)),
         );
     }
     let since: Vec<&str> =

@@ -1,14 +1,15 @@
 //! Indicators of a strategy at a decision, recomputed by replaying its run up to that point.
 
 use super::conditions::ConditionState;
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
-use crate::lines::is_candle;
+use crate::lines::{is_candle, parse};
 use crate::run::RecordedRun;
 use candlewick_engine::{Event, EventKind, IntentId, IntentRow, Settled};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{
     Candle, Direction, GateView, LongerCandles, LongerRule, Millis, Registry, Settlement, Strategy,
+    StrategyEntry,
 };
 use std::collections::BTreeMap;
 
@@ -109,7 +110,9 @@ impl Replay {
     fn new(run: &RecordedRun, (bot, until): (&str, u64), registry: &Registry) -> Result<Self, String> {
         let place = run.settings.bots.iter().position(|one| one.name == bot);
         let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
-        let strategy = run.explained_strategy(place, registry).map_err(|error| error.to_string())??;
+        let strategy = run
+            .strategy(place, registry, StrategyEntry::build_explained)
+            .map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
         let rule = LongerRule::of_symbol(own.symbol, run.settings.longer_share_percent);
         let longer = LongerCandles::with_rule(own.interval, strategy.longer_intervals(), rule);
@@ -142,8 +145,7 @@ impl Replay {
         if stored.line.kind != LineKind::Event || stored.line.run != self.run || self.is_of_others(stored) {
             return Ok(());
         }
-        let event: Event = serde_json::from_str(&stored.line.body)
-            .map_err(|error| RecordsError::unreadable(stored, error))?;
+        let event: Event = parse(stored)?;
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.show_longer();
@@ -202,13 +204,10 @@ fn series_of(body: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::series_of;
-    use candlewick_engine::{Header, SessionSettings};
     use candlewick_journal::{ChainHash, Line};
     use candlewick_sdk::{
         BotContext, BuildError, Interval, Money, Outcome, Price, Signal, StrategyFactory, parameters,
     };
-    use candlewick_simulator::SimulationSettings;
     use serde_json::{Value, json};
 
     parameters! {
@@ -273,20 +272,7 @@ mod tests {
     fn run(version: &str) -> RecordedRun {
         let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
-        let settings: SessionSettings = serde_json::from_value(settings).unwrap();
-        RecordedRun {
-            series: series_of(&settings),
-            has_earlier_verdict_rule: false,
-            is_replay: false,
-            number: 2,
-            seq: 10,
-            began: Millis::ZERO,
-            format: Header::FORMAT,
-            settings,
-            simulation: SimulationSettings::default(),
-            trading: None,
-            strategies: vec![("probe".to_owned(), version.to_owned()); 2],
-        }
+        RecordedRun::of_settings(settings, ("probe", version))
     }
 
     fn stored(run: u64, kind: LineKind, body: &Value) -> StoredLine {

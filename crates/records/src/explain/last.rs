@@ -1,13 +1,14 @@
 //! The last decisions of a journal: opened or refused signals.
 
 use super::before::{DecisionEntry, add_figures};
+use super::describe_refusal;
 use super::moment::MomentQuery;
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
+use crate::lines::read_refusal;
 use crate::moment::clock;
-use crate::refusal::read_refusal;
 use crate::run::RecordedRun;
-use candlewick_engine::{BotSettings, IntentId, IntentState, Lateness};
+use candlewick_engine::{BotSettings, IntentId, IntentState, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, Millis, Symbol, visible};
 use serde::Serialize;
@@ -34,7 +35,7 @@ struct Decision {
     bot: String,
     symbol: Symbol,
     direction: Option<Direction>,
-    rule: Option<&'static str>,
+    rule: Option<Rule>,
     refusal: Option<String>,
     intent: Option<u64>,
     state: Option<&'static str>,
@@ -54,16 +55,13 @@ pub async fn read_last(
 ) -> Result<LastDecisions, RecordsError> {
     let query = MomentQuery { time: Millis::ZERO, symbol, bot: bot.map(str::to_owned) };
     query.bots_of(contents.last_run())?;
-    let is_meant = |own: &BotSettings| {
-        bot.is_none_or(|bot| own.name == bot) && symbol.is_none_or(|symbol| own.symbol == symbol)
-    };
     let head = reader.head().await?.seq;
     let (mut end, mut numbers) = (head, Vec::new());
     while end > 0 && numbers.len() < SHOWN && head - end < LOOKED_AT {
         let from = end.saturating_sub(u64::from(PAGE) - 1).max(1);
         let page = reader.lines(from, PAGE).await?;
         for stored in page.iter().rev().filter(|stored| stored.seq <= end) {
-            let is_one = bot_of(stored, contents).is_some_and(|(_, own)| is_meant(own));
+            let is_one = bot_of(stored, contents).is_some_and(|(_, own)| query.admits(own));
             if is_one && numbers.len() < SHOWN {
                 numbers.push(stored.seq);
             }
@@ -110,12 +108,9 @@ impl Decision {
         let time = stored.line.received;
         let refused = read_refusal(stored)?;
         let risk = contents.risk_at(run, time)?;
-        let refusal = refused.as_ref().map(|refused| {
-            let rule = refused.rule;
-            let words = risk.as_ref().map_or_else(|| rule.words(), |risk| rule.words_within(risk, &bot.name));
-            let times = (refused.decision_time, time);
-            rule.with_lateness(words, Lateness::of(times, bot.interval.length(), risk.as_ref()))
-        });
+        let refusal = refused
+            .as_ref()
+            .map(|refused| describe_refusal(refused.rule, bot, (refused.decision_time, time), risk.as_ref()));
         let intent = stored.line.intent.filter(|_| refused.is_none());
         let decided = refused.as_ref().map_or(time, |refused| refused.decision_time);
         let row = intent.and_then(|intent| contents.book.row(IntentId::new(intent)));
@@ -126,7 +121,7 @@ impl Decision {
             bot: bot.name.clone(),
             symbol: bot.symbol,
             direction: serde_json::from_value(action["direction"].clone()).ok(),
-            rule: refused.map(|refused| refused.rule.as_str()),
+            rule: refused.map(|refused| refused.rule),
             refusal,
             intent,
             state: row.map(|row| row.state.as_str()),
@@ -135,9 +130,7 @@ impl Decision {
             reason: action["reason"]["text"].as_str().unwrap_or_default().to_owned(),
         }))
     }
-}
 
-impl Decision {
     fn words(&self, reason: &str) -> String {
         let (time, bot) = (clock(self.time), visible(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();

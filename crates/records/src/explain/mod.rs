@@ -2,16 +2,11 @@
 
 mod audit;
 mod before;
-mod candle;
 mod conditions;
 mod doubt;
-mod gate_move;
 mod indicators;
 mod last;
 mod moment;
-mod outside;
-mod pause;
-mod plain;
 mod step;
 mod trade;
 
@@ -20,3 +15,47 @@ pub use indicators::INDICATORS_WITHIN;
 pub use last::{LastDecisions, read_last};
 pub use moment::{AskedMoment, MomentQuery, read_moment};
 pub use trade::{AskedTrade, read_trade};
+
+use crate::RecordsError;
+use crate::lines::{is_candle, parse};
+use crate::run::RecordedRun;
+use candlewick_engine::{BotSettings, Event, EventKind, Lateness, Origin, RiskSettings, Rule};
+use candlewick_journal::StoredLine;
+use candlewick_sdk::{Candle, Millis, Series};
+use serde::Serialize;
+
+#[derive(Clone, Debug, Serialize)]
+struct CandleLine {
+    pub seq: u64,
+    pub series: Series,
+    #[serde(flatten)]
+    pub candle: Candle,
+    pub close_time: Millis,
+    pub received: Millis,
+    pub origin: Origin,
+}
+
+impl CandleLine {
+    fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, RecordsError> {
+        if !is_candle(stored) || stored.line.run != run.number {
+            return Ok(None);
+        }
+        let event: Event = parse(stored)?;
+        let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(None) };
+        let series = run.series().get(series.index()).copied();
+        let series = series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
+        let (seq, received, close_time) = (stored.seq, event.received, candle.close_time(series.interval));
+        Ok(Some(Self { seq, series, candle, close_time, received, origin }))
+    }
+}
+
+/// Describes why a rule refused a signal of a bot, given and judged at these times.
+fn describe_refusal(
+    rule: Rule,
+    bot: &BotSettings,
+    times: (Millis, Millis),
+    risk: Option<&RiskSettings>,
+) -> String {
+    let words = risk.map_or_else(|| rule.words(), |risk| rule.words_within(risk, &bot.name));
+    rule.with_lateness(words, Lateness::of(times, bot.interval.length(), risk))
+}

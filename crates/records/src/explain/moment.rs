@@ -1,22 +1,20 @@
 //! Explains what each bot decided at a moment, and why it opened no trade.
 
 use super::before::{DecisionEntry, add_figures};
-use super::candle::CandleLine;
 use super::conditions::{self, ConditionState};
 use super::indicators::{Asking, recompute};
-use super::outside::SignalMoment;
-use super::pause::{pause_at, refusal_pause_at};
+use super::{CandleLine, describe_refusal};
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
-use crate::lines::is_candle;
-use crate::moment::utc;
-use crate::refusal::{read_refusal, rejection_in};
+use crate::lines::{is_candle, read_refusal, rejection_in};
+use crate::moment::{time_of_day, utc};
 use crate::run::RecordedRun;
 use candlewick_engine::{
-    BotSettings, IntentId, IntentRow, IntentState, Lateness, Origin, RiskSettings, Rule,
+    BotSettings, EndedTrade, Event, EventKind, IntentId, IntentRow, IntentState, Origin, Refused, Rejection,
+    RiskSettings, Rule, VenueAnswer, pause_after, refusal_pause_after,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Millis, Registry, Symbol, price_text, visible};
+use candlewick_sdk::{Direction, Millis, Registry, Symbol, price_text, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -61,7 +59,7 @@ struct BotMoment {
     answer: &'static str,
     conditions: Vec<ConditionState>,
     conditions_missing: Option<String>,
-    rule: Option<&'static str>,
+    rule: Option<Rule>,
     refusal: Option<String>,
     intent: Option<u64>,
     rejection: Option<String>,
@@ -75,8 +73,6 @@ struct BotMoment {
     /// The venue's answer is still pending, which is not yet an order of unknown status.
     #[serde(skip)]
     is_under_way: bool,
-    #[serde(skip)]
-    interval: Millis,
 }
 
 /// Reads the decisions at a moment, for some or all bots.
@@ -102,9 +98,8 @@ pub async fn read_moment(
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_at(run, time)?;
-        let mut moment = BotMoment::of(bot, run, &lines)?.with_limit(contents, risk.as_ref());
-        if let (true, Some((_, at)), Some(risk)) =
-            (moment.rule == Some(Rule::RefusedByVenue.as_str()), moment.judged, &risk)
+        let mut moment = BotMoment::of(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
+        if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.judged, &risk)
             && let Some(pause) = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
@@ -161,17 +156,18 @@ impl MomentQuery {
             let known = all.iter().map(|bot| bot.name.clone()).collect();
             return Err(RecordsError::UnknownName { what: "bot", name: name.clone(), known });
         }
-        let is_meant = |bot: &&BotSettings| {
-            self.symbol.is_none_or(|symbol| symbol == bot.symbol)
-                && self.bot.as_ref().is_none_or(|name| *name == bot.name)
-        };
-        let bots: Vec<&BotSettings> = all.iter().filter(is_meant).collect();
+        let bots: Vec<&BotSettings> = all.iter().filter(|bot| self.admits(bot)).collect();
         if let (true, Some(symbol)) = (bots.is_empty(), self.symbol) {
             let symbols: BTreeSet<String> = all.iter().map(|bot| bot.symbol.to_string()).collect();
             let known = symbols.into_iter().collect();
             return Err(RecordsError::UnknownSymbol { symbol, run: run.number, known });
         }
         Ok(bots)
+    }
+
+    pub(super) fn admits(&self, bot: &BotSettings) -> bool {
+        self.symbol.is_none_or(|symbol| symbol == bot.symbol)
+            && self.bot.as_ref().is_none_or(|name| *name == bot.name)
     }
 }
 
@@ -200,7 +196,6 @@ impl BotMoment {
             judged: None,
             refused_in: None,
             is_under_way: false,
-            interval: bot.interval.length(),
         };
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
@@ -226,7 +221,7 @@ impl BotMoment {
             return Ok(());
         }
         if let Some(refused) = read_refusal(stored)? {
-            (self.answer, self.rule) = ("refused", Some(refused.rule.as_str()));
+            (self.answer, self.rule) = ("refused", Some(refused.rule));
             self.judged = Some((refused.decision_time, stored.line.received));
             let (seq, at) = (stored.seq, refused.decision_time);
             self.refused_in = index.map(|bot| DecisionEntry { seq, bot, at });
@@ -237,28 +232,23 @@ impl BotMoment {
         Ok(())
     }
 
-    fn with_limit(mut self, contents: &JournalContents, risk: Option<&RiskSettings>) -> Self {
-        let rule = self.rule.and_then(|name| Rule::ALL.into_iter().find(|rule| rule.as_str() == name));
-        let words = rule.map(|rule| match risk {
-            Some(risk) if rule == Rule::MaxOpenTrades && self.is_of_symbol(contents, risk) => {
-                Rule::MaxOpenTradesPerSymbol.words_within(risk, &self.bot)
-            }
-            Some(risk) => rule.words_within(risk, &self.bot),
-            None => rule.words(),
-        });
-        let lateness = self.judged.map(|times| Lateness::of(times, self.interval, risk));
-        self.refusal = match (rule, words, lateness) {
-            (Some(rule), Some(words), Some(lateness)) => Some(rule.with_lateness(words, lateness)),
-            (_, words, _) => words,
-        };
-        if rule == Some(Rule::Pause) {
-            let judged = self
-                .judged
-                .zip(risk)
-                .and_then(|((_, at), risk)| pause_at(contents, risk, (&self.bot, self.symbol), at));
-            self.refusal =
-                self.refusal.map(|words| judged.map_or(words.clone(), |rest| format!("{words}, {rest}")));
+    fn with_limit(
+        mut self,
+        contents: &JournalContents,
+        bot: &BotSettings,
+        risk: Option<&RiskSettings>,
+    ) -> Self {
+        let (Some(rule), Some(times)) = (self.rule, self.judged) else { return self };
+        let is_of_symbol =
+            rule == Rule::MaxOpenTrades && risk.is_some_and(|risk| self.is_of_symbol(contents, risk));
+        let named = if is_of_symbol { Rule::MaxOpenTradesPerSymbol } else { rule };
+        let mut refusal = describe_refusal(named, bot, times, risk);
+        if let (Rule::Pause, Some(risk)) = (rule, risk)
+            && let Some(pause) = pause_at(contents, risk, (&bot.name, bot.symbol), times.1)
+        {
+            refusal = format!("{refusal}, {pause}");
         }
+        self.refusal = Some(refusal);
         self
     }
 
@@ -369,4 +359,144 @@ fn reach_of(time: Millis) -> Millis {
         .into_iter()
         .find(|unit| time.is_aligned_to(*unit))
         .unwrap_or(Millis::new(1))
+}
+
+#[derive(Debug, Serialize)]
+struct SignalMoment {
+    at: Millis,
+    received: Millis,
+    direction: Direction,
+    source: String,
+    id: String,
+    rule: Option<Rule>,
+    refusal: Option<String>,
+    intent: Option<u64>,
+}
+
+impl SignalMoment {
+    fn all_of(
+        lines: &[StoredLine],
+        (bot, run): (&BotSettings, &RecordedRun),
+        from: Millis,
+        risk: Option<&RiskSettings>,
+    ) -> Result<Vec<Self>, RecordsError> {
+        let mut found = Vec::new();
+        for (place, stored) in lines.iter().enumerate() {
+            let Some(event) = outside_event(stored) else { continue };
+            let EventKind::OutsideSignal(signal) = event.kind else { continue };
+            let own = run.settings.bots.get(signal.bot.index());
+            if event.received < from || own.is_none_or(|own| own.name != bot.name) {
+                continue;
+            }
+            let mut moment = Self {
+                at: event.at,
+                received: event.received,
+                direction: signal.direction,
+                source: signal.source.to_string(),
+                id: signal.id.to_string(),
+                rule: None,
+                refusal: None,
+                intent: None,
+            };
+            let actions = lines[place + 1..].iter();
+            for action in actions.take_while(|next| next.line.kind == LineKind::Action) {
+                match read_refusal(action)? {
+                    Some(Refused { rule, .. }) => {
+                        moment.rule = Some(rule);
+                        moment.refusal = Some(describe_refusal(rule, bot, (event.at, event.received), risk));
+                    }
+                    None => moment.intent = action.line.intent.or(moment.intent),
+                }
+            }
+            found.push(moment);
+        }
+        Ok(found)
+    }
+}
+
+fn outside_event(stored: &StoredLine) -> Option<Event> {
+    let is_one = stored.line.kind == LineKind::Event && stored.line.body.contains("\"outside_signal\"");
+    serde_json::from_str(&stored.line.body).ok().filter(|_| is_one)
+}
+
+impl Display for SignalMoment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (source, id) = (visible(&self.source), visible(&self.id));
+        write!(f, "{} {} {id} from {source}: ", time_of_day(self.received), self.direction)?;
+        match (&self.refusal, self.intent) {
+            (Some(refusal), _) => write!(f, "refused: {refusal}"),
+            (None, Some(intent)) => write!(f, "approved as trade #{intent}"),
+            (None, None) => write!(f, "dropped"),
+        }
+    }
+}
+
+const MAX_REFUSALS: usize = 200;
+
+/// Returns `resting until 2026-01-05T12:46:00.000Z after 2 losses in a row`.
+///
+/// `None` if the trades of the journal do not tell: a compaction removes older trades, and a manual
+/// resume restarts the count of losses.
+fn pause_at(
+    contents: &JournalContents,
+    risk: &RiskSettings,
+    whose: (&str, Symbol),
+    at: Millis,
+) -> Option<String> {
+    if has_resume(contents) {
+        return None;
+    }
+    let ended = contents.intents().filter_map(|(row, origin)| {
+        let settled = row.settled_at.filter(|settled| *settled <= at)?;
+        Some(EndedTrade { bot: &origin.bot, symbol: origin.symbol, outcome: row.outcome?, at: settled })
+    });
+    let (pause, until) = pause_after(risk, whose, ended.collect(), at)?;
+    Some(format!("resting until {} after {}", utc(until), pause.cause_words()))
+}
+
+/// Returns the end and the cause of the pause: `until ... after 2 refusals by the venue in a row: ...`.
+///
+/// `None` if the journal does not tell.
+async fn refusal_pause_at(
+    reader: &mut Reader,
+    contents: &JournalContents,
+    risk: &RiskSettings,
+    (symbol, at): (Symbol, Millis),
+) -> Result<Option<String>, RecordsError> {
+    if has_resume(contents) {
+        return Ok(None);
+    }
+    let answered = contents.intents().filter_map(|(row, origin)| {
+        let answered = row.answered_at.filter(|answered| *answered <= at)?;
+        Some((row.approved, row.state, origin.symbol, answered))
+    });
+    let mut answered: Vec<_> = answered.collect();
+    answered.sort_by_key(|(_, _, _, at)| *at);
+    let is_refused = |state: &IntentState| *state == IntentState::Rejected;
+    let refused = answered.iter().filter(|(_, state, ..)| is_refused(state)).count();
+    let mut skipped = refused.saturating_sub(MAX_REFUSALS);
+    let mut answers = Vec::with_capacity(answered.len());
+    for (approved, state, symbol, at) in answered {
+        let refusal = match state {
+            IntentState::Open | IntentState::Settled => None,
+            IntentState::Rejected if skipped > 0 => {
+                skipped -= 1;
+                continue;
+            }
+            IntentState::Rejected => {
+                let lines = reader.sound_lines_of(approved.intent().number()).await?;
+                let Some(Rejection::Refused { reason, .. }) = rejection_in(&lines) else { continue };
+                Some(reason)
+            }
+            _ => continue,
+        };
+        answers.push(VenueAnswer { symbol, decided: approved.decision_time(), at, refusal });
+    }
+    let pause = refusal_pause_after(risk, symbol, &answers, at);
+    Ok(pause.map(|pause| format!("until {} after {}", utc(pause.until), pause.cause())))
+}
+
+fn has_resume(contents: &JournalContents) -> bool {
+    let is_resume = |body: &str| body.contains(r#""control":"resume""#);
+    contents.lines.iter().any(|stored| stored.line.kind == LineKind::Event && is_resume(&stored.line.body))
 }

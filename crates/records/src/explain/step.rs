@@ -1,10 +1,10 @@
 //! Chronological steps of an intent.
 
-use super::plain;
+use crate::moment::clock;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
-use candlewick_sdk::{Millis, MoneyScale};
+use candlewick_sdk::{Millis, Money, MoneyScale, price_text, visible};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
 
@@ -66,8 +66,8 @@ impl Step {
     pub(super) fn words(&self, scale: MoneyScale) -> String {
         match (&self.short, self.detail.as_str()) {
             (Some(short), _) => short.clone(),
-            (None, Some(text)) => plain::of_text(text),
-            (None, None) => plain::of_entry(&self.detail, scale),
+            (None, Some(text)) => of_text(text),
+            (None, None) => of_entry(&self.detail, scale),
         }
     }
 
@@ -78,5 +78,178 @@ impl Step {
         let mut fields = fields.clone();
         fields.retain(|key, value| !COLUMNS.contains(&key.as_str()) && !value.is_null());
         Value::Object(fields).to_string()
+    }
+}
+
+const FIELDS: [(&str, &str); 29] = [
+    ("status", ""),
+    ("result", ""),
+    ("outcome", ""),
+    ("error", ""),
+    ("message", ""),
+    ("direction", ""),
+    ("symbol", ""),
+    ("amount", "stake"),
+    ("stake", "stake"),
+    ("closeType", "for"),
+    ("close_type", "for"),
+    ("expirationType", ""),
+    ("expiration_type", ""),
+    ("payout", "payout"),
+    ("openPrice", "open price"),
+    ("open_price", "open price"),
+    ("openTime", "open time"),
+    ("open_time", "open time"),
+    ("closePrice", "close price"),
+    ("close_price", "close price"),
+    ("closeTime", "close time"),
+    ("close_time", "close time"),
+    ("pnl", "profit"),
+    ("profit", "profit"),
+    ("balance", "balance"),
+    ("reserved_until", "stake reserved until"),
+    ("id", "trade"),
+    ("tradeId", "trade"),
+    ("venue_id", "trade"),
+];
+/// Fields of journal entries whose amounts are in the wallet's minor units.
+const MINOR: [&str; 4] = ["stake", "profit", "amount", "fee"];
+const ELSEWHERE: [&str; 8] =
+    ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];
+/// Longer values are truncated; `--raw` shows them in full.
+const MAX_LETTERS: usize = 180;
+
+fn of_entry(detail: &Value, scale: MoneyScale) -> String {
+    let Value::Object(fields) = detail else { return of_text(&plain(detail)) };
+    let mut fields = fields.clone();
+    // Bots and symbols are numbers there.
+    fields.retain(|key, value| !(ELSEWHERE.contains(&key.as_str()) || key == "symbol" && value.is_number()));
+    // An expiration type that is left to the venue says nothing; its answer does.
+    if let Some(expiry) = fields.get_mut("expiry").and_then(Value::as_object_mut) {
+        expiry.retain(|_, value| value != "UNSTATED");
+    }
+    for (key, value) in &mut fields {
+        if let (true, Some(minor)) = (MINOR.contains(&key.as_str()), value.as_i64()) {
+            *value = Value::String(scale.format(Money::from_minor(minor)));
+        }
+    }
+    cut(&told(&fields).join(", "))
+}
+
+fn of_text(text: &str) -> String {
+    let Some(at) = text.find(['{', '[']) else { return cut(text) };
+    let (before, document) = text.split_at(at);
+    let Ok(document) = serde_json::from_str::<Value>(document) else { return cut(text) };
+    cut(&format!("{before}{}", of_document(&document)))
+}
+
+pub(super) fn of_document(document: &Value) -> String {
+    match document {
+        Value::Object(fields) => {
+            // A trade that is open has no close and no profit yet.
+            let is_open = ["PENDING", "OPEN"]
+                .iter()
+                .any(|state| fields.get("result").is_some_and(|result| result == state));
+            let mut fields = fields.clone();
+            fields.retain(|key, value| {
+                !(is_open && matches!(key.as_str(), "pnl" | "closePrice") && value.as_f64() == Some(0.0))
+            });
+            let mut known = fields.clone();
+            known.retain(|key, _| FIELDS.iter().any(|(name, _)| name == key));
+            told(if known.is_empty() { &fields } else { &known }).join(", ")
+        }
+        Value::Array(items) => format!("{} in a list", items.len()),
+        other => plain(other),
+    }
+}
+
+fn told(fields: &Map<String, Value>) -> Vec<String> {
+    let known = FIELDS.iter().filter_map(|(name, label)| Some((*name, *label, fields.get(*name)?)));
+    let mut parts: Vec<String> = known.filter_map(|(name, label, value)| part(name, label, value)).collect();
+    for (name, value) in fields.iter().filter(|(name, _)| FIELDS.iter().all(|(known, _)| known != name)) {
+        match value {
+            Value::Object(inner) => parts.extend(told(inner)),
+            value => parts.extend(part(name, &name.replace('_', " "), value)),
+        }
+    }
+    parts
+}
+
+fn part(name: &str, label: &str, value: &Value) -> Option<String> {
+    let is_time = name.ends_with("ime") || name.ends_with("until");
+    let text = match value {
+        Value::Null => return None,
+        Value::Object(inner) => told(inner).join(", "),
+        Value::Array(items) => format!("{} in a list", items.len()),
+        value if is_time && value.as_i64() > Some(0) => clock(Millis::new(value.as_i64()?)),
+        value if label.ends_with("price") && value.is_f64() => value.as_f64().map(price_text)?,
+        value if name == "payout" => format!("{} %", plain(value)),
+        value => plain(value),
+    };
+    let parts = [label, &text];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    (!text.is_empty()).then(|| parts.join(" "))
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn cut(text: &str) -> String {
+    let text = visible(text);
+    match text.char_indices().nth(MAX_LETTERS) {
+        Some((end, _)) => format!("{}... (--raw shows the rest)", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn replies_and_requests_are_told_in_words() {
+        for (text, expected) in [
+            (
+                r#"200 {"id":"01A","wallets":[{"balance":1.0}],"payout":80.0,"amount":10.0,"direction":"BUY","openTime":1767580503999,"openPrice":1.34068,"pnl":0.0,"closePrice":0.0,"result":"PENDING"}"#,
+                "200 PENDING, BUY, stake 10.0, payout 80.0 %, open price 1.34068, open time 01-05 02:35:03, trade 01A",
+            ),
+            (r#"200 {"result":"DRAW","pnl":0.0}"#, "200 DRAW, profit 0.0"),
+            (r#"400 {"statusCode":400,"message":"too late"}"#, "400 too late"),
+            (r#"200 [{"id":1},{"id":2}]"#, "200 2 in a list"),
+            (r#"200 {"not_known":{"deep":[1]},"of":true}"#, "200 deep 1 in a list, of true"),
+            ("GET /token/trades/01A", "GET /token/trades/01A"),
+            ("502 <html>{", "502 <html>{"),
+            ("no answer", "no answer"),
+        ] {
+            assert_eq!(of_text(text), expected);
+        }
+        let long = of_text(&format!("200 {}", "x".repeat(900)));
+        assert!(long.len() < 220 && long.ends_with("... (--raw shows the rest)"), "{long}");
+    }
+
+    #[test]
+    fn entries_are_told_with_the_money_of_the_wallet() {
+        let scale = MoneyScale::new(2).unwrap();
+        for (entry, expected) in [
+            (
+                json!({"bot": 2, "symbol": 2, "stake": 1000, "direction": "BUY", "decision_time": 5,
+                       "expiry": {"close_type": "02:00", "expiration_type": "CANDLE_CLOSE"}, "reason": {"rsi": 24.1}}),
+                "BUY, stake 10.00, for 02:00, CANDLE_CLOSE",
+            ),
+            (
+                json!({"stake": 1000, "direction": "BUY", "expiry": {"close_type": "02:00", "expiration_type": "UNSTATED"}}),
+                "BUY, stake 10.00, for 02:00",
+            ),
+            (
+                json!({"event": "settled", "outcome": "LOST", "profit": -1000, "close_price": 1.3}),
+                "LOST, close price 1.3, profit -10.00",
+            ),
+            (json!({"intent": 9, "not_sent": "too late"}), "not sent too late"),
+            (json!("a note"), "a note"),
+        ] {
+            assert_eq!(of_entry(&entry, scale), expected);
+        }
     }
 }

@@ -2,20 +2,18 @@
 
 use super::audit::{self, Check};
 use super::before::{self, DecisionEntry};
-use super::candle::{CandleLine, raw_table_of, table_of};
 use super::conditions::{self, ConditionState};
-use super::doubt;
-use super::gate_move::gate_move;
 use super::indicators::{Asking, AtDecision, recompute};
 use super::step::Step;
+use super::{CandleLine, doubt};
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
 use crate::moment::{clock, delta, time_of_day, utc};
 use crate::table::table;
 use crate::trade::{IntentOrigin, TradeLine};
-use candlewick_engine::{IntentId, IntentRow, Rule};
+use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{GateView, Millis, MoneyScale, Registry, price_text, visible};
+use candlewick_sdk::{EndedSignal, GateMove, GateView, Millis, MoneyScale, Registry, price_text, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,7 +31,7 @@ pub struct Explanation {
     trade: TradeLine,
     not_sent_reason: Option<String>,
     stake_reason: Option<String>,
-    passed_rules: Vec<&'static str>,
+    passed_rules: Vec<Rule>,
     indicators: BTreeMap<String, f64>,
     conditions: Vec<ConditionState>,
     gate: Option<GateView>,
@@ -98,7 +96,7 @@ pub async fn read_trade(
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
         stake_reason: read_stake_reason(reader, contents, origin, (decided, is_far)).await?,
-        passed_rules: Rule::ALL.iter().map(|rule| rule.as_str()).collect(),
+        passed_rules: Rule::ALL.to_vec(),
         indicators: shown.indicators,
         conditions: shown.conditions,
         gate: shown.gate,
@@ -164,100 +162,151 @@ async fn candles_around(
 
 impl Explanation {
     pub fn raw_text(&self) -> String {
-        let mut rows = table(["time", "since decision", "what", ""]);
-        for step in &self.timeline {
-            let since = delta(self.trade.decision_time, step.time);
-            rows.add_row([utc(step.time), since, step.what.clone(), step.raw()]);
+        self.render(true)
+    }
+
+    fn render(&self, is_raw: bool) -> String {
+        let mut head = self.trade_lines();
+        head.extend(self.decision_lines());
+        format!("{}\n\n{}\n\n{}", head.join("\n"), self.candle_table(is_raw), self.timeline_table(is_raw))
+    }
+
+    fn trade_lines(&self) -> Vec<String> {
+        let trade = &self.trade;
+        let TradeLine { intent_id, bot, direction, symbol, close_type, expiration_type, .. } = trade;
+        let amount = trade.stake_text();
+        let mut state = format!("State: {}", trade.state);
+        if let Some(reason) = &self.not_sent_reason {
+            state += &format!(": {}", visible(reason));
         }
-        format!("{}\n{}\n\n{}", Head(self), raw_table_of(&self.candles), rows.trim_fmt())
+        if let (Some(result), Some(pnl)) = (trade.result_text(), trade.pnl_text()) {
+            state += &format!(", {result} {pnl}");
+        }
+        if let Some(id) = &trade.venue_id {
+            state += &format!("; the venue calls it {}", visible(id));
+        }
+        let ordered = trade.ordered_text();
+        let mut lines = vec![format!(
+            "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
+        )];
+        lines.extend(ordered.map(|ordered| format!("The venue opened this instead of the order: {ordered}")));
+        lines.push(state);
+        lines.extend(self.stake_reason.as_ref().map(|reason| format!("Stake: {amount}, {reason}")));
+        lines
+    }
+
+    fn decision_lines(&self) -> Vec<String> {
+        let decided = self.trade.decision_time;
+        let clocks = conditions::on_clocks(&self.conditions, decided);
+        let mut lines = vec![format!("Decided at {}{clocks}: {}", utc(decided), self.trade.reason)];
+        if !self.indicators.is_empty() {
+            let shown =
+                self.indicators.iter().map(|(name, value)| format!("{name} = {}", price_text(*value)));
+            lines.push(format!("Indicators: {}", shown.collect::<Vec<_>>().join(", ")));
+        }
+        if !self.conditions.is_empty() {
+            lines.push("Conditions:".to_owned());
+        }
+        lines.extend(conditions::lines(&self.conditions).iter().map(|line| format!("  {line}")));
+        if let Some(GateView { before, now, moved, .. }) = &self.gate {
+            lines.push(format!("Gate before it: {}", visible(before)));
+            lines.push(format!("Gate after it: {}", visible(now)));
+            lines.extend(moved.as_ref().map(|moved| format!("Gate {}", gate_move(moved))));
+        }
+        let missing = self.indicators_missing.as_ref();
+        lines.extend(missing.map(|why| format!("Indicators: not available: {why}")));
+        if let [first, .., last] = self.passed_rules[..] {
+            let count = self.passed_rules.len();
+            lines.push(format!("Risk: all {count} rules let it pass, from {first} to {last}"));
+        }
+        lines.extend(audit::lines(&self.audit).iter().map(|line| format!("Audit: {line}")));
+        if self.exchanges_outside > 0 {
+            let outside = self.exchanges_outside;
+            lines.push(format!(
+                "Raw exchanges: {outside} of an earlier version are outside the hash chain and may have been edited"
+            ));
+        }
+        lines
+    }
+
+    fn candle_table(&self, is_raw: bool) -> String {
+        let time: fn(Millis) -> String = if is_raw { utc } else { clock };
+        let price: fn(f64) -> String = if is_raw { |price: f64| price.to_string() } else { price_text };
+        let last = if is_raw { "received" } else { "" };
+        let mut rows = table(["candle of", "open", "high", "low", "close", last]);
+        for CandleLine { candle, close_time, received, origin, .. } in &self.candles {
+            let mark = match origin {
+                _ if is_raw => utc(*received),
+                _ if *close_time == self.trade.decision_time => "decided on it".to_owned(),
+                Origin::Backfill => "fetched later".to_owned(),
+                Origin::Live => String::new(),
+            };
+            let prices = [candle.open(), candle.high(), candle.low(), candle.close()].map(price);
+            rows.add_row([time(candle.time())].into_iter().chain(prices).chain([mark]));
+        }
+        rows.trim_fmt()
+    }
+
+    fn timeline_table(&self, is_raw: bool) -> String {
+        let decided = self.trade.decision_time;
+        let is_of_that_day = self.timeline.iter().all(|step| step.time.get() / DAY == decided.get() / DAY);
+        let time = match (is_raw, is_of_that_day) {
+            (true, _) => utc,
+            (false, true) => time_of_day,
+            (false, false) => clock,
+        };
+        let mut rows = table(["time", "after", "what", ""]);
+        for step in &self.timeline {
+            let text = if is_raw { step.raw() } else { step.words(self.scale) };
+            rows.add_row([time(step.time), delta(decided, step.time), step.what.clone(), text]);
+        }
+        rows.trim_fmt()
     }
 }
 
 impl Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decided = self.trade.decision_time;
-        let mut rows = table(["time", "after", "what", ""]);
-        let is_of_that_day = self.timeline.iter().all(|step| step.time.get() / DAY == decided.get() / DAY);
-        let clock = if is_of_that_day { time_of_day } else { clock };
-        for step in &self.timeline {
-            let since = delta(decided, step.time);
-            rows.add_row([clock(step.time), since, step.what.clone(), step.words(self.scale)]);
-        }
-        write!(f, "{}\n{}\n\n{}", Head(self), table_of(&self.candles, decided), rows.trim_fmt())
+        f.write_str(&self.render(false))
     }
 }
 
-struct Head<'a>(&'a Explanation);
+/// Formats `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
+fn gate_move(moved: &GateMove) -> String {
+    let what = if moved.is_open { "opened" } else { "closed" };
+    let at = utc(moved.at);
+    match moved.by {
+        Some(EndedSignal { decided, direction, won }) => {
+            let result = if won { "won" } else { "lost" };
+            format!("{what} at {at}, when the {direction} of {} {result}", utc(decided))
+        }
+        None => format!("{what} at {at}"),
+    }
+}
 
-impl Display for Head<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(explained) = self;
-        let TradeLine { intent_id, bot, direction, symbol, state, .. } = &explained.trade;
-        let amount = explained.trade.stake_text();
-        let trade = &explained.trade;
-        writeln!(
-            f,
-            "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {} {}",
-            trade.close_type, trade.expiration_type
-        )?;
-        if let Some(ordered) = trade.ordered_text() {
-            writeln!(f, "The venue took that, and not what was asked for: {ordered}")?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::Direction;
+
+    #[test]
+    fn a_gate_says_when_it_moved_and_by_which_signal() {
+        // 2026-01-05 08:14 UTC, by `date -d @1767600840`.
+        let at = Millis::new(1_767_600_840_000);
+        let by = EndedSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };
+        for (is_open, by, expected) in [
+            (
+                false,
+                Some(by),
+                "closed at 2026-01-05T08:14:00.000Z, when the BUY of 2026-01-05T08:13:00.000Z won",
+            ),
+            (
+                true,
+                Some(EndedSignal { direction: Direction::Sell, won: false, ..by }),
+                "opened at 2026-01-05T08:14:00.000Z, when the SELL of 2026-01-05T08:13:00.000Z lost",
+            ),
+            (false, None, "closed at 2026-01-05T08:14:00.000Z"),
+        ] {
+            assert_eq!(gate_move(&GateMove { at, is_open, by }), expected);
         }
-        write!(f, "State: {state}")?;
-        if let Some(reason) = &explained.not_sent_reason {
-            write!(f, ": {}", visible(reason))?;
-        }
-        if let (Some(result), Some(pnl)) = (trade.result_text(), trade.pnl_text()) {
-            write!(f, ", {result} {pnl}")?;
-        }
-        if let Some(id) = &trade.venue_id {
-            write!(f, "; the venue calls it {}", visible(id))?;
-        }
-        if let Some(reason) = &explained.stake_reason {
-            write!(f, "\nStake: {amount}, {reason}")?;
-        }
-        let clocks = conditions::on_clocks(&explained.conditions, trade.decision_time);
-        writeln!(f, "\nDecided at {}{clocks}: {}", utc(trade.decision_time), trade.reason)?;
-        if !explained.indicators.is_empty() {
-            let shown =
-                explained.indicators.iter().map(|(name, value)| format!("{name} = {}", price_text(*value)));
-            writeln!(f, "Indicators: {}", shown.collect::<Vec<_>>().join(", "))?;
-        }
-        if !explained.conditions.is_empty() {
-            writeln!(f, "Conditions:")?;
-        }
-        for line in conditions::lines(&explained.conditions) {
-            writeln!(f, "  {line}")?;
-        }
-        if let Some(gate) = &explained.gate {
-            let GateView { before, now, .. } = gate;
-            writeln!(f, "Gate before it: {}\nGate after it: {}", visible(before), visible(now))?;
-            if let Some(moved) = &gate.moved {
-                writeln!(f, "Gate {}", gate_move(moved))?;
-            }
-        }
-        if let Some(why) = &explained.indicators_missing {
-            writeln!(f, "Indicators: not available: {why}")?;
-        }
-        let (first, last) = (explained.passed_rules.first(), explained.passed_rules.last());
-        writeln!(
-            f,
-            "Risk: all {} rules let it pass, from {} to {}",
-            explained.passed_rules.len(),
-            first.unwrap_or(&"-"),
-            last.unwrap_or(&"-")
-        )?;
-        for line in audit::lines(&explained.audit) {
-            writeln!(f, "Audit: {line}")?;
-        }
-        if explained.exchanges_outside > 0 {
-            let outside = explained.exchanges_outside;
-            writeln!(
-                f,
-                "Raw exchanges: {outside} of an earlier program lie outside the hash chain: nothing shows whether they are as \
-                 they were written"
-            )?;
-        }
-        Ok(())
     }
 }

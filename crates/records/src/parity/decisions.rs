@@ -1,20 +1,20 @@
 //! Replays the events of each run in a Session and compares its decisions with the record.
 
-use crate::count::counted;
-use crate::error::RecordsError;
-use crate::fold::SessionFold;
+use crate::RecordsError;
+use crate::lines::SessionFold;
+use crate::moment::counted;
 use crate::run::{BETWEEN_RUNS, RecordedRun};
 use candlewick_engine::{
     Action, Control, Event, EventKind, Header, Recorded, ReloadNote, Rule, Session, to_recorded_form,
 };
 use candlewick_journal::{LineKind, StoredLine};
-use candlewick_sdk::{Registry, Strategy};
+use candlewick_sdk::{Registry, Strategy, StrategyEntry};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::mem;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Decisions {
     pub events: u64,
     pub actions: u64,
@@ -72,8 +72,7 @@ impl Decisions {
         runs: &[RecordedRun],
         registry: &Registry,
     ) -> Result<Self, RecordsError> {
-        let mut decisions =
-            Self { events: 0, actions: 0, opened: 0, refused: 0, difference: None, not_compared: Vec::new() };
+        let mut decisions = Self::default();
         for (index, run) in runs.iter().enumerate() {
             let begin = lines.partition_point(|stored| stored.seq <= run.seq);
             let end = runs.get(index + 1);
@@ -81,7 +80,7 @@ impl Decisions {
             let strategies = match strategies_of(run, registry)? {
                 Ok(strategies) => strategies,
                 Err(problem) => {
-                    decisions.difference = Some(Difference::without_values(run.seq, run.number, problem));
+                    decisions.difference = Some(Difference::new(run.seq, run.number, problem));
                     break;
                 }
             };
@@ -89,13 +88,20 @@ impl Decisions {
             // Its own header, the last of these, says which verdicts go on.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
             if let Err(error) = earlier {
-                decisions.difference =
-                    Some(Difference::without_values(run.seq, run.number, error.to_string()));
+                decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
                 break;
             }
             let has_earlier_verdicts =
                 run.has_earlier_verdict_rule || lines[begin..].iter().any(is_earlier_verdict);
-            let mut replay = Replay::new(fold.session, run.format, has_earlier_verdicts);
+            let mut replay = Replay {
+                session: fold.session,
+                actions: Vec::new(),
+                awaited: VecDeque::new(),
+                format: run.format,
+                has_earlier_verdicts,
+                ends_at: None,
+                is_prepared: false,
+            };
             let difference = lines[begin..end].iter().find_map(|stored| replay.take(stored, &mut decisions));
             decisions.difference = difference.or_else(|| replay.missing(&lines[end - 1]));
             let run = run.number;
@@ -114,7 +120,7 @@ fn strategies_of(
 ) -> Result<Result<Vec<Box<dyn Strategy>>, String>, RecordsError> {
     let mut strategies = Vec::new();
     for place in 0..run.strategies.len() {
-        match run.strategy(place, registry)? {
+        match run.strategy(place, registry, StrategyEntry::build)? {
             Ok(strategy) => strategies.push(strategy),
             Err(problem) => return Ok(Err(problem)),
         }
@@ -123,18 +129,6 @@ fn strategies_of(
 }
 
 impl Replay {
-    const fn new(session: Session, format: u32, has_earlier_verdicts: bool) -> Self {
-        Self {
-            session,
-            actions: Vec::new(),
-            awaited: VecDeque::new(),
-            format,
-            has_earlier_verdicts,
-            ends_at: None,
-            is_prepared: false,
-        }
-    }
-
     fn take(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
         if self.ends_at.is_some() {
             return None;
@@ -171,8 +165,7 @@ impl Replay {
                     (_, None) => "the journal has a decision that the replay has not",
                     (Some(_), Some(_)) => "the decision differs",
                 };
-                let (seq, run, problem) = (stored.seq, stored.line.run, problem.to_owned());
-                Some(Difference { seq, run, problem, expected, got })
+                Some(Difference { expected, got, ..Difference::at(stored, problem) })
             }
         }
     }
@@ -184,7 +177,7 @@ impl Replay {
         };
         self.is_prepared = prepared.is_ok();
         let problem = format!("the settings that were read again cannot be replayed: {}", prepared.err()?);
-        Some(Difference::without_values(stored.seq, stored.line.run, problem))
+        Some(Difference::at(stored, problem))
     }
 
     fn replay(&mut self, stored: &StoredLine) -> Option<Difference> {
@@ -192,7 +185,7 @@ impl Replay {
             Ok(event) => event,
             Err(error) => {
                 let problem = format!("the event cannot be read: {error}");
-                return Some(Difference::without_values(stored.seq, stored.line.run, problem));
+                return Some(Difference::at(stored, problem));
             }
         };
         if stored.line.run == BETWEEN_RUNS {
@@ -202,8 +195,10 @@ impl Replay {
         }
         let is_reload = matches!(event.kind, EventKind::Control { control: Control::Reload });
         if is_reload && !mem::take(&mut self.is_prepared) {
-            let problem = "settings were read again, and the journal does not say which".to_owned();
-            return Some(Difference::without_values(stored.seq, stored.line.run, problem));
+            return Some(Difference::at(
+                stored,
+                "settings were reloaded, and the journal does not say which",
+            ));
         }
         self.session.handle_recorded(&event, &mut self.actions);
         let (format, without_verdicts) = (self.format, self.has_earlier_verdicts);
@@ -232,9 +227,8 @@ impl Replay {
             self.end(stored);
             return None;
         }
-        let (seq, run) = (stored.seq, stored.line.run);
-        let problem = "the replay has a decision that the journal lacks here".to_owned();
-        Some(Difference { seq, run, problem, expected: None, got })
+        let problem = "the replay has a decision that the journal lacks here";
+        Some(Difference { got, ..Difference::at(stored, problem) })
     }
 }
 
@@ -268,7 +262,11 @@ fn is_earlier_verdict(stored: &StoredLine) -> bool {
 }
 
 impl Difference {
-    const fn without_values(seq: u64, run: u64, problem: String) -> Self {
+    const fn new(seq: u64, run: u64, problem: String) -> Self {
         Self { seq, run, problem, expected: None, got: None }
+    }
+
+    fn at(stored: &StoredLine, problem: impl Into<String>) -> Self {
+        Self::new(stored.seq, stored.line.run, problem.into())
     }
 }

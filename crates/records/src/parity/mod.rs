@@ -1,22 +1,20 @@
 //! Parity check: compares the decisions and outcomes of a journal with this program.
 
-mod cause;
 mod decisions;
-mod market;
 mod outcomes;
-mod prices;
-mod report;
 
-pub use report::{ChainCheck, ParityReport};
-
+use crate::RecordsError;
 use crate::contents::{JournalContents, compacted_since};
-use crate::error::RecordsError;
-use crate::lines::{Which, read_unverified};
-use crate::run::RecordedRun;
+use crate::lines::read_unverified;
+use crate::moment::{counted, utc};
+use crate::run::{ANOTHER_OR_PART, ANOTHER_SINCE, RecordedRun};
+use crate::table::table;
 use candlewick_journal::{JournalError, Reader};
-use candlewick_sdk::Registry;
-use decisions::Decisions;
-use outcomes::Outcomes;
+use candlewick_sdk::{Registry, price_text};
+use decisions::{Decisions, NotCompared};
+use outcomes::{Differing, Outcomes};
+use serde::Serialize;
+use std::fmt::{self, Display};
 
 pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityReport, RecordsError> {
     let chain = match reader.verify().await {
@@ -24,8 +22,8 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { seq, reason, .. }) => ChainCheck::Broken { seq, reason },
         Err(error) => return Err(error.into()),
     };
-    let lines = match read_unverified(reader, Which::All).await {
-        Ok(read) => read.kept,
+    let lines = match read_unverified(reader).await {
+        Ok(lines) => lines,
         // A row that is no line: the chain has named it.
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
         Err(error) => return Err(error.into()),
@@ -47,4 +45,219 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         None
     };
     Ok(ParityReport::of(chain, runs.len(), decisions, outcomes))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Cause {
+    Latency,
+    /// The venue's prices are within the recorded candles, but not on their path.
+    PriceSource,
+    Payout,
+    Refusal,
+    Gap,
+    EndOfRecording,
+    /// No other cause applies: the trading rules do not produce the recorded outcome.
+    Unexplained,
+}
+
+impl Cause {
+    /// Names and descriptions, in the order of the variants.
+    const ALL: [(&'static str, &'static str); 7] = [
+        (
+            "latency",
+            "the order took another time to reach the venue than the settings assume: `backtest --latency-from` uses the recorded times",
+        ),
+        (
+            "price_source",
+            "the venue's prices are within the recorded candles but not on the path assumed inside them: the venue has finer prices \
+             than the journal, as the embedded venue has for its last days",
+        ),
+        ("payout", "the venue paid another percentage than the settings say"),
+        ("refusal", "the venue refused the order, it was never sent, or its status is unknown"),
+        ("gap", "candles around its open or its close are not in the journal"),
+        ("end_of_recording", "the journal ends before it is settled"),
+        ("unexplained", "no other cause applies: the rules of a trade do not give the recorded outcome"),
+    ];
+
+    const fn as_str(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+}
+
+fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
+    let price = |price: Option<f64>| price.map_or("?".to_owned(), price_text);
+    format!("{result} {} to {}", price(open), price(close))
+}
+
+#[derive(Debug, Serialize)]
+pub struct ParityReport {
+    pub ok: bool,
+    chain: ChainCheck,
+    runs: usize,
+    /// `None` if the journal could not be read to the end.
+    decisions: Option<Decisions>,
+    /// `None` if decisions already differ.
+    outcomes: Option<Outcomes>,
+    unexplained: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ChainCheck {
+    Whole { entries: u64 },
+    Broken { seq: u64, reason: String },
+}
+
+impl ChainCheck {
+    const fn is_whole(&self) -> bool {
+        matches!(self, Self::Whole { .. })
+    }
+}
+
+impl ParityReport {
+    const fn unread(chain: ChainCheck) -> Self {
+        Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
+    }
+
+    fn of(chain: ChainCheck, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
+        let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained);
+        let ok = chain.is_whole() && decisions.difference.is_none() && unexplained == 0;
+        Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }
+    }
+
+    pub fn problem(&self) -> String {
+        let mut problems = Vec::new();
+        if let ChainCheck::Broken { seq, reason } = &self.chain {
+            problems.push(format!("the journal is not as it was written from entry {seq} on: {reason}"));
+        }
+        if let Some(difference) = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref())
+        {
+            let value = |name: &str, value: &Option<serde_json::Value>| {
+                value.as_ref().map(|value| format!("; {name} {value}")).unwrap_or_default()
+            };
+            problems.push(format!(
+                "first difference at entry {} of run {}: {}{}{}",
+                difference.seq,
+                difference.run,
+                difference.problem,
+                value("recorded", &difference.expected),
+                value("replayed", &difference.got),
+            ));
+        }
+        if self.unexplained > 0 {
+            let intents: Vec<String> = self
+                .differing_for(Cause::Unexplained)
+                .map(|one| one.recorded.intent_id.to_string())
+                .take(20)
+                .collect();
+            problems.push(format!(
+                "{} without a cause: intents {}",
+                counted(self.unexplained, "outcome differs", "outcomes differ"),
+                intents.join(", ")
+            ));
+        }
+        problems.join("; ")
+    }
+
+    pub fn advice(&self) -> &'static str {
+        let is_whole = self.chain.is_whole();
+        match self.decisions.as_ref().map(|decisions| decisions.difference.is_some()) {
+            Some(false) if is_whole => {
+                "look at each of these trades with `candlewick explain INTENT`; the figures of all others hold"
+            }
+            Some(true) if is_whole && self.says(ANOTHER_OR_PART) => {
+                "put the files back as they were when the run began; if they are, read the journal with the program that wrote it"
+            }
+            Some(true) if is_whole && self.says(ANOTHER_SINCE) => {
+                "put the file back as it was when the run began: what it holds now is another strategy, and decides otherwise"
+            }
+            Some(true) if is_whole => {
+                "the journal is as it was written, but this program decides otherwise: read it with the program that wrote it"
+            }
+            Some(_) | None => "trust no figure of this journal from there on",
+        }
+    }
+
+    fn says(&self, cause: &str) -> bool {
+        let difference = self.decisions.as_ref().and_then(|decisions| decisions.difference.as_ref());
+        difference.is_some_and(|difference| difference.problem.contains(cause))
+    }
+
+    fn differing_for(&self, cause: Cause) -> impl Iterator<Item = &Differing> {
+        let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
+        all.filter(move |one| one.causes.contains(&cause))
+    }
+}
+
+impl Display for ParityReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut figures = table(["parity", ""]);
+        let chain = match &self.chain {
+            ChainCheck::Whole { entries } => format!("whole, {}", counted(*entries, "entry", "entries")),
+            ChainCheck::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
+        };
+        figures.add_row(["chain of entries".to_owned(), chain]);
+        figures.add_row(["runs".to_owned(), self.runs.to_string()]);
+        if let Some(decisions) = &self.decisions {
+            let text = match &decisions.difference {
+                None => decisions.words(),
+                Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
+            };
+            figures.add_row(["decisions".to_owned(), text]);
+            for NotCompared { seq, run } in &decisions.not_compared {
+                let text = format!(
+                    "run {run} from entry {seq} on: a trade was refused, or was not, by a verdict of an earlier rule"
+                );
+                figures.add_row(["  not compared".to_owned(), text]);
+            }
+        }
+        if let Some(outcomes) = &self.outcomes {
+            let text = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
+            figures.add_row(["outcomes".to_owned(), text]);
+            for (name, _) in Cause::ALL {
+                if let Some(count) = outcomes.causes.get(name) {
+                    figures.add_row([format!("  differ by {name}"), count.to_string()]);
+                }
+            }
+        }
+        f.write_str(&figures.trim_fmt())?;
+        match &self.outcomes {
+            Some(outcomes) if !outcomes.differing.is_empty() => {
+                write!(f, "\n\n{}\n", table_of(&outcomes.differing))?;
+                let mut met = Cause::ALL.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
+                met.try_for_each(|(name, description)| write!(f, "\n{name}: {description}"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn table_of(differing: &[Differing]) -> String {
+    let mut rows = table(["intent", "bot", "decided", "to open ms", "recorded", "simulated", "cause"]);
+    for Differing { recorded, simulated, decide_to_open_ms, causes } in differing {
+        let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
+        let result = recorded.result.map_or(recorded.state.to_owned(), |result| result.to_string());
+        rows.add_row([
+            recorded.intent_id.to_string(),
+            recorded.bot.clone(),
+            utc(recorded.decision_time),
+            decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
+            prices(&result, recorded.open_price, recorded.close_price),
+            simulated.to_string(),
+            names.join(", "),
+        ]);
+    }
+    rows.trim_fmt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_have_the_digits_that_say_something() {
+        assert_eq!(prices("WON", Some(1.576_093_999_999_999_9), Some(93_663.5)), "WON 1.576094 to 93663.5");
+        assert_eq!(prices("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
+    }
 }

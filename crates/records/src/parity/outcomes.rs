@@ -1,18 +1,17 @@
 //! Simulates each recorded decision over the recorded candles and explains different outcomes.
 
-use super::cause::Cause;
-use super::market::RecordedCandles;
-use super::prices::prices;
+use super::{Cause, prices};
+use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::error::RecordsError;
+use crate::lines::RecordedCandles;
 use crate::run::RecordedRun;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{BotSettings, IntentRow, IntentState};
 use candlewick_journal::StoredLine;
-use candlewick_sdk::{ExpirationType, Millis, Money, Outcome, Symbol};
+use candlewick_sdk::{Candle, CandleSeries, ExpirationType, Millis, Money, Outcome, Series, Symbol};
 use candlewick_simulator::{
-    AnswerKind, Opening, Order, Refusal, SettledTrade, SimulationSettings, Simulator, VenueEvent, outcome_of,
-    profit_of,
+    AnswerKind, Market, Opening, Order, Refusal, SettledTrade, SimulationSettings, Simulator, VenueEvent,
+    outcome_of, profit_of,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +22,7 @@ const BOTTOMLESS: Money = Money::from_minor(1_000_000_000_000_000);
 /// Relative tolerance for prices, which lose digits when they are printed and parsed.
 const PRICE_SLACK: f64 = 1e-9;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Outcomes {
     pub intents: usize,
     pub agree: usize,
@@ -62,12 +61,13 @@ struct Venue {
 
 impl Outcomes {
     pub(super) fn compare(contents: &JournalContents, lines: &[StoredLine]) -> Result<Self, RecordsError> {
-        let candles = RecordedCandles::of(lines, &contents.runs);
+        let mut candles = RecordedCandles::default();
+        lines.iter().try_for_each(|stored| candles.take(stored))?;
         let mut venues = BTreeMap::new();
         for run in &contents.runs {
             venues.insert(run.number, Venue::of(run, &candles)?);
         }
-        let mut outcomes = Self { intents: 0, agree: 0, causes: BTreeMap::new(), differing: Vec::new() };
+        let mut outcomes = Self::default();
         for (row, origin) in contents.intents() {
             let Some(venue) = venues.get_mut(&origin.run) else { continue };
             // What a person said is no word of the venue.
@@ -192,18 +192,12 @@ impl Venue {
         let assumed = self.settings.payout_of(symbol);
         let payout = row.payout.unwrap_or(assumed);
         let is_as_told = profit_of(outcome, trade.stake(), payout) == row.profit;
-        match (is_as_told, row.payout) {
-            (true, Some(paid)) if paid != assumed && outcome == Outcome::Won => {
-                causes.insert(Cause::Payout);
-            }
-            (true, _) => {}
-            (false, None) if outcome == Outcome::Won && row.profit.is_positive() => {
-                causes.insert(Cause::Payout);
-            }
-            (false, _) => {
-                causes.insert(Cause::Unexplained);
-            }
-        }
+        causes.extend(match (is_as_told, row.payout) {
+            (true, Some(paid)) if paid != assumed && outcome == Outcome::Won => Some(Cause::Payout),
+            (true, _) => None,
+            (false, None) if outcome == Outcome::Won && row.profit.is_positive() => Some(Cause::Payout),
+            (false, _) => Some(Cause::Unexplained),
+        });
         causes
     }
 
@@ -224,19 +218,16 @@ impl Venue {
         ];
         for (simulated, recorded, at) in sides {
             let (Some(recorded), Some(at)) = (recorded, at) else { continue };
-            if simulated.is_none() {
-                // No candle says what it was.
-                causes.insert(Cause::Gap);
-                continue;
-            }
-            if simulated.is_some_and(|simulated| is_same(simulated, recorded)) {
-                continue;
-            }
-            causes.insert(match candles.range_at(origin.symbol, at) {
-                None => Cause::Gap,
-                Some((low, high)) if recorded >= low - tick && recorded <= high + tick => Cause::PriceSource,
-                Some(_) if candles.has_gap_at(origin.symbol, at) => Cause::Gap,
-                Some(_) => Cause::Unexplained,
+            let is_close = |price: f64| is_same(price, recorded);
+            causes.extend(match (simulated.map(is_close), candles.range_at(origin.symbol, at)) {
+                (Some(true), _) => None,
+                // No candle says what the price was.
+                (None, _) | (_, None) => Some(Cause::Gap),
+                (_, Some((low, high))) if recorded >= low - tick && recorded <= high + tick => {
+                    Some(Cause::PriceSource)
+                }
+                _ if candles.has_gap_at(origin.symbol, at) => Some(Cause::Gap),
+                _ => Some(Cause::Unexplained),
             });
         }
         // The record lacks the candle that would end it, or the venue lacked one that the record has.
@@ -316,4 +307,88 @@ fn arrival_of(row: &IntentRow) -> Option<Millis> {
 
 fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= PRICE_SLACK * one.abs().max(other.abs())
+}
+
+/// Venues report prices by the whole second, so a price may belong to a neighboring second.
+const AROUND: Millis = Millis::SECOND;
+
+impl RecordedCandles {
+    fn markets(&self) -> Vec<Market> {
+        let mut finest: BTreeMap<Symbol, Series> = BTreeMap::new();
+        for series in self.by_series.keys() {
+            let known = finest.entry(series.symbol).or_insert(*series);
+            *known = if series.interval < known.interval { *series } else { *known };
+        }
+        let market = |series: &Series| {
+            let candles: Vec<Candle> = self.by_series.get(series)?.values().copied().collect();
+            let prices = CandleSeries::new(*series, candles).ok()?;
+            Some(Market { prices, detail: Vec::new() })
+        };
+        finest.values().filter_map(market).collect()
+    }
+
+    fn finest(&self, symbol: Symbol) -> Option<(Millis, &BTreeMap<Millis, Candle>)> {
+        let of_symbol = self.by_series.iter().filter(|(series, _)| series.symbol == symbol);
+        let (series, candles) = of_symbol.min_by_key(|(series, _)| series.interval)?;
+        Some((series.interval.length(), candles))
+    }
+
+    fn has_gap_at(&self, symbol: Symbol, at: Millis) -> bool {
+        let Some((length, candles)) = self.finest(symbol) else { return true };
+        let is_missing = |moment: Millis| {
+            let open = moment.floor_to(length);
+            !candles.contains_key(&open) && candles.range(open..).next().is_some()
+        };
+        is_missing(at - AROUND) || is_missing(at + AROUND)
+    }
+
+    fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
+        let (length, candles) = self.finest(symbol)?;
+        let first = (at - AROUND).floor_to(length);
+        // A candle that ends at the first moment shows its price too.
+        let around = candles.range(first - length..=at + AROUND);
+        let near = around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - AROUND);
+        near.map(|candle| (candle.low(), candle.high()))
+            .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Interval, Ohlcv};
+
+    #[test]
+    fn a_price_belongs_to_the_candles_around_its_moment() {
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        let candle = |minute: i64, low: f64, high: f64| {
+            let numbers = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let mut recorded = RecordedCandles::default();
+        let candles = recorded.by_series.entry(series).or_default();
+        for candle in [candle(1, 10.0, 20.0), candle(2, 30.0, 40.0), candle(5, 1.0, 2.0)] {
+            candles.insert(candle.time(), candle);
+        }
+        for (at, expected) in [
+            (90_000, Some((10.0, 20.0))),
+            (119_999, Some((10.0, 40.0))),
+            (121_000, Some((10.0, 40.0))),
+            (121_001, Some((30.0, 40.0))),
+            (240_000, None),
+            (360_000, Some((1.0, 2.0))),
+        ] {
+            assert_eq!(recorded.range_at(series.symbol, Millis::new(at)), expected, "{at}");
+        }
+        for (at, expected) in [
+            (120_000, false),
+            (178_999, false),
+            (179_000, true),
+            (240_000, true),
+            (360_000, false),
+            (361_000, false),
+        ] {
+            assert_eq!(recorded.has_gap_at(series.symbol, Millis::new(at)), expected, "{at}");
+        }
+    }
 }

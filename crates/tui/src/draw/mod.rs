@@ -1,16 +1,10 @@
 //! Layout of the full-screen view for any window size.
 
-mod bots;
-mod equity;
-mod limits;
-mod log;
-mod top;
-mod trades;
+mod panes;
 
 use crate::keys::{Pane, Ui};
-use crate::palette::Palette;
+use crate::look::{Palette, phase_words};
 use crate::view::View;
-use crate::words::phase_words;
 use candlewick_sdk::Millis;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -38,21 +32,21 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
         return draw_line(frame, area, scene);
     }
     let [top, tabs, body, bottom] = Layout::vertical([
-        Constraint::Length(top::HEIGHT),
+        Constraint::Length(panes::TOP_HEIGHT),
         Constraint::Length(1),
         Constraint::Fill(1),
         Constraint::Length(1),
     ])
     .areas(area);
-    top::draw(frame, top, scene);
+    panes::draw_top(frame, top, scene);
     draw_tabs(frame, tabs, scene);
     match ui.pane {
         Pane::Run if area.width >= WIDE => draw_wide(frame, body, scene),
         Pane::Run => draw_narrow(frame, body, scene),
-        Pane::Trades => trades::draw(frame, body, scene),
-        Pane::Bots => bots::draw(frame, body, scene),
-        Pane::Limits => limits::draw(frame, body, scene),
-        Pane::Log => log::draw(frame, body, scene),
+        Pane::Trades => panes::draw_trades(frame, body, scene),
+        Pane::Bots => panes::draw_bots(frame, body, scene),
+        Pane::Limits => panes::draw_limits(frame, body, scene),
+        Pane::Log => panes::draw_log(frame, body, scene, ui.scroll),
     }
     draw_bottom(frame, bottom, scene);
     if ui.has_help {
@@ -74,47 +68,48 @@ fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 }
 
 fn draw_narrow(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
-    let open = trades::open_height(scene.view, 6);
+    let open = panes::open_height(scene.view, 6);
     let has_room = area.height >= 16;
-    let [curve, unsettled, settled, log] = Layout::vertical([
+    let column = Layout::vertical([
         Constraint::Length(if has_room { 5 } else { 0 }),
         Constraint::Length(open.min(area.height)),
         Constraint::Fill(1),
         Constraint::Length(if area.height >= 13 { 6 } else { 0 }),
     ])
     .areas(area);
-    equity::draw(frame, curve, scene);
-    trades::draw_open(frame, unsettled, scene);
-    trades::draw_settled(frame, settled, scene);
-    log::draw_tail(frame, log, scene);
+    draw_column(frame, column, scene);
+}
+
+fn draw_column(frame: &mut Frame<'_>, [curve, unsettled, settled, log]: [Rect; 4], scene: Scene<'_>) {
+    panes::draw_equity(frame, curve, scene);
+    panes::draw_open(frame, unsettled, scene);
+    panes::draw_settled(frame, settled, scene);
+    panes::draw_log(frame, log, scene, 0);
 }
 
 fn draw_wide(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(RIGHT)]).areas(area);
-    let [curve, unsettled, settled, log] = Layout::vertical([
+    let column = Layout::vertical([
         Constraint::Length(if area.height >= 24 { 9 } else { 5 }),
-        Constraint::Length(trades::open_height(scene.view, 10)),
+        Constraint::Length(panes::open_height(scene.view, 10)),
         Constraint::Fill(1),
         Constraint::Percentage(30),
     ])
     .areas(left);
-    equity::draw(frame, curve, scene);
-    trades::draw_open(frame, unsettled, scene);
-    trades::draw_settled(frame, settled, scene);
-    log::draw_tail(frame, log, scene);
+    draw_column(frame, column, scene);
     let [verdicts, rest] = Layout::vertical([
-        Constraint::Length(bots::height(scene.view).min(right.height / 2)),
+        Constraint::Length(panes::bots_height(scene.view).min(right.height / 2)),
         Constraint::Fill(1),
     ])
     .areas(right);
-    bots::draw(frame, verdicts, scene);
-    limits::draw(frame, rest, scene);
+    panes::draw_bots(frame, verdicts, scene);
+    panes::draw_limits(frame, rest, scene);
 }
 
 fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let mut spans = Vec::new();
-    for (place, pane) in Pane::ALL.into_iter().enumerate() {
-        let text = format!(" {} {} ", place + 1, pane.name());
+    for ((number, pane), name) in (1..).zip(Pane::ALL).zip(Pane::NAMES) {
+        let text = format!(" {number} {name} ");
         let style = if pane == scene.ui.pane { Palette::REVERSED } else { Palette::DIM };
         spans.push(Span::styled(text, style));
     }

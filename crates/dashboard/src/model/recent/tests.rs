@@ -1,7 +1,6 @@
 //! A model that stands on a snapshot, beside the one that all lines have made.
 
 use super::*;
-use crate::model::BotFigures;
 use crate::view::{run_of, trades_of};
 use candlewick_engine::{
     Action, BotSettings, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled,
@@ -114,15 +113,12 @@ impl Written {
         let mut actions = Vec::new();
         self.session.handle(&event, &mut actions);
         self.journal.record(Entry::Event(&event)).unwrap();
-        let mut opened = Vec::new();
-        for action in &actions {
-            self.journal.record(Entry::Action(action)).unwrap();
-            opened.extend(match action {
-                Action::Open(approved) => Some(approved.intent()),
-                _ => None,
-            });
-        }
-        opened
+        actions.iter().for_each(|action| self.journal.record(Entry::Action(action)).unwrap());
+        let opened = |action: &Action| match action {
+            Action::Open(approved) => Some(approved.intent()),
+            _ => None,
+        };
+        actions.iter().filter_map(opened).collect()
     }
 
     /// A minute of both series; what was opened settles in the next, but for the eleventh trade, which stays in doubt.
@@ -143,38 +139,23 @@ impl Written {
             opened.extend(self.event(EventKind::Candle { series, candle, origin: Origin::Live }));
         }
         for intent in opened {
-            let payout = Payout::from_parts(875_000);
-            let (open_time, close_time, close_price) = (None, None, None);
             if intent.number() == 11 {
                 self.event(EventKind::InDoubt { intent });
                 continue;
             }
+            let (open_time, close_time, close_price, taken) = (None, None, None, None);
+            let (payout, open_price) = (Payout::from_parts(875_000), Some(100.0));
             let venue_id = Some(VenueId::truncated(&format!("trade-{intent}")));
-            let open_price = Some(100.0);
-            self.event(EventKind::Opened(Opened {
-                intent,
-                venue_id,
-                open_time,
-                open_price,
-                close_time,
-                payout,
-                taken: None,
-            }));
+            let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
+            self.event(EventKind::Opened(opened));
             let (outcome, profit) = match intent.number() % 3 {
                 0 => (Outcome::Won, Money::from_minor(875)),
                 1 => (Outcome::Lost, Money::from_minor(-1_000)),
                 _ => (Outcome::Draw, Money::ZERO),
             };
-            self.event(EventKind::Settled(Settled {
-                intent,
-                outcome,
-                profit,
-                open_time,
-                open_price,
-                close_time,
-                close_price,
-                payout,
-            }));
+            let settled =
+                Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout };
+            self.event(EventKind::Settled(settled));
         }
     }
 
@@ -206,6 +187,19 @@ async fn whole(written: &Written) -> Model {
     model
 }
 
+async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
+    let header = reader.lines(1, 1).await.unwrap();
+    Recent::read(reader, RecordedRun::of(&header[0]).unwrap()).await.unwrap()
+}
+
+/// Takes the lines that came later.
+async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
+    for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
+        assert_eq!(recent.take(model, line).unwrap(), Took::Line);
+    }
+    recent.bring_up(model).unwrap();
+}
+
 /// What is shown of it, without what no snapshot holds.
 fn shown(model: &mut Model) -> Value {
     let mut run = json!(run_of(model, None, false));
@@ -232,9 +226,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
     assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is no header");
 
-    let header = reader.lines(1, 1).await.unwrap();
-    let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
-    let (mut recent, mut model) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
+    let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
     assert!(recent.fold.read_lines() < EVERY * 2, "{} of {}", recent.fold.read_lines(), all.seq());
     assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
@@ -248,10 +240,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     }
     written.restart().await;
     written.minute().await;
-    for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
-        assert_eq!(recent.take(&mut model, line).unwrap(), Took::Line);
-    }
-    recent.bring_up(&mut model).unwrap();
+    catch_up(&mut reader, &mut recent, &mut model).await;
     let mut all = whole(&written).await;
     assert!(!all.is_halted);
     assert_eq!(shown(&mut model), shown(&mut all));
@@ -269,11 +258,9 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
         }
     }
     let mut reader = Reader::open(&written.url()).await.unwrap();
-    let header = reader.lines(1, 1).await.unwrap();
-    let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
-    let (mut recent, mut model) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
+    let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
-    let (left, kept) = (recent.old.count(), model.trades.book.rows().len());
+    let (left, kept) = (recent.old.count, model.trades.book.rows().len());
     assert!(left > 100 && left + kept == all.trades.count(), "{left} left, {kept} kept");
     assert!(model.trades.first() > 100 && model.trades.has_traded("other"));
     assert_eq!(shown(&mut model), shown(&mut all));
@@ -290,10 +277,7 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
     for _ in 0..30 {
         written.minute().await;
     }
-    for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
-        assert_eq!(recent.take(&mut model, line).unwrap(), Took::Line);
-    }
-    recent.bring_up(&mut model).unwrap();
+    catch_up(&mut reader, &mut recent, &mut model).await;
     let mut all = whole(&written).await;
     assert_eq!((shown(&mut model), points(&model)), (shown(&mut all), points(&all)[1..].to_vec()));
 }
@@ -303,8 +287,7 @@ async fn a_journal_without_a_snapshot_has_no_such_model() {
     let mut written = Written::begin().await;
     written.minute().await;
     let mut reader = Reader::open(&written.url()).await.unwrap();
-    let run = RecordedRun::all_of(&reader.lines(1, 1).await.unwrap()).unwrap().pop().unwrap();
-    assert!(Recent::read(&mut reader, run).await.unwrap().is_none());
+    assert!(read_recent(&mut reader).await.is_none());
 }
 
 /// A trade a minute, and one in doubt for ever, which keeps its bot from more: the model has those of the last minutes, the journal has all.
@@ -335,9 +318,7 @@ async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
     assert_eq!(model.verdict_lines(false), verdicts);
     assert_eq!(model.bots.iter().map(BotFigures::settled).sum::<u64>(), 2_605);
 
-    let header = reader.lines(1, 1).await.unwrap();
-    let last_run = RecordedRun::all_of(&header).unwrap().pop().unwrap();
-    let (_, mut recent) = Recent::read(&mut reader, last_run).await.unwrap().unwrap();
+    let (_, mut recent) = read_recent(&mut reader).await.unwrap();
     assert!((1_001..2_000).contains(&recent.trades.book.rows().len()));
     assert_eq!(shown(&mut recent), shown(&mut model));
 

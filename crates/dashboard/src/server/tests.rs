@@ -1,7 +1,7 @@
 //! Attacks on the server over real connections.
 
-use super::Dashboard;
-use crate::settings::{DashboardSettings, Watched};
+use super::{ASSETS, Dashboard, JS};
+use crate::{DashboardError, DashboardSettings, Watched};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::ControlPaths;
 use candlewick_sdk::Registry;
@@ -14,6 +14,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_mins(1);
+const ORDER: &str = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
 
 struct Served {
     dashboard: Dashboard,
@@ -35,16 +36,23 @@ fn watched(folder: &Path) -> Watched {
     }
 }
 
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{}", self.body))
+    }
+}
+
 impl Served {
     async fn start(read_only: bool) -> Self {
-        Self::start_at("127.0.0.1:0".parse().unwrap(), read_only).await
+        Self::try_start("127.0.0.1:0".parse().unwrap(), read_only).await.unwrap()
     }
 
-    async fn start_at(listen: SocketAddr, read_only: bool) -> Self {
+    async fn try_start(listen: SocketAddr, read_only: bool) -> Result<Self, DashboardError> {
         let folder = tempfile::tempdir().unwrap();
         let settings =
             DashboardSettings { listen, read_only, tls_proxy: None, allow_unencrypted_network: false };
-        Self { dashboard: Dashboard::start(&settings, watched(folder.path())).await.unwrap(), folder }
+        let dashboard = Dashboard::start(&settings, watched(folder.path())).await?;
+        Ok(Self { dashboard, folder })
     }
 
     fn address(&self) -> SocketAddr {
@@ -77,19 +85,28 @@ impl Served {
         Answer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
+    async fn get(&self, path: &str, headers: &str) -> Answer {
+        self.ask(&format!("GET {path}"), headers, "").await
+    }
+
+    async fn state_status(&self, headers: &str) -> u16 {
+        self.get("/api/state", headers).await.status
+    }
+
     async fn sign_in(&self, token: &str) -> Answer {
-        let headers = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
-        self.ask("POST /api/session", headers, &format!(r#"{{"token":"{token}"}}"#)).await
+        self.ask("POST /api/session", ORDER, &format!(r#"{{"token":"{token}"}}"#)).await
+    }
+
+    /// The header with which a browser that signed in comes back.
+    async fn signed_in(&self) -> String {
+        format!("cookie: {}\r\n", self.cookie().await)
     }
 
     async fn cookie(&self) -> String {
         let answer = self.sign_in(&self.token()).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         let line = answer.head.lines().find(|line| line.starts_with("set-cookie: ")).unwrap();
-        assert!(
-            line.contains("httponly") && line.contains("samesite=strict") && line.contains("path=/"),
-            "{line}"
-        );
+        assert!(["httponly", "samesite=strict", "path=/"].iter().all(|part| line.contains(part)), "{line}");
         line["set-cookie: ".len()..].split(';').next().unwrap().to_owned()
     }
 }
@@ -97,35 +114,21 @@ impl Served {
 #[tokio::test]
 async fn without_a_cookie_nothing_is_told_but_the_page_itself() {
     let served = Served::start(false).await;
-    for path in [
-        "state",
-        "candles",
-        "equity",
-        "edge",
-        "trades",
-        "trades/1",
-        "lines",
-        "events",
-        "why?at=1",
-        "marks",
-        "openapi.json",
-    ] {
-        let answer = served.ask(&format!("GET /api/{path}"), "", "").await;
+    let all = "state candles equity edge trades trades/1 lines events why?at=1 marks openapi.json";
+    for path in all.split(' ') {
+        let answer = served.get(&format!("/api/{path}"), "").await;
         assert_eq!(answer.status, 401, "{path}: {}", answer.body);
         assert!(answer.body.contains("open the link"), "{path}: {}", answer.body);
     }
     for path in ["halt", "resume"] {
-        let headers = "x-candlewick: 1\r\ncontent-type: application/json\r\n";
-        assert_eq!(served.ask(&format!("POST /api/{path}"), headers, "{}").await.status, 401, "{path}");
+        assert_eq!(served.ask(&format!("POST /api/{path}"), ORDER, "{}").await.status, 401, "{path}");
     }
-    let page = served.ask("GET /", "", "").await;
+    let page = served.get("/", "").await;
     assert_eq!(page.status, 200);
-    assert!(
-        page.head.contains("content-security-policy: default-src 'none'; script-src 'self'"),
-        "{}",
-        page.head
-    );
-    assert!(!page.head.contains("unsafe") && page.head.contains("x-frame-options: deny"), "{}", page.head);
+    for header in ["content-security-policy: default-src 'none'; script-src 'self'", "x-frame-options: deny"]
+    {
+        assert!(page.head.contains(header) && !page.head.contains("unsafe"), "{}", page.head);
+    }
     assert!(!page.body.contains(&served.token()));
 }
 
@@ -146,7 +149,7 @@ async fn a_token_is_taken_once_and_only_as_it_was_shown() {
 #[tokio::test]
 async fn a_parameter_that_is_not_known_is_refused_and_named() {
     let served = Served::start(false).await;
-    let cookie = format!("cookie: {}\r\n", served.cookie().await);
+    let cookie = served.signed_in().await;
     for (path, problem) in [
         ("trades?limit=5&state=open", "unknown field `state`, expected one of `before`, `limit`, `bot`"),
         ("trades?limit=many", "invalid digit found in string"),
@@ -158,9 +161,8 @@ async fn a_parameter_that_is_not_known_is_refused_and_named() {
         ("state?x=1", "unknown field `x`"),
         ("trades/1?x=1", "unknown field `x`"),
     ] {
-        let answer = served.ask(&format!("GET /api/{path}"), &cookie, "").await;
-        let told: Value =
-            serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{path}: {}", answer.body));
+        let answer = served.get(&format!("/api/{path}"), &cookie).await;
+        let told = answer.json();
         assert_eq!(answer.status, 400, "{path}: {told}");
         assert!(told["problem"].as_str().is_some_and(|told| told.contains(problem)), "{path}: {told}");
     }
@@ -170,56 +172,35 @@ async fn a_parameter_that_is_not_known_is_refused_and_named() {
 async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
     let served = Served::start(false).await;
     let cookie = served.cookie().await;
-    let told = served.ask("GET /api/state", &format!("cookie: a=b; {cookie}\r\n"), "").await;
-    assert_eq!(told.status, 200, "{}", told.body);
-    let state: Value = serde_json::from_str(&told.body).unwrap();
-    assert_eq!(state["phase"], "not_running");
+    let told = served.get("/api/state", &format!("cookie: a=b; {cookie}\r\n")).await;
+    assert_eq!((told.status, &told.json()["phase"]), (200, &"not_running".into()), "{}", told.body);
     for wrong in
         [cookie.replace('=', "=0"), cookie[..cookie.len() - 1].to_owned(), "candlewick-1=".to_owned()]
     {
-        assert_eq!(
-            served.ask("GET /api/state", &format!("cookie: {wrong}\r\n"), "").await.status,
-            401,
-            "{wrong}"
-        );
+        assert_eq!(served.state_status(&format!("cookie: {wrong}\r\n")).await, 401, "{wrong}");
     }
     let address = served.address();
     drop(served);
     // The port is free once its listener is gone, which its task does when it is next polled.
     let begin_again = async {
         loop {
-            let folder = tempfile::tempdir().unwrap();
-            let settings = DashboardSettings {
-                listen: address,
-                read_only: false,
-                tls_proxy: None,
-                allow_unencrypted_network: false,
-            };
-            match Dashboard::start(&settings, watched(folder.path())).await {
-                Ok(dashboard) => break Served { dashboard, folder },
+            match Served::try_start(address, false).await {
+                Ok(served) => break served,
                 Err(_) => tokio::task::yield_now().await,
             }
         }
     };
     let again = timeout(PATIENCE, begin_again).await.expect("the port is free in time");
-    assert_eq!(
-        again.ask("GET /api/state", &format!("cookie: {cookie}\r\n"), "").await.status,
-        401,
-        "replayed"
-    );
+    assert_eq!(again.state_status(&format!("cookie: {cookie}\r\n")).await, 401, "replayed");
 }
 
 #[tokio::test]
 async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
     let served = Served::start(false).await;
-    let cookie = format!("cookie: {}\r\n", served.cookie().await);
+    let cookie = served.signed_in().await;
     let (own, port) = (served.address(), served.address().port());
-    for host in [
-        "evil.example",
-        &format!("evil.example:{port}"),
-        "127.0.0.1:1",
-        &format!("127.0.0.1.evil.example:{port}"),
-    ] {
+    let longer = ["", "127.0.0.1."].map(|begin| format!("{begin}evil.example:{port}"));
+    for host in ["evil.example", "127.0.0.1:1", &longer[0], &longer[1]] {
         let answer = served.send("GET /api/state", &format!("host: {host}\r\n{cookie}"), "").await;
         assert_eq!(answer.status, 403, "{host}: {}", answer.body);
     }
@@ -234,11 +215,7 @@ async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
         "sec-fetch-site: cross-site\r\n".to_owned(),
         "sec-fetch-site: same-site\r\n".to_owned(),
     ] {
-        assert_eq!(
-            served.ask("GET /api/state", &format!("{headers}{cookie}"), "").await.status,
-            403,
-            "{headers}"
-        );
+        assert_eq!(served.state_status(&format!("{headers}{cookie}")).await, 403, "{headers}");
     }
     let json = "content-type: application/json\r\n";
     let bare = served.ask("POST /api/halt", &format!("{json}{cookie}"), "{}").await;
@@ -248,21 +225,14 @@ async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
     let asked_first = "origin: http://evil.example\r\naccess-control-request-method: POST\r\n";
     let answer = served.ask("OPTIONS /api/halt", &format!("{asked_first}{cookie}"), "").await;
     assert_eq!((answer.status, answer.head.contains("access-control")), (403, false));
-    let good = served
-        .ask(
-            "GET /api/state",
-            &format!("origin: http://{own}\r\nsec-fetch-site: same-origin\r\n{cookie}"),
-            "",
-        )
-        .await;
-    assert_eq!(good.status, 200);
+    let good = format!("origin: http://{own}\r\nsec-fetch-site: same-origin\r\n{cookie}");
+    assert_eq!(served.state_status(&good).await, 200);
 }
 
 #[tokio::test]
 async fn a_page_that_only_shows_gives_no_order() {
     let served = Served::start(true).await;
-    let cookie = served.cookie().await;
-    let headers = format!("cookie: {cookie}\r\nx-candlewick: 1\r\ncontent-type: application/json\r\n");
+    let headers = format!("{ORDER}{}", served.signed_in().await);
     for order in ["halt", "resume"] {
         let answer = served.ask(&format!("POST /api/{order}"), &headers, "{}").await;
         assert_eq!((answer.status, answer.body.contains("--read-only")), (403, true), "{}", answer.body);
@@ -273,41 +243,33 @@ async fn a_page_that_only_shows_gives_no_order() {
 #[tokio::test]
 async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
     let served = Served::start(false).await;
-    let cookie =
-        format!("cookie: {}\r\nx-candlewick: 1\r\ncontent-type: application/json\r\n", served.cookie().await);
-    for path in [
-        "/../../etc/passwd",
-        "/..%2f..%2fetc/passwd",
-        "/page.js/../../Cargo.toml",
-        "//etc/passwd",
-        "/api/../api/x",
-        "/%00",
+    let cookie = format!("{ORDER}{}", served.signed_in().await);
+    for (path, expected) in [
+        ("/../../etc/passwd", 404),
+        ("/..%2f..%2fetc/passwd", 404),
+        ("/page.js/../../Cargo.toml", 404),
+        ("//etc/passwd", 404),
+        ("/api/../api/x", 404),
+        ("/%00", 404),
+        ("/api/trades/..%2f1", 400),
     ] {
-        let answer = served.ask(&format!("GET {path}"), &cookie, "").await;
-        assert_eq!(answer.status, 404, "{path}");
+        assert_eq!(served.get(path, &cookie).await.status, expected, "{path}");
     }
-    let answer = served.ask("GET /api/trades/..%2f1", &cookie, "").await;
-    assert_eq!(answer.status, 400);
     let long = format!(r#"{{"reason":"{}"}}"#, "x".repeat(20_000));
     assert_eq!(served.ask("POST /api/halt", &cookie, &long).await.status, 413);
-    let claimed = served
-        .send(
-            "POST /api/halt",
-            &format!("host: {}\r\n{cookie}transfer-encoding: chunked\r\n", served.address()),
-            "zz",
-        )
-        .await;
+    let claimed =
+        served.ask("POST /api/halt", &format!("{cookie}transfer-encoding: chunked\r\n"), "zz").await;
     assert!([0, 400].contains(&claimed.status), "{}", claimed.status);
     let head = format!("x-long: {}\r\n{cookie}", "x".repeat(100_000));
-    let answer = served.ask("GET /api/state", &head, "").await;
-    assert!([0, 431].contains(&answer.status), "{}", answer.status);
-    assert_eq!(served.ask("GET /api/state", &cookie, "").await.status, 200, "it goes on");
+    let status = served.state_status(&head).await;
+    assert!([0, 431].contains(&status), "{status}");
+    assert_eq!(served.state_status(&cookie).await, 200, "it goes on");
 }
 
 #[tokio::test]
 async fn a_thousand_idle_connections_keep_nobody_out() {
     let served = Served::start(false).await;
-    let cookie = format!("cookie: {}\r\n", served.cookie().await);
+    let cookie = served.signed_in().await;
     // One who is signed in keeps his connection.
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
     let events = format!("GET /api/events HTTP/1.1\r\nhost: {}\r\n{cookie}\r\n", served.address());
@@ -324,7 +286,7 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
         idle.push(other);
     }
     assert!(idle.len() > 200, "{}", idle.len());
-    assert_eq!(served.ask("GET /api/state", &cookie, "").await.status, 200);
+    assert_eq!(served.state_status(&cookie).await, 200);
     // The clock goes on to be told to him.
     let mut told = String::new();
     while told.matches("event: clock").count() < 2 {
@@ -341,44 +303,54 @@ async fn a_secret_is_in_no_answer_and_the_document_names_every_route() {
     let headers = format!("cookie: {cookie}\r\n");
     let (name, secret) = cookie.split_once('=').unwrap();
     for path in ["/", "/page.js", "/api/state", "/api/openapi.json", "/api/lines", "/api/trades"] {
-        let answer = served.ask(&format!("GET {path}"), &headers, "").await;
+        let answer = served.get(path, &headers).await;
         assert!(!answer.body.contains(secret) && !answer.body.contains(name), "{path}");
         assert!(!answer.body.contains(&served.token()), "{path}");
     }
-    let document = served.ask("GET /api/openapi.json", &headers, "").await;
-    let document: Value = serde_json::from_str(&document.body).unwrap();
-    let mut paths: Vec<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let document = served.get("/api/openapi.json", &headers).await.json();
+    let paths = document["paths"].as_object().unwrap().keys();
+    let mut paths: Vec<&str> = paths.map(|path| path.strip_prefix("/api/").unwrap()).collect();
     paths.sort_unstable();
-    let expected = [
-        "/api/candles",
-        "/api/edge",
-        "/api/equity",
-        "/api/events",
-        "/api/halt",
-        "/api/lines",
-        "/api/marks",
-        "/api/resume",
-        "/api/session",
-        "/api/state",
-        "/api/trades",
-        "/api/trades/{intent}",
-        "/api/why",
-    ];
-    assert_eq!(paths, expected);
+    let expected =
+        "candles edge equity events halt lines marks resume session state trades trades/{intent} why";
+    assert_eq!(paths, expected.split(' ').collect::<Vec<_>>());
 }
 
 #[tokio::test]
 async fn a_journal_that_is_not_there_yet_is_waited_for() {
     let served = Served::start(false).await;
-    let headers = format!("cookie: {}\r\n", served.cookie().await);
+    let headers = served.signed_in().await;
     let told = loop {
-        let state: Value =
-            serde_json::from_str(&served.ask("GET /api/state", &headers, "").await.body).unwrap();
+        let state = served.get("/api/state", &headers).await.json();
         if state["problem"].is_string() {
             break state;
         }
     };
     assert_eq!(told["problem"], "there is no journal yet");
     assert_eq!(told["run"], Value::Null);
-    assert_eq!(served.ask("GET /api/equity", &headers, "").await.status, 503);
+    assert_eq!(served.get("/api/equity", &headers).await.status, 503);
+}
+
+#[test]
+fn the_page_is_small_and_makes_no_markup_of_text() {
+    let bytes: usize = ASSETS.iter().filter(|asset| asset.kind == JS).map(|asset| asset.text.len()).sum();
+    assert!(bytes < 300_000, "{bytes} bytes");
+    let ways =
+        ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "DOMParser"];
+    for asset in ASSETS {
+        for way in ways {
+            assert!(!asset.text.contains(way), "{}: {way}", asset.path);
+        }
+    }
+}
+
+#[test]
+fn the_page_names_its_own_files_and_holds_nothing_inline() {
+    let page = ASSETS[0].text;
+    for named in page.split(['"', '\'']).filter(|part| part.starts_with('/')) {
+        assert!(ASSETS.iter().any(|asset| asset.path == named), "{named}");
+    }
+    for inline in ["://", "<style", "style=", " on"] {
+        assert!(!page.contains(inline), "{inline}");
+    }
 }
