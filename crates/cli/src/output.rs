@@ -3,12 +3,10 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Failure, FailureKind};
 use crate::host;
-use crate::terminal::{coloured_lines, json, lines};
-use crate::wrap::{columns_of, wrapped};
+use crate::terminal::{coloured_lines, columns_of, json, lines, wrapped};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 use candlewick_records::fit_tables_to;
-pub(crate) use candlewick_records::table;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_sdk::MoneyScale;
 use console::Term;
@@ -17,6 +15,8 @@ use std::fmt::Display;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+
+pub(crate) use candlewick_records::table;
 
 pub(crate) fn fit_tables() {
     let columns = columns_of(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));

@@ -4,8 +4,7 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
-use crate::arguments::{parse_length, parse_percent};
-use crate::candles::CandleArguments;
+use crate::arguments::{CandleArguments, parse_length, parse_percent};
 use crate::context::Context;
 use crate::failure::Failure;
 use candlewick_app::search::{

@@ -1,14 +1,10 @@
 //! `backtest`: runs the configured bots over stored candles.
 
-use super::conditions::{conditions_of_bots, rule_numbers_of};
-use super::gates::gates_of;
-use crate::arguments::parse_journal;
-use crate::candles::{CandleArguments, basis_of};
-use crate::combinations::combinations_of;
-use crate::context::Context;
+use crate::arguments::{CandleArguments, basis_of, parse_journal};
+use crate::combinations::{combinations_of, conditions_of_bots, gate_lines, rule_numbers_of};
+use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::host;
-use crate::journal::block_on;
 use crate::output::{show, write_file, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
@@ -176,7 +172,7 @@ fn report(
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
-    let gates = gates_of(&loaded, &series, &settings.simulation, context)?;
+    let gates = gate_lines(&loaded, &series, &settings.simulation, context)?;
     let conditions = conditions_of_bots(&loaded, &series, context)?;
     let report = RunReport::of(Run {
         book: &finished.book,

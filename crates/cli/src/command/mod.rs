@@ -5,47 +5,35 @@
 )]
 
 mod backtest;
-mod completions;
-mod conditions;
 mod config;
+mod control;
 mod dashboard;
 mod data;
 mod doctor;
 mod edge;
-mod explain;
-mod gates;
-mod halt;
+mod inspect;
 mod journal;
 mod live;
 #[cfg(feature = "man")]
 mod man;
 mod monte_carlo;
-mod notify;
 mod paper;
-mod parity;
-mod reload;
 mod report;
-mod resolve;
-mod resume;
 mod sandbox;
 mod sensitivity;
 mod signal;
-mod signal_check;
-mod status;
 mod strategy;
 mod sweep;
-mod sweep_run;
-mod trades;
 mod tune;
-mod verified;
 mod walk_forward;
-mod watch;
-mod why;
 
+use crate::app::Arguments as Program;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
-use clap::Subcommand;
+use crate::output::print_as_it_is;
+use clap::{Args, CommandFactory, Subcommand};
+use clap_complete::Shell;
 
 /// What the program can do.
 #[derive(Debug, Subcommand)]
@@ -71,34 +59,34 @@ pub(crate) enum Command {
     /// Check everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
     Doctor(doctor::DoctorArguments),
     /// Stop a bot from opening trades, now or at its next start
-    Halt(halt::HaltArguments),
+    Halt(control::HaltArguments),
     /// Let a halted bot open trades again: drawdown peak and loss streak are reset
-    Resume(resume::ResumeArguments),
+    Resume(control::ResumeArguments),
     /// Hand a running bot a signal: it passes the same rules as a strategy's own
     Signal(signal::SignalArguments),
     /// Let a running bot read its settings again: limits may change, anything else is refused by name
-    Reload(reload::ReloadArguments),
+    Reload(control::ReloadArguments),
     /// Status of a journal and its bot: money, open trades, orders of unknown status
-    Status(status::StatusArguments),
+    Status(inspect::StatusArguments),
     /// Serve the page of a bot, for a browser: candles, trades, equity, verdicts, limits; halt and resume
     Dashboard(dashboard::DashboardArguments),
     /// Events of a running bot as they happen, a JSON object a line
-    Watch(watch::WatchArguments),
+    Watch(inspect::WatchArguments),
     /// Alerts of a live run: try each channel
     #[command(subcommand)]
-    Notify(notify::NotifyCommand),
+    Notify(doctor::NotifyCommand),
     /// One trade, from the candles before it to its settlement
-    Explain(explain::ExplainArguments),
+    Explain(inspect::ExplainArguments),
     /// Why no trade was opened at a moment
-    Why(why::WhyArguments),
+    Why(inspect::WhyArguments),
     /// Performance report of a recorded session, or of two runs side by side
     Report(report::ReportArguments),
     /// Resolve an order of unknown status by hand
-    Resolve(resolve::ResolveArguments),
+    Resolve(control::ResolveArguments),
     /// Replay a recorded session, and compare decisions and outcomes
-    Parity(parity::ParityArguments),
+    Parity(report::ParityArguments),
     /// List trades and their outcome
-    Trades(trades::TradesArguments),
+    Trades(inspect::TradesArguments),
     /// Verify a journal, or make a copy of it
     #[command(subcommand)]
     Journal(journal::JournalCommand),
@@ -115,7 +103,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(config::ConfigCommand),
     /// Print what a shell completes commands with
-    Completions(completions::CompletionsArguments),
+    Completions(CompletionsArguments),
     /// Write the pages of the manual, one for each command
     #[cfg(feature = "man")]
     Man(man::ManArguments),
@@ -142,28 +130,46 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),
-        Command::Doctor(arguments) => doctor::run(arguments, context),
-        Command::Halt(arguments) => halt::run(arguments, context),
-        Command::Resume(arguments) => resume::run(arguments, context),
+        Command::Doctor(arguments) => doctor::run_doctor(arguments, context),
+        Command::Halt(arguments) => control::run_halt(arguments, context),
+        Command::Resume(arguments) => control::run_resume(arguments, context),
         Command::Signal(arguments) => signal::run(arguments, context),
-        Command::Reload(arguments) => reload::run(arguments, context),
-        Command::Status(arguments) => status::run(arguments, context),
+        Command::Reload(arguments) => control::run_reload(arguments, context),
+        Command::Status(arguments) => inspect::run_status(arguments, context),
         Command::Dashboard(arguments) => dashboard::run(arguments, context),
-        Command::Watch(arguments) => watch::run(arguments, context),
-        Command::Notify(command) => notify::run(command, context),
-        Command::Explain(arguments) => explain::run(arguments, context),
-        Command::Why(arguments) => why::run(arguments, context),
-        Command::Report(arguments) => report::run(arguments, context),
-        Command::Resolve(arguments) => resolve::run(arguments, context),
-        Command::Parity(arguments) => parity::run(arguments, context),
-        Command::Trades(arguments) => trades::run(arguments, context),
+        Command::Watch(arguments) => inspect::run_watch(arguments, context),
+        Command::Notify(command) => doctor::run_notify(command, context),
+        Command::Explain(arguments) => inspect::run_explain(arguments, context),
+        Command::Why(arguments) => inspect::run_why(arguments, context),
+        Command::Report(arguments) => report::run_report(arguments, context),
+        Command::Resolve(arguments) => control::run_resolve(arguments, context),
+        Command::Parity(arguments) => report::run_parity(arguments, context),
+        Command::Trades(arguments) => inspect::run_trades(arguments, context),
         Command::Journal(command) => journal::run(command, context),
         Command::Edge(command) => edge::run(command, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),
-        Command::Completions(arguments) => completions::run(arguments),
+        Command::Completions(arguments) => run_completions(arguments),
         #[cfg(feature = "man")]
         Command::Man(arguments) => man::run(arguments),
     }
+}
+
+/// For which shell.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  candlewick completions bash > ~/.local/share/bash-completion/completions/candlewick\n  candlewick \
+                  completions zsh > ~/.zfunc/_candlewick\n  candlewick completions fish > ~/.config/fish/completions/candlewick.fish"
+)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    shell: Shell,
+}
+
+fn run_completions(arguments: &CompletionsArguments) -> Result<Ending, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Program::command(), "candlewick", &mut script);
+    print_as_it_is(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(Ending::Done)
 }

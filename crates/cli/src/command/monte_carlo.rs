@@ -1,6 +1,6 @@
 //! `monte-carlo`: the distribution of backtest results over reordered candles or trades.
 
-use crate::candles::CandleArguments;
+use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;

@@ -1,6 +1,6 @@
 //! `sensitivity`: the effect of latency, payout, price path and stress on a backtest.
 
-use crate::candles::CandleArguments;
+use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;

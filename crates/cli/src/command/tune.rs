@@ -1,10 +1,10 @@
 //! `tune`: from a rule to a validated result, step by step.
 
-use super::conditions::conditions_of;
 use super::strategy::check::{check_command, not_made};
-use super::sweep_run::{Ended, with_sweep};
+use super::sweep::{Ended, with_sweep};
 use super::walk_forward::{Walked, walked};
 use crate::arguments::parse_percent;
+use crate::combinations::conditions_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;

@@ -1,8 +1,7 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep_run::Ended;
-use super::verified::verify_chosen;
-use crate::candles::basis_of;
+use super::sweep::{Ended, verify_chosen};
+use crate::arguments::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::host;

@@ -4,7 +4,7 @@ use super::Front;
 use super::header::Header;
 use super::screen::{Screen, Shown, WAITING};
 use crate::failure::Failure;
-use crate::log_writer::LogWriter;
+use crate::log::LogWriter;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
 use candlewick_sdk::{Series, Symbol};

@@ -1,22 +1,29 @@
 //! Start, display and end of a live run.
 
-mod decision_words;
-mod decisions;
 mod ending;
 #[cfg(feature = "tui")]
 mod full_screen;
-#[cfg(not(feature = "tui"))]
-#[path = "without_full_screen.rs"]
-mod full_screen;
 mod header;
-mod limit_words;
-mod line;
-mod onlookers;
-mod reading;
 mod screen;
-mod stopping;
 mod stream;
-mod trade_text;
+mod words;
+
+use crate::arguments::GlobalArguments;
+use crate::context::{Context, start_workers};
+use crate::failure::{Ending, Failure};
+use crate::interrupt::Interrupt;
+use crate::log::LogWriter;
+use crate::progress::ReadingProgress;
+use candlewick_app::bots::BotSet;
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::inspection::problems_of;
+use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
+use candlewick_runtime::Stop;
+use candlewick_sdk::Millis;
+use std::sync::Arc;
+use std::time::Duration;
+use stream::PrintedEvents;
+use tokio::sync::{Notify, mpsc};
 
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
@@ -25,24 +32,6 @@ pub(crate) use header::{
     wallet_words,
 };
 pub(crate) use screen::{Detail, Screen, Stream};
-use stream::PrintedEvents;
-
-use crate::arguments::GlobalArguments;
-use crate::context::Context;
-use crate::failure::{Ending, Failure};
-use crate::interrupt::Interrupt;
-use crate::log_writer::LogWriter;
-use crate::workers;
-use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_app::inspection::problems_of;
-use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
-use candlewick_runtime::Stop;
-use candlewick_sdk::Millis;
-use reading::ReadingProgress;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{Notify, mpsc};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
@@ -73,7 +62,7 @@ struct Front<'a> {
 
 /// Runs the work to its end. Never waits for a stuck reload of the settings.
 pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = workers::start()?;
+    let runtime = start_workers()?;
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();
     outcome
@@ -87,7 +76,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
     let printed = prints_events.then(|| PrintedEvents::begin(&control.events()));
-    let logged = logs_decisions.then(|| decisions::log(&control.events(), log));
+    let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &Front { loaded, bots, connection, control, stop: sender, log })
@@ -154,4 +143,26 @@ async fn watch(
             leave.notify_one();
         }
     }
+}
+
+/// Substitute for the full-screen view in builds without the `tui` feature.
+#[cfg(not(feature = "tui"))]
+mod full_screen {
+    use super::screen::Shown;
+    use super::{Front, Screen};
+    use crate::failure::Failure;
+    use crate::log::LogWriter;
+    use candlewick_runtime::Watcher;
+
+    pub(crate) fn check() -> Result<(), Failure> {
+        let problem =
+            "--tui is not part of this program: build it with `cargo build --release --features tui`";
+        Err(Failure::configuration(problem))
+    }
+
+    pub(super) fn start(screen: Screen, _: &Front<'_>) -> (Vec<Watcher>, Shown) {
+        screen.show()
+    }
+
+    pub(super) fn end(_: &LogWriter) {}
 }

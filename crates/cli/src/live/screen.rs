@@ -3,12 +3,12 @@
 //! A separate thread writes the lines from a bounded channel, so a stalled terminal (Ctrl-S, a
 //! pager) never blocks the run.
 
-use super::decision_words::{blocked_words, open_words, refusal_words, verdict_words};
 use super::header::Header;
-use super::line::{BAD, BOLD, DIM, GOOD, NOTE, dated};
-use super::stopping::stopping_words;
-use super::trade_text::{describe_opened, describe_settled, format_signed};
-use crate::wrap::columns_of;
+use super::words::{
+    BAD, BOLD, DIM, GOOD, NOTE, blocked_words, dated, describe_opened, describe_settled, format_signed,
+    open_words, refusal_words, stopping_words, verdict_words,
+};
+use crate::terminal::columns_of;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Refused,

@@ -1,8 +1,6 @@
 //! `config init`, `config show`, `config check` and `config schema`.
 
-mod dialogue;
 mod init;
-mod stake_answer;
 
 use crate::combinations::{combinations_of, gates_of};
 use crate::context::Context;

@@ -1,7 +1,6 @@
 //! `strategy`: lists, describes, checks and creates strategies.
 
 pub(super) mod check;
-mod member;
 mod new;
 
 use crate::context::Context;

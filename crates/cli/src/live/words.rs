@@ -1,10 +1,14 @@
-//! Screen lines for decisions: trades, refusals, verdicts and blockages.
+//! Words and layout of screen lines: decisions, trades, verdicts, and why a run stops.
 
-use super::line::{BAD, BEFORE, BOLD, DIM, GOOD, NOTE};
-use crate::wrap::columns_of;
-use candlewick_engine::{Approved, Edge, Judgement, Lateness, Refused, RiskSettings, Rule};
+use crate::terminal::{coloured_line, columns_of, wrapped_beside};
+use anstyle::{AnsiColor, Style};
+use candlewick_engine::{
+    Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
+};
+use candlewick_records::time_text;
 use candlewick_runtime::control::Blockage;
-use candlewick_sdk::{ExpirationType, Millis, MoneyScale, Reason, price_text, visible};
+use candlewick_runtime::{Funds, Stop};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, price_text, visible};
 use console::Term;
 
 pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
@@ -102,6 +106,78 @@ pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String
     began.chain(ended.map(|one| format!("lifted: {}", one.rule))).collect()
 }
 
+pub(super) fn describe_opened(opened: &Opened) -> String {
+    let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), price_text);
+    let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
+    let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
+    let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
+    format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent)
+}
+
+pub(super) fn describe_settled(
+    settled: &Settled,
+    style: Style,
+    (funds, intent): (Funds, Option<&IntentRow>),
+    scale: MoneyScale,
+) -> String {
+    let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
+    let prices = match (entry, settled.close_price) {
+        (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
+        _ => "without prices".to_owned(),
+    };
+    let profit = format_signed(settled.profit, scale);
+    let (free, open) = (scale.format(funds.free), scale.format(funds.open_stakes));
+    let balance = format!("balance {BOLD}{free}{BOLD:#}, open stakes {open}");
+    format!("#{} {style}{profit}{style:#}  {prices}   {balance}", settled.intent)
+}
+
+pub(super) fn format_signed(money: Money, scale: MoneyScale) -> String {
+    let sign = if money.is_positive() { "+" } else { "" };
+    format!("{sign}{}", scale.format(money))
+}
+
+pub(super) fn stopping_words(
+    why: Stop,
+    unfinished: usize,
+    (last_close, waits_until): (Option<Millis>, Millis),
+) -> String {
+    let why = match why {
+        Stop::TimeUp => "the time is up: ",
+        Stop::DataEnds(_) => "the candles end: ",
+        Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
+        Stop::Interrupted | Stop::Terminated => "",
+    };
+    if unfinished == 0 {
+        return format!("{why}no new trades; none is open");
+    }
+    let until = clock_time(waits_until);
+    let trades = if unfinished == 1 { "trade" } else { "trades" };
+    let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
+    format!(
+        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until} at most; Ctrl-C again quits now"
+    )
+}
+
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+
+const LABEL: usize = 8;
+const BEFORE: usize = "MM-DD hh:mm:ss  ".len() + LABEL + 1;
+
+pub(super) fn dated(at: Millis, (style, label): (Style, &str), text: &str, columns: Option<usize>) -> String {
+    let time = time_text(at, "%m-%d %H:%M:%S");
+    let text = coloured_line(text);
+    let text = wrapped_beside(&text, BEFORE - LABEL + label.len().max(LABEL), columns);
+    format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL$}{style:#} {text}")
+}
+
+fn clock_time(at: Millis) -> String {
+    time_text(at, "%H:%M:%S")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +219,26 @@ mod tests {
         assert_eq!(fitted(reason, Some(58)), reason);
         assert_eq!(fitted(reason, Some(57)), "rsi(14) < 30 and close > sma(20\u{2026}");
         assert_eq!(fitted(reason, Some(40)), "rsi(14) < 30 a\u{2026}");
+    }
+
+    #[test]
+    fn profits_carry_their_sign() {
+        for (units, expected) in [(800, "+8.00"), (-1_000, "-10.00"), (0, "0.00")] {
+            assert_eq!(format_signed(Money::from_minor(units), MoneyScale::default()), expected);
+        }
+    }
+
+    #[test]
+    fn a_stop_says_what_is_waited_for_and_how_to_quit() {
+        let now = Millis::HOUR * 3;
+        let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
+        assert_eq!(
+            stopping_words(Stop::Interrupted, 1, (Some(close), until)),
+            "no new trades; waiting for 1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C again quits now"
+        );
+        assert_eq!(
+            stopping_words(Stop::TimeUp, 0, (None, until)),
+            "the time is up: no new trades; none is open"
+        );
     }
 }

@@ -3,20 +3,25 @@
 //! A stalled terminal (Ctrl-S, a pager) blocks nothing. Each event is a single line, whatever it
 //! quotes, and floods of warnings are condensed.
 
-use crate::log_line::{LineForm, WARN};
+use crate::arguments::GlobalArguments;
 use crate::repeats::Repeats;
 use crate::terminal::{coloured_line, json, lines};
 use anstream::adapter::strip_str;
-use candlewick_broker::clock::Stopwatch;
-use serde_json::Value;
+use candlewick_broker::clock::{Clock, Stopwatch};
+use candlewick_records::utc;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
-use tracing::{Level, Metadata};
-use tracing_subscriber::fmt::MakeWriter;
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::fmt::format::{Format, Full, Json, Writer};
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
 
 /// Capacity of the queue, in lines. Further lines are dropped and counted.
 const MAX_QUEUED: usize = 4_096;
@@ -44,7 +49,7 @@ enum Line {
 }
 
 impl LogWriter {
-    pub(crate) fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
+    fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
         let (queue, lines) = sync_channel(MAX_QUEUED);
         let dropped = Arc::new(AtomicU64::new(0));
         let log = Log {
@@ -233,10 +238,133 @@ impl<'a> MakeWriter<'a> for LogWriter {
     }
 }
 
+const VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
+/// Level of a warning in a line of text.
+const WARN: &str = " WARN ";
+
+#[derive(Clone, Default)]
+pub(crate) struct LineForm {
+    is_json: Arc<AtomicBool>,
+    /// Clock of the venue during a run, `None` for the system clock.
+    clock: Arc<RwLock<Option<Arc<dyn Clock>>>>,
+}
+
+impl LineForm {
+    fn of_environment() -> Self {
+        let is_json = std::env::var(VARIABLE).is_ok_and(|value| value == "json");
+        Self { is_json: Arc::new(AtomicBool::new(is_json)), clock: Arc::default() }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_json(&self, is_json: bool) {
+        self.is_json.store(is_json, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_clock(&self, clock: Option<Arc<dyn Clock>>) {
+        *self.clock.write().unwrap_or_else(PoisonError::into_inner) = clock;
+    }
+
+    fn json_line(&self, level: &str, message: &str) -> String {
+        let line =
+            json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
+        format!("{}\n", json(&line.to_string()))
+    }
+
+    /// Appends an event of the run, a JSON object, to the members of a line.
+    fn json_event(&self, name: &str, event: &str) -> String {
+        let line = self.json_line("INFO", &name.replace('_', " "));
+        let event = json(event);
+        format!("{},{}\n", line.trim_end().trim_end_matches('}'), event.trim_start_matches('{'))
+    }
+
+    /// Formats a warning about the log itself.
+    pub(crate) fn warning(&self, message: &str) -> String {
+        if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
+    }
+
+    fn now(&self) -> String {
+        let mut text = String::new();
+        let _ = self.format_time(&mut Writer::new(&mut text));
+        text
+    }
+}
+
+impl FormatTime for LineForm {
+    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
+        let clock = self.clock.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match clock {
+            Some(clock) => writer.write_str(&utc(clock.now())),
+            None => SystemTime.format_time(writer),
+        }
+    }
+}
+
+pub(crate) struct EitherForm {
+    form: LineForm,
+    text: Format<Full, LineForm>,
+    json: Format<Json, LineForm>,
+}
+
+impl EitherForm {
+    pub(crate) fn new(form: LineForm, with_target: bool) -> Self {
+        let json = Format::default().with_timer(form.clone()).json().flatten_event(true);
+        let json = json.with_current_span(false).with_span_list(false);
+        let text = Format::default().with_timer(form.clone()).with_target(with_target);
+        Self { form, text, json }
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for EitherForm
+where
+    S: Subscriber + for<'lookup> LookupSpan<'lookup>,
+    N: for<'writer> FormatFields<'writer> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        if self.form.is_json() {
+            self.json.format_event(context, writer, event)
+        } else {
+            self.text.format_event(context, writer, event)
+        }
+    }
+}
+
+pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
+    let level = level_of(global);
+    let colours =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let form = LineForm::of_environment();
+    let writer = LogWriter::start_as(std::io::stderr(), form.clone());
+    // A second start, in a test of an App, keeps the first one's choice.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(writer.clone())
+        .with_ansi(colours)
+        .event_format(EitherForm::new(form, global.verbose > 1))
+        .try_init();
+    writer
+}
+
+fn level_of(global: &GlobalArguments) -> LevelFilter {
+    match (global.quiet, global.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, 2) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log_line::EitherForm;
     use std::sync::Mutex;
 
     /// A terminal that writes nothing before it is let go, and keeps what it writes.
