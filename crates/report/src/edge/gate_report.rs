@@ -1,7 +1,7 @@
 //! Evaluation of a gate on past trades, as text and JSON.
 
 use super::{NamedTrade, TradesFile};
-use crate::error::ReportError;
+use crate::ReportError;
 use crate::figure::percent;
 use candlewick_engine::DayStart;
 use candlewick_records::table;

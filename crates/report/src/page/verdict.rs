@@ -2,8 +2,7 @@
 
 use super::{DataTable, RunPage};
 use crate::analysis::Metrics;
-use crate::break_even_payout::break_even_payout_words;
-use crate::figure::{minute, or_dash, percent, signed_money, signed_percent};
+use crate::figure::{break_even_payout_words, minute, or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use candlewick_backtest::metric::WinRates;
 use candlewick_records::{EdgeIntervals, threshold_words};

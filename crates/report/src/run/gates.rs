@@ -1,7 +1,7 @@
 //! Value of the bots' gates in a run.
 
+use crate::ReportError;
 use crate::edge::GatedBot;
-use crate::error::ReportError;
 use crate::figure::percent;
 use crate::page::GateText;
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};

@@ -3,22 +3,9 @@
 mod caveats;
 mod figures;
 mod gates;
-mod page;
 mod recorded;
-mod run_facts;
 mod trades;
-mod variants;
 mod verdict;
-
-pub(crate) use caveats::caveat_of;
-pub use caveats::{Caveats, ReplayBasis};
-pub use gates::GateLine;
-pub use page::{PageParts, page_of};
-pub use recorded::RecordedReport;
-pub use run_facts::{NotOpened, RunFacts};
-pub use trades::{rows_of, write_trades_to};
-pub use variants::VariantCounter;
-pub use verdict::EdgeLine;
 
 use crate::analysis::{
     Analysis, Background, Finding, Prices, Sensitivity, StakedResult, Trades, VariantsUnknown,
@@ -33,6 +20,14 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
+
+pub(crate) use caveats::caveat_of;
+pub use caveats::{Caveats, ReplayBasis, VariantCounter};
+pub use figures::{PageParts, page_of};
+pub use gates::GateLine;
+pub use recorded::RecordedReport;
+pub use trades::{NotOpened, RunFacts, rows_of, write_trades_to};
+pub use verdict::EdgeLine;
 
 pub struct Run<'a> {
     pub book: &'a TradeBook,
