@@ -52,6 +52,7 @@ fn long_version() -> &'static str {
     long_version = long_version(),
     arg_required_else_help = true,
     subcommand_required = true,
+    help_template = command::help_template(),
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
                   Exit codes:\n  0    done\n  1    an unexpected error\n  2    wrong arguments or configuration\n  \
                   3    unusable data\n  4    the venue refuses, cannot be reached, or still owes an answer\n  \
