@@ -1,7 +1,7 @@
 //! What commands get: their context, the journal to read, and a runtime.
 
 use crate::arguments::{GlobalArguments, parse_journal};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::log::LogWriter;
 use crate::terminal::{columns_of, wrapped};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
@@ -12,6 +12,7 @@ use candlewick_journal::JournalUrl;
 use candlewick_sdk::Registry;
 use clap::Args;
 use console::Term;
+use std::fmt::Display;
 use std::path::Path;
 use std::thread::available_parallelism;
 use tokio::runtime::Runtime;
@@ -34,6 +35,10 @@ impl Context<'_> {
             self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }
+
+    pub(crate) fn note_all(&self, notes: impl IntoIterator<Item = impl Display>) {
+        notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
+    }
 }
 
 /// The argument of every command that reads a journal.
@@ -53,9 +58,7 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
-        if let Some(which) = which_is_meant(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)) {
-            context.say(&format!("note: {which}"));
-        }
+        context.note_all(which_is_meant(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
         Ok((loaded, url))
     }
 
@@ -74,7 +77,7 @@ impl JournalArguments {
 
 pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = runtime.map_err(Failure::unexpected)?;
     runtime.block_on(work).map_err(E::into)
 }
 
@@ -85,5 +88,5 @@ pub(crate) fn start_workers() -> Result<Runtime, Failure> {
     let cores = available_parallelism().map_or(1, usize::from);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(MOST.min(cores)).enable_all().build();
-    runtime.map_err(|error| Failure::new(FailureKind::Unexpected, error))
+    runtime.map_err(Failure::unexpected)
 }

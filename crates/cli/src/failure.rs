@@ -82,6 +82,14 @@ impl Failure {
         Self::new(FailureKind::Configuration, anyhow::Error::msg(problem.into()))
     }
 
+    pub(crate) fn unexpected(error: impl Into<anyhow::Error>) -> Self {
+        Self::new(FailureKind::Unexpected, error)
+    }
+
+    pub(crate) fn check(problem: impl Into<String>) -> Self {
+        Self::new(FailureKind::Check, anyhow::Error::msg(problem.into()))
+    }
+
     #[must_use]
     pub(crate) fn context(mut self, context: impl Into<String>) -> Self {
         self.error = self.error.context(context.into());

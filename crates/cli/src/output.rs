@@ -1,7 +1,7 @@
 //! Output on stdout: text, tables or one JSON document.
 
 use crate::arguments::GlobalArguments;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::host;
 use crate::terminal::{coloured_lines, columns_of, json, lines, wrapped};
 use candlewick_engine::{BotSettings, TradeBook};
@@ -42,19 +42,17 @@ fn write_out(text: &str) -> Result<(), Failure> {
     }
     let mut stdout = anstream::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(FailureKind::Unexpected, error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unexpected(error)),
         _ => Ok(()),
     }
 }
 
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
-    write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
+    write_out(&json(&text.map_err(Failure::unexpected)?))
 }
 
-pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<(), Failure> {
+pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<Ending, Failure> {
     show_as(result, || result.to_string(), global)
 }
 
@@ -63,8 +61,13 @@ pub(crate) fn show_as(
     document: &impl Serialize,
     text: impl FnOnce() -> String,
     global: &GlobalArguments,
-) -> Result<(), Failure> {
-    if global.json { print_json(document) } else { print(&text()) }
+) -> Result<Ending, Failure> {
+    if global.json {
+        print_json(document)?
+    } else {
+        print(&text())?
+    }
+    Ok(Ending::Done)
 }
 
 /// Prints a line of JSON and returns whether stdout still has a reader.
@@ -76,13 +79,13 @@ pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
     match writeln!(stdout, "{}", json(line)).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::new(FailureKind::Unexpected, error)),
+        Err(error) => Err(Failure::unexpected(error)),
     }
 }
 
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);
-    write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
+    write_out(&json(&text.map_err(Failure::unexpected)?))
 }
 
 pub(crate) fn write_trades(

@@ -224,8 +224,7 @@ fn report(
         let page = page_of(&report, parts)?;
         write_file("--html", path, |file| write_run_page(&page, file))?;
     }
-    show(&report, context.global)?;
-    Ok(Ending::Done)
+    show(&report, context.global)
 }
 
 fn notice_of_not_built(count: u64) -> Option<String> {

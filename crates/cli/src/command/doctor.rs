@@ -1,7 +1,7 @@
 //! Checks before a live run: `doctor`, and `notify test` for its alerts.
 
 use crate::context::{Context, block_on};
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::output::{print_coloured, print_json, show_as, table};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::doctor::{Finding, Mark, examine};
@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 pub(crate) struct DoctorArguments {}
 
 pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = Runtime::new().map_err(Failure::unexpected)?;
     let mut findings: Vec<Finding> = Vec::new();
     let mut printed = Ok(());
     let mut report = |finding: Finding| {
@@ -42,8 +42,8 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
     if failed == 0 {
         return Ok(Ending::Done);
     }
-    let problem = anyhow::anyhow!("{failed} of {} checks failed", findings.len());
-    Err(Failure::new(FailureKind::Check, problem).help("each FAIL says what to do; begin with the first"))
+    let problem = format!("{failed} of {} checks failed", findings.len());
+    Err(Failure::check(problem).help("each FAIL says what to do; begin with the first"))
 }
 
 /// Alerts of a live run: try each channel.
@@ -76,8 +76,8 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
     if failed == 0 {
         return Ok(Ending::Done);
     }
-    let problem = anyhow::anyhow!("{failed} of {} messages were not taken", tested.len());
-    Err(Failure::new(FailureKind::Check, problem).help("docs/alerts.md says what each kind of channel needs"))
+    let problem = format!("{failed} of {} messages were not taken", tested.len());
+    Err(Failure::check(problem).help("docs/alerts.md says what each kind of channel needs"))
 }
 
 fn as_table(tested: &[Tested]) -> String {

@@ -41,17 +41,15 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
         show(&status, context.global)?;
     }
     if arguments.running && status.bot.is_none() {
-        return Err(Failure::new(
-            FailureKind::Check,
-            anyhow::anyhow!("no bot answers on {}", status.journal),
-        ));
+        return Err(Failure::check(format!("no bot answers on {}", status.journal)));
     }
     let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
     if arguments.running && !problems.is_empty() {
-        return Err(Failure::new(
-            FailureKind::Check,
-            anyhow::anyhow!("the bot on {} cannot trade: {}", status.journal, problems.join("; ")),
-        ));
+        return Err(Failure::check(format!(
+            "the bot on {} cannot trade: {}",
+            status.journal,
+            problems.join("; ")
+        )));
     }
     Ok(Ending::Done)
 }
@@ -178,8 +176,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         let asked = AskedMoment { query: &query, registry: context.registry, is_far: arguments.indicators };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
     })?;
-    show(&report, context.global)?;
-    Ok(Ending::Done)
+    show(&report, context.global)
 }
 
 /// Which of them.

@@ -41,13 +41,12 @@ pub(crate) enum JournalCommand {
 
 pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
-        JournalCommand::Verify(arguments) => run_verify(arguments, context)?,
-        JournalCommand::Backup(arguments) => run_backup(arguments, context)?,
-        JournalCommand::Compact(arguments) => run_compact(arguments, context)?,
-        JournalCommand::Export(arguments) => run_export(arguments, context)?,
-        JournalCommand::Project(arguments) => run_project(arguments, context)?,
+        JournalCommand::Verify(arguments) => run_verify(arguments, context),
+        JournalCommand::Backup(arguments) => run_backup(arguments, context),
+        JournalCommand::Compact(arguments) => run_compact(arguments, context),
+        JournalCommand::Export(arguments) => run_export(arguments, context),
+        JournalCommand::Project(arguments) => run_project(arguments, context),
     }
-    Ok(Ending::Done)
 }
 
 /// Which journal.
@@ -99,7 +98,7 @@ impl Sound {
     }
 }
 
-fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let check = block_on(async {
         let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
@@ -171,7 +170,7 @@ struct Copied {
     head_hash: String,
 }
 
-fn run_backup(arguments: &BackupArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_backup(arguments: &BackupArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let Verified { entries, head_hash, .. } = block_on(back_up(&url, &arguments.file))?;
     let copied = Copied { file: arguments.file.clone(), entries, head_hash: head_hash.to_string() };
@@ -217,7 +216,7 @@ struct Compacted {
     missing: Compaction,
 }
 
-fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     if url.file().is_none() {
         let problem = anyhow::anyhow!("{url} lies on a server: only a journal in a file is compacted");
@@ -295,7 +294,7 @@ struct Exported {
     intents: usize,
 }
 
-fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let folder = &arguments.folder;
     if fs::symlink_metadata(folder).is_ok() {
@@ -307,7 +306,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<(), 
     let trades: Vec<&TradeLine> = every.iter().filter(is_trade).collect();
     let runs = block_on(async { RecordedRuns::read(&mut Reader::open(&url).await?, None).await })?;
     let figures = serde_json::to_string_pretty(&RecordedReport::of(runs, Vec::new()).report);
-    let figures = figures.map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let figures = figures.map_err(Failure::unexpected)?;
     let ending = if arguments.format == Format::Csv { "csv" } else { "ndjson" };
     let files = [
         (format!("trades.{ending}"), text_of(&trades, arguments.format)?),
@@ -326,8 +325,7 @@ fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
     }
     let mut text = String::new();
     for line in lines {
-        let line =
-            serde_json::to_string(line).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+        let line = serde_json::to_string(line).map_err(Failure::unexpected)?;
         text.push_str(&line);
         text.push('\n');
     }
@@ -364,7 +362,7 @@ struct UpToDate {
     intents: u64,
 }
 
-fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let projection = if arguments.rebuild { Projection::Anew } else { Projection::CatchUp };
     let holder = Holder::of_this_process("candlewick journal project");

@@ -46,8 +46,7 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
         let page = page_of(&recorded.report, recorded.page())?;
         write_file("--html", path, |file| write_run_page(&page, file))?;
     }
-    show(&recorded.report, context.global)?;
-    Ok(Ending::Done)
+    show(&recorded.report, context.global)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +97,7 @@ fn compare(
         let page = comparison.page()?;
         write_file("--html", path, |file| write_comparison_page(&page, file))?;
     }
-    show(&comparison, context.global)?;
-    Ok(Ending::Done)
+    show(&comparison, context.global)
 }
 
 /// Which journal.
@@ -123,6 +121,5 @@ pub(super) fn run_parity(arguments: &ParityArguments, context: &Context<'_>) -> 
     if report.ok {
         return Ok(Ending::Done);
     }
-    let problem = anyhow::Error::msg(report.problem());
-    Err(Failure::new(FailureKind::Check, problem).help(report.advice()))
+    Err(Failure::check(report.problem()).help(report.advice()))
 }

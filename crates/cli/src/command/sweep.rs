@@ -206,9 +206,7 @@ impl SweepContext<'_> {
         let of_round =
             plan.round_shard((&self.folder, number), self.job, others, &|error| self.error_of(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
-        for notice in self.notices.iter().chain(before) {
-            self.context.say(&format!("note: {notice}"));
-        }
+        self.context.note_all(self.notices.iter().chain(before));
         plan.bring(&self.folder, number)?;
         let identity =
             of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
@@ -226,9 +224,7 @@ impl SweepContext<'_> {
             Watched::Done(rows) => {
                 drop(journal);
                 let others = plan.keep(&self.folder, number)?;
-                if let Some(notice) = &others {
-                    self.context.say(&format!("note: {notice}"));
-                }
+                self.context.note_all(&others);
                 let trials = rows.len();
                 let document = json!({
                     "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
@@ -241,8 +237,7 @@ impl SweepContext<'_> {
     }
 
     fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-        show_as(report, text, self.context.global)?;
-        Ok(Ending::Done)
+        show_as(report, text, self.context.global)
     }
 }
 
@@ -298,9 +293,7 @@ pub(super) fn with_sweep<T>(
     let identity = terms.identity(prepared)?.to_json();
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
     let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
-    for one in differences {
-        context.say(&format!("note: {one}"));
-    }
+    context.note_all(differences);
     let noted = SweepRun::new(terms, prepared, &identity);
     act(&mut SweepContext {
         noted,
@@ -328,9 +321,7 @@ impl SweepContext<'_> {
         self.begin(resumed)?;
         let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
-        if let Some(notice) = self.folder.keep(TRIALS)? {
-            self.context.say(&format!("note: {notice}"));
-        }
+        self.context.note_all(self.folder.keep(TRIALS)?);
         let (rows, ending) = match end {
             Watched::Done(rows) => (rows, None),
             Watched::Stopped(rows, ending) => (rows, Some(ending)),

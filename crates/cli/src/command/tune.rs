@@ -6,7 +6,7 @@ use super::walk_forward::{Walked, walked};
 use crate::arguments::parse_percent;
 use crate::combinations::conditions_of;
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::host::host;
 use crate::interrupt;
 use crate::output::{show, write_file};
@@ -145,7 +145,7 @@ impl Tuning<'_> {
             "what it earns would be worth nothing; all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
-        Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
+        Err(Failure::check(problem).help(help))
     }
 
     fn sweep(&self) -> Result<Ended<Option<SweepReport>>, Failure> {
@@ -175,9 +175,7 @@ impl Tuning<'_> {
     ) -> Result<Ending, Failure> {
         let looks = self.earlier_looks()?;
         if self.arguments.open_hold_out {
-            for look in &looks {
-                self.context.say(&format!("note: {look}"));
-            }
+            self.context.note_all(&looks);
         }
         let mut walked = match self.walk(HoldOutUse::Locked)? {
             Ended::Done(walked) => walked,
@@ -223,8 +221,7 @@ impl Tuning<'_> {
             files,
         });
         self.write(&mut report)?;
-        show(&report, self.context.global)?;
-        Ok(Ending::Done)
+        show(&report, self.context.global)
     }
 
     fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
@@ -364,7 +361,7 @@ fn words_of(checked: &ValidationReport) -> String {
 }
 
 fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
-    let document = to_value(candles).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",
         counted(candles.candles, "candle", "candles"),

@@ -175,8 +175,7 @@ fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<End
              {shown} where all of their journals are",
         )
     };
-    show_as(&document, text, context.global)?;
-    Ok(Ending::Done)
+    show_as(&document, text, context.global)
 }
 
 fn run_planned(
@@ -199,17 +198,13 @@ fn run_planned(
     };
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
-    for one in differences.noted {
-        context.say(&format!("note: {one}"));
-    }
+    context.note_all(differences.noted);
     let mut notices = differences.allowed;
     let PlannedPart::Shard(number) = part else {
         notices.extend(walk.gather(&plan, others)?);
         return finish(walk, (&terms, &prepared), &notices, context);
     };
-    for notice in &notices {
-        context.say(&format!("note: {notice}"));
-    }
+    context.note_all(&notices);
     let sign = interrupt::sign()?;
     let mut progress = Progress::new("Walking forward", context.global);
     let end = walk.run_shard(&plan, number, &mut |now| {
@@ -221,15 +216,12 @@ fn run_planned(
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
         return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
-    if let Some(notice) = notice {
-        context.say(&format!("note: {notice}"));
-    }
+    context.note_all(notice);
     let shards = plan.shards;
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
     });
-    show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)?;
-    Ok(Ending::Done)
+    show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)
 }
 
 fn follow(progress: &mut Progress, now: WalkProgress) {
@@ -244,10 +236,7 @@ fn finish(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     match walked(walk, searched, notices, context)? {
-        Ended::Done(walked) => {
-            show(&walked.summary(), context.global)?;
-            Ok(Ending::Done)
-        }
+        Ended::Done(walked) => show(&walked.summary(), context.global),
         Ended::Stopped(ending) => Ok(ending),
     }
 }

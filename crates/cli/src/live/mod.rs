@@ -8,7 +8,6 @@ mod screen;
 mod stream;
 mod words;
 
-use crate::arguments::GlobalArguments;
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
@@ -35,19 +34,16 @@ pub(crate) use screen::{Detail, Screen, Stream};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
-    pub(crate) global: &'a GlobalArguments,
+    pub(crate) context: &'a Context<'a>,
     pub(crate) bots: BotSet,
     pub(crate) connection: Connection,
     pub(crate) journal: JournalSession,
     pub(crate) control: ControlChannel,
     pub(crate) screen: Screen,
     pub(crate) is_full_screen: bool,
-    pub(crate) log: &'a LogWriter,
     pub(crate) interrupt: Interrupt,
     pub(crate) run_for: Option<Millis>,
     pub(crate) read_again: ReadAgain,
-    pub(crate) prints_events: bool,
-    pub(crate) logs_decisions: bool,
 }
 
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no such view"))]
@@ -69,13 +65,14 @@ pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
 }
 
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
-    let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
-    let ReadyRun { global, interrupt, run_for, read_again, prints_events, logs_decisions, .. } = run;
+    let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, .. } = run;
+    let ReadyRun { context: &Context { global, log, .. }, interrupt, run_for, read_again, .. } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
-    let printed = prints_events.then(|| PrintedEvents::begin(&control.events()));
+    let printed = (global.json && !global.quiet).then(|| PrintedEvents::begin(&control.events()));
+    let logs_decisions = log.form().is_json() && !global.quiet;
     let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);

@@ -1,7 +1,7 @@
 //! Run events on stdout, one JSON object per line. A slow reader misses lines, with a count.
 
 use super::screen::PATIENCE;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::host;
 use crate::log::LogWriter;
 use crate::output::print_json_text;
@@ -83,8 +83,7 @@ impl PrintedEvents {
 }
 
 pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
-    let text =
-        serde_json::to_string(document).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
     if host::keep(&json(&text)) {
         return Ok(());
     }

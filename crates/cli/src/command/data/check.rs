@@ -4,7 +4,7 @@ use super::CatalogArgument;
 use super::import::ReadingArguments;
 use crate::command::data::existing;
 use crate::context::Context;
-use crate::failure::{Failure, FailureKind, fail_with_last};
+use crate::failure::{Ending, Failure, fail_with_last};
 use crate::output::{print, print_json};
 use crate::progress::Terminal;
 use candlewick_app::candles::candle_store;
@@ -55,7 +55,7 @@ pub(crate) struct CheckArguments {
     reading: ReadingArguments,
 }
 
-pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let store = candle_store(&arguments.catalog.load(context)?);
     let targets = CheckTarget::all_of(&arguments.names, &store.catalog)?;
     let repair = arguments.repair.terms();
@@ -100,15 +100,15 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     judge(&results)
 }
 
-fn judge(results: &[CheckResult]) -> Result<(), Failure> {
+fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
     let bad = results.iter().filter(|result| result.left() > 0).count();
     if bad == 0 {
-        return Ok(());
+        return Ok(Ending::Done);
     }
     let left: u64 = results.iter().map(CheckResult::left).sum();
     let what = if left == 1 { "1 problem is".to_owned() } else { format!("{left} problems are") };
     let problem = format!("{what} left in {bad} of {} series", results.len());
-    Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(CheckResult::help(results)))
+    Err(Failure::check(problem).help(CheckResult::help(results)))
 }
 
 fn parse_ranges(text: &str) -> Result<f64, String> {

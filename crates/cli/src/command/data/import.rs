@@ -2,7 +2,7 @@
 
 use super::{CatalogArgument, existing};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::progress::Terminal;
 use candlewick_app::data::{ImportTerms, ImportedFile, OutputFile, ReadFile, read_for_catalog};
@@ -48,12 +48,15 @@ pub(crate) struct ImportArguments {
     force: bool,
 }
 
-pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let documents = match &arguments.out {
         Some(out) => vec![to_file(arguments, out, context)?],
         None => to_catalog(arguments, context)?,
     };
-    if context.global.json { print_json(&documents) } else { Ok(()) }
+    if context.global.json {
+        print_json(&documents)?;
+    }
+    Ok(Ending::Done)
 }
 
 fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<Value>, Failure> {

@@ -68,14 +68,13 @@ pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending
         end_on_sign()?;
     }
     match command {
-        DataCommand::Fetch(arguments) => return fetch::run(arguments, context),
-        DataCommand::Import(arguments) => import::run(arguments, context)?,
-        DataCommand::Check(arguments) => check::run(arguments, context)?,
-        DataCommand::List(arguments) => run_list(arguments, context)?,
-        DataCommand::Export(arguments) => run_export(arguments, context)?,
-        DataCommand::Generate(arguments) => run_generate(arguments, context)?,
+        DataCommand::Fetch(arguments) => fetch::run(arguments, context),
+        DataCommand::Import(arguments) => import::run(arguments, context),
+        DataCommand::Check(arguments) => check::run(arguments, context),
+        DataCommand::List(arguments) => run_list(arguments, context),
+        DataCommand::Export(arguments) => run_export(arguments, context),
+        DataCommand::Generate(arguments) => run_generate(arguments, context),
     }
-    Ok(Ending::Done)
 }
 
 /// Which catalog.
@@ -88,10 +87,11 @@ pub(crate) struct ListArguments {
     catalog: CatalogArgument,
 }
 
-fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let contents = CatalogContents::read(&arguments.catalog.open(context)?)?;
     show_as(&contents.document(), || contents.to_string(), context.global)?;
-    fail_with_last(contents.unreadable.into_iter().map(Failure::from).collect())
+    fail_with_last(contents.unreadable.into_iter().map(Failure::from).collect())?;
+    Ok(Ending::Done)
 }
 
 /// What to write, and where.
@@ -124,7 +124,7 @@ pub(crate) struct ExportArguments {
     catalog: CatalogArgument,
 }
 
-fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let out = OutputFile::new(&arguments.out, existing(arguments.force))?;
     let ExportArguments { version, from, to, .. } = *arguments;
     let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
@@ -195,7 +195,7 @@ pub(crate) struct GenerateArguments {
     force: bool,
 }
 
-fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let defects = Defects { gaps: arguments.gaps, bad_rows: arguments.bad_rows };
     let catalog = arguments.catalog.as_ref().map(|folder| CatalogArgument { catalog: folder.clone() });
     let catalog = catalog.map(|catalog| catalog.open(context)).transpose()?;

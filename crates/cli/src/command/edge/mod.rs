@@ -35,13 +35,12 @@ pub(crate) enum EdgeCommand {
 
 pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
-        EdgeCommand::BreakEven(arguments) => run_break_even(arguments, context)?,
-        EdgeCommand::Gate(arguments) => verdict::run_gate(arguments, context)?,
-        EdgeCommand::Plan(arguments) => run_plan(arguments, context)?,
-        EdgeCommand::Ruin(arguments) => ruin::run(arguments, context)?,
-        EdgeCommand::Verdict(arguments) => verdict::run_verdict(arguments, context)?,
+        EdgeCommand::BreakEven(arguments) => run_break_even(arguments, context),
+        EdgeCommand::Gate(arguments) => verdict::run_gate(arguments, context),
+        EdgeCommand::Plan(arguments) => run_plan(arguments, context),
+        EdgeCommand::Ruin(arguments) => ruin::run(arguments, context),
+        EdgeCommand::Verdict(arguments) => verdict::run_verdict(arguments, context),
     }
-    Ok(Ending::Done)
 }
 
 fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
@@ -81,7 +80,7 @@ pub(crate) struct BreakEvenArguments {
     win_rate: Option<f64>,
 }
 
-fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let named: Vec<f64> = match arguments.payouts.as_slice() {
         [] if arguments.win_rate.is_some() => Vec::new(),
         [] => USUAL.to_vec(),
@@ -145,7 +144,7 @@ pub(crate) struct PlanArguments {
     seed: u64,
 }
 
-fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<(), Failure> {
+fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = load(context)?;
     let usual = loaded.config.risk.verdict.to_plan()?;
     let alpha = arguments.alpha.unwrap_or(usual.alpha());

@@ -2,7 +2,7 @@
 
 use super::{load, parse_payout, parse_rate};
 use crate::context::{Context, JournalArguments, block_on};
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::output::show;
 use candlewick_app::recent::read_recent;
 use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, judge_of};
@@ -49,7 +49,7 @@ pub(crate) struct VerdictArguments {
     journal: JournalArguments,
 }
 
-pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let mut plan = load(context)?.config.risk.verdict.to_plan()?;
     let (mut findings, mut notices) = (Vec::new(), Vec::new());
     let samples = match (arguments.won.zip(arguments.lost), &arguments.trades) {
@@ -75,7 +75,7 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
         }
     };
     let mut samples = samples.into_iter();
-    let Some(all) = samples.next() else { return Ok(()) };
+    let Some(all) = samples.next() else { return Ok(Ending::Done) };
     let report = VerdictReport::of(plan, all, samples.collect()).with_findings(findings, notices);
     show(&report, context.global)
 }
@@ -191,7 +191,7 @@ enum Resets {
     Day,
 }
 
-pub(super) fn run_gate(arguments: &GateArguments, context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn run_gate(arguments: &GateArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let assumed = load(context)?.config.simulation.payout_percent;
     let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
     let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
