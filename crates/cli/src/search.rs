@@ -153,11 +153,10 @@ impl PlannedArguments {
 pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     (plan, folder): (&RowPlan<A>, &ResultFolder),
     (command, rows): (PlannedCommand, &str),
-    shards: NonZeroU64,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let path = plan.write(folder)?;
-    let (sets, shown, command) = (plan.sets, path.display(), command.as_str());
+    let (sets, shards, shown, command) = (plan.sets, plan.shards, path.display(), command.as_str());
     let document = json!({ rows: sets, "shards": shards, "file": path, "program": plan.program });
     let text = || {
         format!(

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
-use crate::output::{print, print_json};
+use crate::output::show_as;
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::{
     Decision, Halted, Resolved, Resumed, describe, halt, limit_reached, reload, resolve, resume,
@@ -13,6 +13,7 @@ use candlewick_sdk::Outcome;
 use clap::{ArgGroup, Args};
 use serde_json::json;
 use std::error::Error;
+use std::path::PathBuf;
 
 /// Why.
 #[derive(Debug, Args)]
@@ -40,27 +41,26 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.help(BY_HAND))?;
-    match block_on(halt(&paths, &journal, &arguments.reason))? {
-        Halted::ByOrder(state) if context.global.json => {
-            print_json(&json!({ "halted": true, "bot_runs": true, "state": state }))?;
+    let (document, text) = match block_on(halt(&paths, &journal, &arguments.reason))? {
+        Halted::ByOrder(state) => {
+            (json!({ "halted": true, "bot_runs": true, "state": state }), describe(&state))
         }
-        Halted::ByOrder(state) => print(&describe(&state))?,
-        Halted::ByFile(file) if context.global.json => {
-            print_json(&json!({ "halted": true, "bot_runs": false, "halt_file": file }))?;
+        Halted::ByFile(file) => {
+            let text = format!(
+                "No bot runs on {journal}. The file {} is there now, and an order in the journal: a bot that starts on it opens no \
+                 trade until `candlewick resume`. A bot with another journal is not halted: name it with --journal or --config.",
+                file.display()
+            );
+            (json!({ "halted": true, "bot_runs": false, "halt_file": file }), text)
         }
-        Halted::ByFile(file) => print(&format!(
-            "No bot runs on {journal}. The file {} is there now, and an order in the journal: a bot that starts on it opens no \
-             trade until `candlewick resume`. A bot with another journal is not halted: name it with --journal or --config.",
-            file.display()
-        ))?,
-        Halted::ByJournal { .. } if context.global.json => {
-            print_json(&json!({ "halted": true, "bot_runs": false, "halt_file": null }))?;
+        Halted::ByJournal { error } => {
+            let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
+            let text = format!(
+                "No bot runs on {journal}. An order in the journal halts a bot that starts on it, until `candlewick resume`. There is no \
+                 file beside it: {error}{cause}.",
+            );
+            (json!({ "halted": true, "bot_runs": false, "halt_file": null }), text)
         }
-        Halted::ByJournal { error } => print(&format!(
-            "No bot runs on {journal}. An order in the journal halts a bot that starts on it, until `candlewick resume`. There is no \
-             file beside it: {error}{}.",
-            error.source().map_or(String::new(), |cause| format!(" ({cause})"))
-        ))?,
         Halted::Unconfirmed { error, file } => {
             let file = file.display();
             let rest = error.help_text().map_or(String::new(), |help| format!("{help}; "));
@@ -69,8 +69,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
             );
             return Err(Failure::from(error).help(help));
         }
-    }
-    Ok(Ending::Done)
+    };
+    show_as(&document, || text, context.global)
 }
 
 /// Which bot.
@@ -88,27 +88,21 @@ pub(crate) struct ResumeArguments {
 pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     let paths = control_paths(&loaded)?;
-    match block_on(resume(&paths, &journal))? {
-        Resumed::ByOrder { state, removed } if context.global.json => {
-            print_json(&json!({ "bot_runs": true, "removed": removed, "state": state }))?;
-        }
+    let without = |removed: &Option<PathBuf>| {
+        removed.as_ref().map_or(String::new(), |file| format!("The file {} is removed.\n", file.display()))
+    };
+    let (document, text) = match block_on(resume(&paths, &journal))? {
         Resumed::ByOrder { state, removed } => {
-            if let Some(file) = removed {
-                print(&format!("The file {} is removed.", file.display()))?;
-            }
-            print(&describe(&state))?;
+            let text = format!("{}{}", without(&removed), describe(&state));
+            (json!({ "bot_runs": true, "removed": removed, "state": state }), text)
         }
-        Resumed::TakenBack { removed, orders } if context.global.json => {
-            print_json(&json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }))?;
-        }
-        Resumed::TakenBack { removed, .. } => {
-            if let Some(file) = removed {
-                print(&format!("The file {} is removed.", file.display()))?;
-            }
-            print(
-                "No bot runs here, and no order waits for one any more. One that was halted while it ran is still halted \
+        Resumed::TakenBack { removed, orders } => {
+            let text = format!(
+                "{}No bot runs here, and no order waits for one any more. One that was halted while it ran is still halted \
                  when it starts again, until it is resumed then.",
-            )?;
+                without(&removed)
+            );
+            (json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }), text)
         }
         Resumed::NothingToResume => {
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
@@ -121,8 +115,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
             let help = "name the journal of the bot with --journal, or its configuration with --config";
             return Err(Failure::configuration(problem).help(help));
         }
-    }
-    Ok(Ending::Done)
+    };
+    show_as(&document, || text, context.global)
 }
 
 /// Which bot.
@@ -143,21 +137,11 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
     // Where the bot's own configuration is wrong by now, its journal is still found by --journal.
     let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
-    if context.global.json {
-        print_json(&json!({ "reloaded": state.reloaded, "state": state }))?;
-        return Ok(Ending::Done);
-    }
-    match &state.reloaded {
-        Some(reloaded) if !reloaded.changes.is_empty() => {
-            print("The settings were read again:")?;
-            for change in &reloaded.changes {
-                print(&format!("  {change}"))?;
-            }
-        }
-        _ => print("The settings were read again; nothing has changed.")?,
-    }
-    print(&describe(&state))?;
-    Ok(Ending::Done)
+    let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();
+    let changed: String = changes.iter().map(|change| format!("\n  {change}")).collect();
+    let what = if changes.is_empty() { "; nothing has changed." } else { ":" };
+    let text = format!("The settings were read again{what}{changed}\n{}", describe(&state));
+    show_as(&json!({ "reloaded": state.reloaded, "state": state }), || text, context.global)
 }
 
 /// Which intent, and how it ends.
@@ -215,9 +199,7 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
         Resolved::ByBot(state) => (Some(state), None),
         Resolved::InJournal { halted } => (None, halted),
     };
-    if context.global.json {
-        print_json(&json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state }))?;
-    } else {
+    let text = || {
         let nobody = || {
             let halted = halted.map(|why| format!(", halted: {why}")).unwrap_or_default();
             format!("No bot runs; the next start goes on with it{halted}.")
@@ -227,7 +209,8 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
             Resolution::Adopt(_) | Resolution::NotOpened => "is in doubt no more".to_owned(),
             Resolution::Settled(outcome) => format!("is settled as {outcome}, as you say"),
         };
-        print(&format!("Trade #{intent} {what}. {next}"))?;
-    }
-    Ok(Ending::Done)
+        format!("Trade #{intent} {what}. {next}")
+    };
+    let document = json!({ "resolved": intent, "bot_runs": state.is_some(), "state": state });
+    show_as(&document, text, context.global)
 }

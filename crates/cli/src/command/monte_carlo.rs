@@ -105,7 +105,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
-            write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), *shards, context)
+            write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), context)
         }
         Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {

@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
-            write_row_plan((&plan, &folder), (PlannedCommand::Sensitivity, "runs"), *shards, context)
+            write_row_plan((&plan, &folder), (PlannedCommand::Sensitivity, "runs"), context)
         }
         Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => merge(planned, context),

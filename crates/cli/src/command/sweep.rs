@@ -28,7 +28,7 @@ use candlewick_search::walk_forward::WindowResult;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -346,13 +346,7 @@ impl SweepContext<'_> {
         let luck = Luck::of(&rows, payout.to_fraction(), sweep.search.seed);
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = counted.map(|counted| {
-            counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
-                variants,
-                under_way,
-                is_first,
-            })
-        });
+        let counted = counted.map(sweep_count);
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
         Ok(Ended::Done(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
@@ -430,6 +424,14 @@ impl SweepContext<'_> {
     fn error_of(&self, error: SearchError) -> AppError {
         error_of_search(error, &self.prepared.loaded)
     }
+}
+
+pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
+    counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
+        variants,
+        under_way,
+        is_first,
+    })
 }
 
 /// A walk may choose one set per window, and each takes several runs over all candles.

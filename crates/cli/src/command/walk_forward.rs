@@ -1,6 +1,6 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep::{Ended, verify_chosen};
+use super::sweep::{Ended, sweep_count, verify_chosen};
 use crate::arguments::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -27,6 +27,7 @@ use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What to search, and on what.
@@ -207,10 +208,7 @@ fn run_planned(
     context.note_all(&notices);
     let sign = interrupt::sign()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| {
-        follow(&mut progress, now);
-        if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
@@ -224,9 +222,10 @@ fn run_planned(
     show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)
 }
 
-fn follow(progress: &mut Progress, now: WalkProgress) {
+fn follow(progress: &mut Progress, now: WalkProgress, sign: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
+    if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn finish(
@@ -250,10 +249,7 @@ pub(super) fn walked(
     let sign = interrupt::sign()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| {
-        follow(&mut progress, now);
-        if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
         let folder = walk.folder().shown();
@@ -269,13 +265,7 @@ pub(super) fn walked(
     let told = (walk.layout(), counted.as_ref(), notices);
     let (report, all) = report_of(&outcome, (terms, prepared), told)?;
     let caveats = caveats_of((terms, prepared), counted.as_ref());
-    let counted = counted.map(|counted| {
-        counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
-            variants,
-            under_way,
-            is_first,
-        })
-    });
+    let counted = counted.map(sweep_count);
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
     Ok(Ended::Done(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))

@@ -1,7 +1,7 @@
 //! Header of a run: venue, wallet, bots, limits, alerts, and how to stop it.
 
 use crate::combinations::{combinations_of, gates_of};
-use crate::terminal::lines;
+use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{
     AlertEvent, AlertSeverity, ChannelSettings, Loaded, Mode, VariantSettings,
@@ -17,6 +17,7 @@ use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Registry, visible};
+use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -84,52 +85,28 @@ impl Header {
     }
 
     pub(crate) fn text(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
-        let mut text = String::new();
-        let mut add = |label: &str, words: &str| {
-            let words = visible(words);
-            let mut label = format!("{label:<LABEL$}");
-            for line in wrapped(&words, WIDTH - LABEL) {
-                text.push_str(&label);
-                text.push_str(line);
-                text.push('\n');
-                label = " ".repeat(LABEL);
-            }
+        let labelled =
+            |label: &'static str, lines: Vec<String>| iter::once(label).chain(iter::repeat("")).zip(lines);
+        let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| format!("{name}: {bot}")).collect();
+        let mut rows = vec![("venue", self.venue.clone())];
+        rows.extend(self.candles.clone().map(|candles| ("candles", candles)));
+        rows.push(("wallet", self.wallet_words((free, wallet), scale)));
+        rows.extend(labelled("bots", bots));
+        rows.extend(labelled("combined", self.combinations.clone()));
+        rows.extend(labelled("gates", self.gates.clone()));
+        rows.extend(self.doors.iter().cloned());
+        rows.push(("limits", self.limits.clone()));
+        rows.extend(labelled("notes", self.notes.clone()));
+        rows.extend(labelled("ruin", self.ruin(free)));
+        rows.extend(self.onlookers.iter().cloned());
+        let stop = "Ctrl-C: no new trades, waits for open ones; once more: at once".to_owned();
+        rows.extend([("journal", self.journal.clone()), ("control", self.control.clone()), ("stop", stop)]);
+        let row = |(label, words): (&str, String)| {
+            format!("{label:<LABEL$}{}\n", wrapped_beside(&visible(&words), LABEL, Some(WIDTH)))
         };
-        add("venue", &self.venue);
-        if let Some(candles) = &self.candles {
-            add("candles", candles);
-        }
-        add("wallet", &self.wallet_words((free, wallet), scale));
-        for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
-            add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
-        }
-        for (place, made_of) in self.combinations.iter().enumerate() {
-            add(if place == 0 { "combined" } else { "" }, made_of);
-        }
-        for (place, gate) in self.gates.iter().enumerate() {
-            add(if place == 0 { "gates" } else { "" }, gate);
-        }
-        for (label, door) in &self.doors {
-            add(label, door);
-        }
-        add("limits", &self.limits);
-        for (index, note) in self.notes.iter().enumerate() {
-            add(if index == 0 { "notes" } else { "" }, note);
-        }
-        for (place, ruin) in self.ruin(free).iter().enumerate() {
-            add(if place == 0 { "ruin" } else { "" }, ruin);
-        }
-        for (label, onlooker) in &self.onlookers {
-            add(label, onlooker);
-        }
-        add("journal", &self.journal);
-        add("control", &self.control);
-        add("stop", "Ctrl-C: no new trades, waits for open ones; once more: at once");
-        lines(&text).into_owned()
+        lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
     }
-}
 
-impl Header {
     fn wallet_words(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
         let ledger = scale.format(free);
         match wallet.filter(|wallet| *wallet != free) {
@@ -272,20 +249,6 @@ fn stake_words(stake: &StakeSettings) -> String {
     }
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<&str> {
-    let (mut lines, mut rest) = (Vec::new(), text);
-    while rest.chars().count() > width {
-        // With the letter behind the last that fits: where that is a space, a line may end before it.
-        let reach = rest.char_indices().nth(width + 1).map_or(rest.len(), |(at, _)| at);
-        let end = rest[..reach].rfind(' ').or_else(|| rest.find(' '));
-        let Some(end) = end else { break };
-        lines.push(&rest[..end]);
-        rest = &rest[end + 1..];
-    }
-    lines.push(rest);
-    lines
-}
-
 fn limit_words(risk: &RiskSettings) -> String {
     let session = &risk.session;
     let hours: Vec<String> = risk.hours.iter().map(ToString::to_string).collect();
@@ -366,7 +329,7 @@ fn percent(most: f64, what: &str) -> Option<String> {
 
 fn onlookers_of(loaded: &Loaded) -> Vec<(&'static str, String)> {
     let config = &loaded.config;
-    let labels = std::iter::once("alerts").chain(std::iter::repeat(""));
+    let labels = iter::once("alerts").chain(iter::repeat(""));
     let channels = config.notify.channels.iter().map(|(name, channel)| channel_words(name, channel));
     let mut lines: Vec<(&'static str, String)> = labels.zip(channels).collect();
     lines.extend(config.metrics.listen.map(|address| match address.port() {
@@ -403,15 +366,6 @@ mod tests {
     use super::*;
     use candlewick_engine::{Hours, PauseCause, PauseScope, Weekday};
     use serde_json::json;
-
-    #[test]
-    fn lines_break_at_words() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrapped("a verylongword b", 4), ["a", "verylongword", "b"]);
-        assert_eq!(wrapped("ää öö üü", 5), ["ää öö", "üü"]);
-        assert_eq!(wrapped("short", 5), ["short"]);
-    }
 
     #[test]
     fn candles_say_how_long_they_last() {
