@@ -4,7 +4,7 @@ use crate::ReportError;
 use crate::analysis::EquityPoint;
 use crate::figure::sparkline;
 use crate::page::{ComparisonPage, DataTable, RecalledRun, RecalledTrade, flattened};
-use candlewick_records::{table, utc};
+use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::Value;
@@ -220,11 +220,7 @@ impl fmt::Display for Comparison {
         for (heading, summary, table_data) in self.tables() {
             writeln!(f, "\n{heading}: {summary}")?;
             if !table_data.rows.is_empty() {
-                let mut rows = table(table_data.header);
-                for row in table_data.rows {
-                    rows.add_row(row);
-                }
-                writeln!(f, "{}", rows.trim_fmt())?;
+                writeln!(f, "{}", table_data.to_text())?;
             }
         }
         Ok(())
@@ -254,39 +250,26 @@ impl Comparison {
             few if few <= MAX_SHOWN => few.to_string(),
             many => format!("{many}, of which the first {MAX_SHOWN} are shown"),
         };
-        let list = |trades: &[RecalledTrade]| DataTable {
-            header: ["decided", "bot", "", "open", "close", "result", "pnl"].map(str::to_owned).into(),
-            rows: trades.iter().take(MAX_SHOWN).map(row).collect(),
+        let list = |trades: &[RecalledTrade]| {
+            let rows = trades.iter().take(MAX_SHOWN).map(row).collect();
+            DataTable::new(["decided", "bot", "", "open", "close", "result", "pnl"], rows)
         };
-        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|pair| {
-            let mut cells = vec![utc(pair.a.decision_time), pair.a.bot.clone()];
-            cells.extend([&pair.a, &pair.b].map(|trade| {
+        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|Pair { a, b }| {
+            let ended = |trade: &RecalledTrade| {
                 format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))
-            }));
-            cells.extend(
-                [pair.a.open_price, pair.b.open_price, pair.a.close_price, pair.b.close_price].map(text),
-            );
+            };
+            let prices = [a.open_price, b.open_price, a.close_price, b.close_price].map(text);
+            let mut cells = vec![utc(a.decision_time), a.bot.clone(), ended(a), ended(b)];
+            cells.extend(prices);
             cells
         });
-        let pairs = DataTable {
-            header: ["decided", "bot", "A", "B", "open A", "open B", "close A", "close B"]
-                .map(str::to_owned)
-                .into(),
-            rows: pairs.collect(),
-        };
-        let parameter = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-        let parameters = DataTable {
-            header: ["key", "A", "B"].map(str::to_owned).into(),
-            rows: self
-                .parameters
-                .iter()
-                .map(|line| vec![line.key.clone(), parameter(&line.a), parameter(&line.b)])
-                .collect(),
-        };
-        let figures = DataTable {
-            header: ["figure", "A", "B", "B less A"].map(str::to_owned).into(),
-            rows: self.figures.iter().map(FigureLine::row).collect(),
-        };
+        let header = ["decided", "bot", "A", "B", "open A", "open B", "close A", "close B"];
+        let pairs = DataTable::new(header, pairs.collect());
+        let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let rows = self.parameters.iter().map(|line| vec![line.key.clone(), cell(&line.a), cell(&line.b)]);
+        let parameters = DataTable::new(["key", "A", "B"], rows.collect());
+        let rows = self.figures.iter().map(FigureLine::row).collect();
+        let figures = DataTable::new(["figure", "A", "B", "B less A"], rows);
         let same = format!("{} decisions of both ended alike", trades.same);
         let count = parameters.rows.len();
         vec![

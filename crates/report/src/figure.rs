@@ -36,6 +36,16 @@ pub(crate) fn span(length: Millis) -> String {
     }
 }
 
+/// Formats a p-value, a missing one as a dash.
+pub(crate) fn p_value_text(p_value: Option<f64>) -> String {
+    p_value.map_or_else(|| "-".to_owned(), |p_value| format!("{p_value:.4}"))
+}
+
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 pub(crate) const MAX_PERCENT: f64 = 100.0;
 
 /// Formats a break-even payout in percent of the stake. Above the stake there is no such payout,
@@ -60,21 +70,15 @@ pub(crate) fn short(value: &Value) -> String {
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const WIDTH: usize = 48;
+const MAX_COLUMNS: usize = 60;
 
 pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
     let width = curve.len().min(WIDTH);
     let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;
     let values: Vec<f64> = (0..width).map(last_of).collect();
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let block = |value: &f64| {
-        let share = (value - low) / (high - low);
-        BLOCKS[((share * BLOCKS.len() as f64) as usize).min(BLOCKS.len() - 1)]
-    };
-    (high > low).then(|| values.iter().map(block).collect())
+    let (low, high) = ends(&values, (f64::INFINITY, f64::NEG_INFINITY));
+    (high > low).then(|| drawn(&values, (low, high)))
 }
-
-const MAX_COLUMNS: usize = 60;
 
 pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
     let sums: Vec<f64> = (numbers.into_iter())
@@ -83,16 +87,19 @@ pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<Stri
             Some(*sum)
         })
         .collect();
-    if sums.len() < 2 {
-        return None;
-    }
     let columns = sums.len().min(MAX_COLUMNS);
     let shown: Vec<f64> = (1..=columns).map(|column| sums[column * sums.len() / columns - 1]).collect();
-    let low = shown.iter().copied().fold(0.0, f64::min);
-    let high = shown.iter().copied().fold(0.0, f64::max);
+    (sums.len() > 1).then(|| drawn(&shown, ends(&shown, (0.0, 0.0))))
+}
+
+fn ends(values: &[f64], from: (f64, f64)) -> (f64, f64) {
+    values.iter().fold(from, |(low, high), value| (low.min(*value), high.max(*value)))
+}
+
+fn drawn(values: &[f64], (low, high): (f64, f64)) -> String {
     let step = ((high - low) / BLOCKS.len() as f64).max(f64::MIN_POSITIVE);
-    let block = |sum: &f64| BLOCKS[(((sum - low) / step) as usize).min(BLOCKS.len() - 1)];
-    Some(shown.iter().map(block).collect())
+    let block = |value: &f64| BLOCKS[(((value - low) / step) as usize).min(BLOCKS.len() - 1)];
+    values.iter().map(block).collect()
 }
 
 #[cfg(test)]

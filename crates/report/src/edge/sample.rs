@@ -37,7 +37,7 @@ pub struct TradeMoney {
     pub decimals: u32,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Sample {
     /// `None` for all bots together.
     pub bot: Option<String>,
@@ -90,25 +90,8 @@ pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>
 impl Sample {
     /// Bare counts have no order, so there is no account to follow.
     pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
-        Ok(Self {
-            bot: None,
-            counts,
-            verdict: None,
-            about_more_trades: None,
-            account_for: None,
-            threshold_for: None,
-            account_against: None,
-            threshold_against: None,
-            clusters: None,
-            variance_inflation: None,
-            withheld: Vec::new(),
-            labels: Vec::new(),
-            no_longer_held_since: None,
-            no_longer_held_since_trade: None,
-            shown: None,
-            intervals: EdgeIntervals::default(),
-            independent: IndependentFigures::of_counts(counts, payout_fraction)?,
-        })
+        let independent = IndependentFigures::of_counts(counts, payout_fraction)?;
+        Ok(Self { counts, independent, ..Self::default() })
     }
 
     /// Judges all trades together and, with several bots, each bot in the order of first trades.
@@ -222,7 +205,7 @@ pub struct Counts {
 }
 
 /// Fixed-sample statistics of independent trades, valid for a single look.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Debug, Default, PartialEq, Serialize)]
 pub struct IndependentFigures {
     pub assumes: &'static str,
     /// Trades won, as a fraction of those won or lost.
@@ -295,12 +278,9 @@ impl IndependentFigures {
         Ok(Self {
             assumes: WinRates::ASSUMES,
             win_rate: rate.map(WinRate::to_fraction),
-            break_even: None,
-            mean_return: None,
             wilson_95: wilson.map(|interval| [interval.lower, interval.upper]),
             clopper_pearson_95: exact.map(|interval| [interval.lower, interval.upper]),
-            p_value: None,
-            sprt: None,
+            ..Self::default()
         })
     }
 }

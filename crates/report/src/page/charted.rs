@@ -121,7 +121,7 @@ pub(super) fn worst(page: &RunPage<'_>) -> String {
         "rose for",
     ];
     let rows = (1..).zip(&falls).map(row).collect();
-    let table = DataTable { header: header.map(str::to_owned).into(), rows };
+    let table = DataTable::new(header, rows);
     format!(
         "{head}<p>The largest falls of the balance by amount, each until it was back.</p>{}</section>",
         table.to_markup()
@@ -171,8 +171,7 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
         before = at_end;
     }
     let from = if length == 1 { "day, UTC".to_owned() } else { format!("{length} days from, UTC") };
-    let header = [&from, "trades", "profit", "balance", "below peak"].map(str::to_owned).into();
-    DataTable { header, rows }
+    DataTable::new([&from, "trades", "profit", "balance", "below peak"], rows)
 }
 
 fn deepest(page: &RunPage<'_>) -> String {
@@ -266,10 +265,8 @@ fn rolling_table(rolling: &RollingWinRate) -> DataTable {
         vec![minute(at), percent(rate), or_dash(needed, percent)]
     };
     let chosen = rolling.points.iter().skip(last).step_by(step);
-    DataTable {
-        header: ["until, UTC", "win rate", "break-even"].map(str::to_owned).into(),
-        rows: chosen.map(|point| row(point.at, point.rate, point.break_even)).collect(),
-    }
+    let rows = chosen.map(|point| row(point.at, point.rate, point.break_even)).collect();
+    DataTable::new(["until, UTC", "win rate", "break-even"], rows)
 }
 
 pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
@@ -350,7 +347,7 @@ impl Shown {
             vec![format!("{:+.places$} to {:+.places$}", bin.from, bin.to), bin.count.to_string()]
         };
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
-        let table = DataTable { header: vec![(*across).to_owned(), (*counted).to_owned()], rows };
+        let table = DataTable::new([across, counted], rows);
         let _ = write!(text, "{}</figure>", as_table("As a table", &table));
         text
     }
@@ -375,8 +372,8 @@ pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
             text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &curve_chart(curve, unit)));
         }
         let rows = curve.points.iter().map(|point| point_row(point, page)).collect();
-        let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"].map(str::to_owned);
-        let _ = write!(text, "{}</figure>", DataTable { header: header.into(), rows }.to_markup());
+        let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"];
+        let _ = write!(text, "{}</figure>", DataTable::new(header, rows).to_markup());
     }
     text.push_str("</div></section>");
     text

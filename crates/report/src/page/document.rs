@@ -101,6 +101,14 @@ pub struct DataTable {
 }
 
 impl DataTable {
+    pub(crate) fn new<const N: usize>(header: [&str; N], rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.map(str::to_owned).into(), rows }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     pub(crate) fn to_text(&self) -> String {
         let mut lines = table(&self.header);
         for row in &self.rows {

@@ -17,6 +17,7 @@ mod verdict;
 mod week;
 
 use crate::analysis::{Analysis, Trades};
+use crate::run::{EdgeLine, GateLine};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
 use chart::Charts;
@@ -27,14 +28,14 @@ use std::io::{self, Write};
 
 pub use comparison::{ComparisonPage, TunePage, write_comparison_page, write_tune_page};
 pub use document::DataTable;
-pub use gates::GateText;
 pub use recalled::{RecalledRun, RecalledTrade};
 pub use sections::flattened;
-pub use verdict::VerdictText;
 
 pub struct RunPage<'a> {
     pub title: String,
-    pub verdict: VerdictText,
+    pub edge: &'a EdgeLine,
+    pub break_even_payout_percent: Option<f64>,
+    pub pnl: f64,
     pub bots: DataTable,
     pub figures: Vec<(&'static str, String)>,
     pub notices: Vec<String>,
@@ -43,7 +44,7 @@ pub struct RunPage<'a> {
     /// In the order of the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
     pub analysis: &'a Analysis,
-    pub gates: Vec<GateText<'a>>,
+    pub gates: &'a [GateLine],
     pub candles: Vec<CandleSeries>,
     pub without_sensitivity: &'static str,
     pub settings: Value,

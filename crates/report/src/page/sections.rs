@@ -1,6 +1,6 @@
 //! Sections of a page without charts: findings, figures, baselines, trades, settings, provenance.
 
-use super::{DataTable, RunPage, VerdictText};
+use super::{DataTable, RunPage};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
 use crate::figure::{or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
@@ -12,7 +12,11 @@ use std::fmt::Write as _;
 pub(super) fn findings(page: &RunPage<'_>) -> String {
     let mut text = String::from("<section id=\"findings\"><h2>Findings</h2>");
     if page.analysis.findings.is_empty() {
-        let _ = write!(text, "<p class=\"none\">{}</p>", without_findings(&page.verdict));
+        let _ = write!(
+            text,
+            "<p class=\"none\">{}</p>",
+            without_findings(page.edge.verdict, page.edge.is_withheld())
+        );
     } else {
         text.push_str("<ul class=\"findings\">");
         for finding in &page.analysis.findings {
@@ -34,8 +38,8 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
 
 /// Explains the absence of findings for each verdict. Findings question the figures, and the
 /// figures of a rejected edge may well be sound.
-fn without_findings(verdict: &VerdictText) -> &'static str {
-    match verdict.name {
+fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
+    match verdict {
         "edge_shown" => {
             "Nothing was found that speaks against these figures. They are of trades that were made; whether the edge \
              lasts, only later ones show."
@@ -47,7 +51,7 @@ fn without_findings(verdict: &VerdictText) -> &'static str {
         "edge_rejected" => {
             "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."
         }
-        _ if !verdict.withheld.is_empty() => {
+        _ if is_withheld => {
             "Nothing was found that speaks against these figures, besides what the verdict is withheld for."
         }
         _ => {
@@ -246,7 +250,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
         if rows.is_empty() {
             continue;
         }
-        let table_data = DataTable { header: vec!["key".to_owned(), "value".to_owned()], rows };
+        let table_data = DataTable::new(["key", "value"], rows);
         let _ = write!(text, "<figure><h3>{}</h3>{}</figure>", escaped(name), table_data.to_markup());
     }
     text.push_str("</div></section>");
@@ -302,15 +306,13 @@ mod tests {
 
     #[test]
     fn that_nothing_was_found_is_no_praise_of_a_strategy_whose_edge_is_rejected() {
-        let withheld = vec!["the latency is none".to_owned()];
-        for (name, withheld, expected) in [
-            ("edge_shown", vec![], "speaks against these figures. They are of trades that were made"),
-            ("edge_rejected", vec![], "makes these figures doubtful: they rule an edge out"),
-            ("not_enough_trades", withheld, "besides what the verdict is withheld for."),
-            ("not_enough_trades", vec![], "but they do not yet decide"),
+        for (name, is_withheld, expected) in [
+            ("edge_shown", false, "speaks against these figures. They are of trades that were made"),
+            ("edge_rejected", false, "makes these figures doubtful: they rule an edge out"),
+            ("not_enough_trades", true, "besides what the verdict is withheld for."),
+            ("not_enough_trades", false, "but they do not yet decide"),
         ] {
-            let verdict = VerdictText { name, withheld, ..VerdictText::default() };
-            let text = without_findings(&verdict);
+            let text = without_findings(name, is_withheld);
             assert!(text.starts_with("Nothing was found") && text.contains(expected), "{name}: {text}");
             assert_eq!(name == "edge_rejected", !text.contains("speaks against these figures"), "{name}");
         }

@@ -1,11 +1,11 @@
 //! A run report as text and as a page.
 
-use super::{BotLine, GateLine, RunReport, Unsettled, rows_of};
+use super::{BotLine, RunReport, Unsettled, rows_of};
 use crate::ReportError;
 use crate::analysis::{Curve, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
-use crate::figure::{break_even_payout_words, minute, percent, sparkline};
-use crate::page::{DataTable, RunPage, VerdictText};
+use crate::figure::{break_even_payout_words, minute, p_value_text, percent, sparkline};
+use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
 use candlewick_records::{DelayLine, Spread, table};
 use candlewick_sdk::{CandleSeries, Millis, Money};
@@ -92,10 +92,7 @@ impl RunReport {
             ),
             ("edge, 95 % at any look", self.edge.intervals().edge_words().unwrap_or_else(|| "-".to_owned())),
             ("break-even payout", self.break_even_payouts()),
-            (
-                "p-value, if trades are independent",
-                self.p_value.map_or("-".to_owned(), |p| format!("{p:.4}")),
-            ),
+            ("p-value, if trades are independent", p_value_text(self.p_value)),
             ("profit and loss", self.signed(self.pnl)),
             ("final balance", self.money(self.final_balance)),
             ("max. drawdown", self.money(self.max_drawdown)),
@@ -265,7 +262,9 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
     Ok(RunPage {
         title: title_of(parts.kind, bots),
-        verdict: report.verdict_text(),
+        edge: &report.edge,
+        break_even_payout_percent: report.break_even_payout_percent,
+        pnl: report.pnl,
         bots: report.bot_table(),
         figures: report.figures(),
         notices: report.notices.clone(),
@@ -276,7 +275,7 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
         trades: Trades { book, bots, scale, balance, span, prices },
         rows,
         analysis: &report.analysis,
-        gates: report.gates.iter().map(GateLine::to_text).collect(),
+        gates: &report.gates,
         candles,
         without_sensitivity: parts.without_sensitivity,
         settings: settings_of(parts.session, parts.simulation, parts.strategies),
@@ -286,14 +285,6 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
 }
 
 impl RunReport {
-    fn verdict_text(&self) -> VerdictText {
-        VerdictText {
-            break_even_payout_percent: self.break_even_payout_percent,
-            pnl: self.pnl,
-            ..self.edge.to_text()
-        }
-    }
-
     fn provenance(&self) -> Vec<(&'static str, String)> {
         let mut entries = Vec::new();
         entries.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
@@ -304,7 +295,7 @@ impl RunReport {
     }
 
     fn bot_table(&self) -> DataTable {
-        DataTable { header: BOT_HEADER.map(str::to_owned).into(), rows: self.bot_rows() }
+        DataTable::new(BOT_HEADER, self.bot_rows())
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod page;
 
-use crate::figure::{percent, short};
+use crate::figure::{p_value_text, percent, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table};
 use candlewick_search::sweep::{
@@ -247,7 +247,7 @@ impl fmt::Display for SweepReport {
             row.push(self.by.words(line.score));
             let Figures { trades, win_rate, break_even, pnl, max_drawdown, .. } = &line.figures;
             row.extend([trades.to_string(), percent(*win_rate), percent(*break_even)]);
-            row.push(line.p_value_corrected.map_or("-".to_owned(), |p_value| format!("{p_value:.4}")));
+            row.push(p_value_text(line.p_value_corrected));
             row.extend([format!("{pnl:+.2}"), format!("{max_drawdown:.2}")]);
             let stopped_by = line.figures.stopped_by.map_or("-", |rule| rule.as_str());
             row.extend(is_any_stopped.then(|| stopped_by.to_owned()));
@@ -348,7 +348,7 @@ impl SweepReport {
                 figures.trades.to_string(),
                 percent(figures.win_rate),
                 percent(figures.break_even),
-                line.p_value_corrected.map_or("-".to_owned(), |p_value| format!("{p_value:.4}")),
+                p_value_text(line.p_value_corrected),
                 format!("{:+.2}", figures.pnl),
             ]);
             row

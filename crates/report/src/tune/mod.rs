@@ -222,10 +222,8 @@ impl TuneReport<'_> {
         } else {
             format!("searched: {}", bot.searched.join(", "))
         };
-        let steps = DataTable {
-            header: ["step", "found"].map(str::to_owned).to_vec(),
-            rows: self.steps().into_iter().map(|(name, found)| vec![name, found]).collect(),
-        };
+        let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
+        let steps = DataTable::new(["step", "found"], rows);
         let mut tables = vec![("steps", "What each step found", steps)];
         tables.extend(
             self.sweep.map(|sweep| ("best", "The best sets before the hold-out", sweep.best_table())),

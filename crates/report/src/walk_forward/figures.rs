@@ -2,7 +2,7 @@
 
 use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::FindingKind;
-use crate::figure::{minute, percent, short};
+use crate::figure::{minute, p_value_text, percent, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table};
 use candlewick_sdk::visible_cell;
@@ -126,8 +126,7 @@ impl WalkForwardReport {
                 let ends = format!("{} to {}", percent(interval.lower), percent(interval.upper));
                 figures.push(("win rate, 95 % if looked at once and independent", ends));
             }
-            let p_value = all.p_value.map_or("-".to_owned(), |p_value| format!("{p_value:.4}"));
-            figures.push(("p-value, if trades are independent", p_value));
+            figures.push(("p-value, if trades are independent", p_value_text(all.p_value)));
             figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
             figures.extend(self.curve.clone().map(|curve| ("equity curve", curve)));
             figures.push(("max. drawdown", format!("{:.2}", all.max_drawdown)));
