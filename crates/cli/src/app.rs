@@ -196,12 +196,9 @@ impl App {
     fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
         fit_tables();
-        if let Some(problem) = self.built_in.and_then(candlewick_sdk::wrong_folder) {
-            let failure = Failure::new(FailureKind::Configuration, anyhow::Error::msg(problem));
-            tell(&failure, false);
-            return failure.code();
-        }
-        let registry = match self.registry.clone().and_then(with_combinations) {
+        let wrong = self.built_in.and_then(candlewick_sdk::wrong_folder).map(anyhow::Error::msg);
+        let registry = || self.registry.clone().and_then(with_combinations).map_err(anyhow::Error::from);
+        let registry = match wrong.map_or_else(registry, Err) {
             Ok(registry) => registry,
             Err(error) => {
                 let failure = Failure::new(FailureKind::Configuration, error);

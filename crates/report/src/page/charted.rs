@@ -171,7 +171,7 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
         before = at_end;
     }
     let from = if length == 1 { "day, UTC".to_owned() } else { format!("{length} days from, UTC") };
-    DataTable::new([&from, "trades", "profit", "balance", "below peak"], rows)
+    DataTable::new([from.as_str(), "trades", "profit", "balance", "below peak"], rows)
 }
 
 fn deepest(page: &RunPage<'_>) -> String {
@@ -347,7 +347,7 @@ impl Shown {
             vec![format!("{:+.places$} to {:+.places$}", bin.from, bin.to), bin.count.to_string()]
         };
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
-        let table = DataTable::new([across, counted], rows);
+        let table = DataTable::new([*across, *counted], rows);
         let _ = write!(text, "{}</figure>", as_table("As a table", &table));
         text
     }

@@ -58,7 +58,7 @@ impl GateLine {
             or_dash(*random_95, range),
             or_dash(random_95.map(|ends| ends.map(|end| end - mean_of_all)), range),
         ];
-        let rows = [every, passed, random].map(|cells| cells.to_vec()).to_vec();
+        let rows = Vec::from([every, passed, random].map(Vec::from));
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
     }
 

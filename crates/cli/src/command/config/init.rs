@@ -10,8 +10,11 @@ use candlewick_app::{AppError, usual_spelling};
 use candlewick_history::{AssetType, asset_type_of, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol, suggest};
 use clap::Args;
+use std::fmt::Display;
+use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 const TEMPLATE: &str = include_str!("template.toml");
 const EXAMPLE: &str = include_str!("example.rule.toml");
@@ -104,6 +107,10 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     ))
 }
 
+fn parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
+    text.parse::<T>().map(|_| ()).map_err(|error| error.to_string())
+}
+
 fn written_symbol(typed: &str) -> Result<String, Failure> {
     let usual = usual_spelling(typed);
     if usual != typed {
@@ -148,7 +155,7 @@ impl Rules {
 
     fn expiry(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
-        let rule: toml_edit::DocumentMut = std::fs::read_to_string(path).ok()?.parse().ok()?;
+        let rule: toml_edit::DocumentMut = fs::read_to_string(path).ok()?.parse().ok()?;
         let own = rule.get("expiry")?.as_str()?;
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
@@ -175,15 +182,16 @@ impl Answers {
         let first = names.first().copied().unwrap_or_default();
         let usual = names.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
         let question = |option, text, usual| Question { option, text, usual };
-        let symbol =
-            dialogue.answer(question("symbol", "Symbol", "BTCUSDT"), arguments.symbol.as_ref(), |text| {
-                text.parse::<Symbol>().map(|_| ()).map_err(|error| error.to_string())
-            })?;
+        let symbol = dialogue.answer(
+            question("symbol", "Symbol", "BTCUSDT"),
+            arguments.symbol.as_ref(),
+            parses::<Symbol>,
+        )?;
         let symbol = written_symbol(&symbol)?;
         let interval = dialogue.answer(
             question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m"),
             arguments.interval.as_ref(),
-            |text| text.parse::<Interval>().map(|_| ()).map_err(|error| error.to_string()),
+            parses::<Interval>,
         )?;
         let known = |text: &str| {
             if names.contains(&text) {
@@ -201,10 +209,11 @@ impl Answers {
             Some(own) => format!("Length of a trade (minutes:seconds; the rule's own {own} stands above it)"),
             None => "Length of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
-        let expiry =
-            dialogue.answer(question("expiry", &text, usual), arguments.expiry.as_ref(), |text| {
-                text.parse::<CloseType>().map(|_| ()).map_err(|error| error.to_string())
-            })?;
+        let expiry = dialogue.answer(
+            question("expiry", &text, usual),
+            arguments.expiry.as_ref(),
+            parses::<CloseType>,
+        )?;
         let stake = dialogue.answer(
             question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0"),
             arguments.stake.as_ref(),
@@ -282,8 +291,7 @@ fn refuse_existing(file: &Path) -> Result<(), Failure> {
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
-        .with_context(|| format!("{} cannot be written", file.display()))
-        .map_err(unwritable)
+        .map_err(|error| unwritable(file, error))
 }
 
 fn example_of(path: &Path) -> String {
@@ -307,8 +315,9 @@ fn ticks_of(symbol: &str) -> String {
     })
 }
 
-fn unwritable(error: anyhow::Error) -> Failure {
-    Failure::new(FailureKind::Configuration, error)
+fn unwritable(file: &Path, error: io::Error) -> Failure {
+    let failure = Failure::new(FailureKind::Configuration, error);
+    failure.context(format!("{} cannot be written", file.display()))
 }
 
 fn filled(template: &str, values: &[(&str, &str)]) -> String {
@@ -319,16 +328,12 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
     // Beside the file that it is to become: what cannot be written there is found here.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(beside);
-    let folder =
-        folder.with_context(|| format!("{} cannot be written", file.display())).map_err(unwritable)?;
+    let folder = folder.map_err(|error| unwritable(file, error))?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
-    std::fs::write(&draft, text)
-        .with_context(|| format!("{} cannot be written", file.display()))
-        .map_err(unwritable)?;
+    fs::write(&draft, text).map_err(|error| unwritable(file, error))?;
     if let Rules::Example(path) = rules {
-        std::fs::write(folder.path().join(file_name(path)), example_of(path))
-            .with_context(|| format!("{} cannot be written", path.display()))
-            .map_err(unwritable)?;
+        let beside = folder.path().join(file_name(path));
+        fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
     }
     check_draft(&draft, context).map_err(|error| match error {
         // The draft is gone when they are read.
@@ -486,7 +491,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("my.rule.toml");
         let said = |text: &str| {
-            std::fs::write(&path, text).unwrap();
+            fs::write(&path, text).unwrap();
             Rules::File(path.clone()).expiry()
         };
         assert_eq!(said("buy = \"close > 1\"\nexpiry = \"02:00\"").as_deref(), Some("02:00"));

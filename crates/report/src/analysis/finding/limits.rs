@@ -177,58 +177,23 @@ mod tests {
 
     #[test]
     fn signals_that_one_rule_refused_are_reported_and_those_that_came_through_are_not() {
-        check(
-            0,
-            &[("MinPayout", 512)],
-            Some(Severity::Serious),
-            "All 512 signals were refused by one rule, MinPayout",
-        );
-        check(0, &[("MinPayout", 1)], Some(Severity::Serious), "The only signal was refused by one rule");
-        check(
-            0,
-            &[("MinPayout", 9), ("OutsideHours", 3)],
-            Some(Severity::Warning),
-            "9 of 12 signals (75 %) were refused by one rule, MinPayout",
-        );
-        check(
-            30,
-            &[("MaxTradesPerDay", 970)],
-            Some(Severity::Warning),
-            "970 of 1000 signals (97 %) were refused by one rule, MaxTradesPerDay",
-        );
-        let (nothing, serious) = ("nothing was traded", Some(Severity::Serious));
-        check(
-            0,
-            &[("NoPrice", 7)],
-            serious,
-            &format!("All 7 signals were refused for want of a price, NoPrice: {nothing}"),
-        );
-        check(
-            0,
-            &[("Rejected", 7)],
-            serious,
-            &format!("All 7 signals were refused by the venue, Rejected: {nothing}"),
-        );
-        check(
-            0,
-            &[("NotSent", 7)],
-            serious,
-            "All 7 signals were refused since they came too late to be sent",
-        );
-        check(
-            0,
-            &[("GateClosed", 3)],
-            serious,
-            &format!(
-                "All 3 signals were refused by the gate of their bot, GateClosed: {nothing}. Those of its strategy were virtual trades"
-            ),
-        );
-        check(
-            1_532,
-            &[("DailyLossLimit", 8_168)],
-            Some(Severity::Warning),
-            "8168 of 9700 signals (84 %) were refused by one rule, DailyLossLimit: what was traded is what it left",
-        );
+        let (serious, warning) = (Some(Severity::Serious), Some(Severity::Warning));
+        check(0, &[("MinPayout", 512)], serious, "All 512 signals were refused by one rule, MinPayout");
+        check(0, &[("MinPayout", 1)], serious, "The only signal was refused by one rule");
+        let says = "9 of 12 signals (75 %) were refused by one rule, MinPayout";
+        check(0, &[("MinPayout", 9), ("OutsideHours", 3)], warning, says);
+        let says = "970 of 1000 signals (97 %) were refused by one rule, MaxTradesPerDay";
+        check(30, &[("MaxTradesPerDay", 970)], warning, says);
+        for (rule, says) in [
+            ("NoPrice", "for want of a price, NoPrice: nothing was traded"),
+            ("Rejected", "by the venue, Rejected: nothing was traded"),
+            ("NotSent", "since they came too late to be sent"),
+            ("GateClosed", "by the gate of their bot, GateClosed: nothing was traded. Those of its strategy were virtual"),
+        ] {
+            check(0, &[(rule, 7)], serious, &format!("All 7 signals were refused {says}"));
+        }
+        let says = "8168 of 9700 signals (84 %) were refused by one rule, DailyLossLimit: what was traded is what it left";
+        check(1_532, &[("DailyLossLimit", 8_168)], warning, says);
         check(501, &[("DailyLossLimit", 499)], None, "");
         // One trade at a time refuses most signals of many strategies, and trading hours do as they are set.
         check(1_532, &[("MaxOpenTradesPerSymbol", 8_168)], None, "");
