@@ -1,11 +1,12 @@
 //! `backtest`: runs the configured bots over stored candles.
 
+use super::report::write_page;
 use crate::arguments::{CandleArguments, basis_of, parse_journal};
 use crate::combinations::{combinations_of, conditions_of_bots, gate_lines, rule_numbers_of};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::host;
-use crate::output::{show, write_file, write_trades};
+use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
@@ -17,10 +18,7 @@ use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{
     Background, Prices, Reversals, Sensitivity, StaleLonger, assumed_payout_percent,
 };
-use candlewick_report::page::write_run_page;
-use candlewick_report::run::{
-    Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter, page_of,
-};
+use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
@@ -174,8 +172,8 @@ fn report(
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
     }
     if let Some(path) = &arguments.trades {
-        let (bots, terms) = (&loaded.config.bots, (finished.money_scale, report.caveats()));
-        write_trades(path, &finished.book, bots, terms)?;
+        let facts = (finished.money_scale, report.caveats());
+        write_trades(path, &finished.book, &loaded.config.bots, facts)?;
     }
     if let Some(path) = &arguments.html {
         let parts = PageParts {
@@ -190,8 +188,7 @@ fn report(
             candles: series,
             without_sensitivity: WITHOUT_SENSITIVITY,
         };
-        let page = page_of(&report, parts)?;
-        write_file("--html", path, |file| write_run_page(&page, file))?;
+        write_page(path, &report, parts)?;
     }
     show(&report, context.global)
 }

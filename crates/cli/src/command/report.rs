@@ -8,7 +8,7 @@ use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{RecordedRuns, RecordsError, parity, recorded_candles};
 use candlewick_report::comparison::Comparison;
 use candlewick_report::page::{RecalledRun, write_comparison_page, write_run_page};
-use candlewick_report::run::{RecordedReport, page_of};
+use candlewick_report::run::{PageParts, RecordedReport, RunReport, page_of};
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,10 +43,14 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
     let shown = if arguments.html.is_some() { Shown::Candles } else { Shown::FiguresOnly };
     let recorded = read(&url, arguments.run, shown)?;
     if let Some(path) = &arguments.html {
-        let page = page_of(&recorded.report, recorded.page())?;
-        write_file("--html", path, |file| write_run_page(&page, file))?;
+        write_page(path, &recorded.report, recorded.page())?;
     }
     show(&recorded.report, context.global)
+}
+
+pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) -> Result<(), Failure> {
+    let page = page_of(report, parts)?;
+    write_file("--html", path, |file| write_run_page(&page, file))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, show_as};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
 use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, close_type_of};
@@ -77,11 +77,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     let order = order_of(arguments)?;
     let id = order.id;
     let outcome = block_on(signal(&paths, order))?;
-    if context.global.json {
-        print_json(&json!({ "bot": arguments.bot, "id": id, "outcome": outcome }))?;
-        return Ok(Ending::Done);
-    }
-    print(&match outcome {
+    let text = || match &outcome {
         SignalOutcome::Approved { intent } => {
             format!(
                 "Approved: trade #{intent} is on its way. `candlewick explain {intent}` says what became of it."
@@ -89,8 +85,8 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
         }
         SignalOutcome::Refused { rule } => format!("Refused by {rule}: no trade was opened."),
         SignalOutcome::Duplicate => format!("Dropped: the bot has met a signal {id} before."),
-    })?;
-    Ok(Ending::Done)
+    };
+    show_as(&json!({ "bot": arguments.bot, "id": id, "outcome": outcome }), text, context.global)
 }
 
 fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {

@@ -232,23 +232,16 @@ fn line(
 
 impl fmt::Display for SweepReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut header = vec!["rank".to_owned(), "trial".to_owned()];
-        header.extend(self.parameters.iter().cloned());
-        header.push(self.by.title().to_owned());
-        header.extend(
-            ["trades", "win rate", "needed", "corrected p", "pnl", "max. drawdown"].map(str::to_owned),
-        );
         let is_any_stopped = self.best.iter().any(|line| line.figures.stopped_by.is_some());
+        let mut header = vec!["rank".to_owned(), "trial".to_owned()];
+        header.extend(self.column_names());
+        header.push("max. drawdown".to_owned());
         header.extend(is_any_stopped.then(|| "stopped by".to_owned()));
         let mut best = table(header);
         for line in &self.best {
             let mut row = vec![line.rank.to_string(), line.trial.to_string()];
-            row.extend(self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short));
-            row.push(self.by.words(line.score));
-            let Figures { trades, win_rate, break_even, pnl, max_drawdown, .. } = &line.figures;
-            row.extend([trades.to_string(), percent(*win_rate), percent(*break_even)]);
-            row.push(p_value_text(line.p_value_corrected));
-            row.extend([format!("{pnl:+.2}"), format!("{max_drawdown:.2}")]);
+            row.extend(self.cells(line));
+            row.push(format!("{:.2}", line.figures.max_drawdown));
             let stopped_by = line.figures.stopped_by.map_or("-", |rule| rule.as_str());
             row.extend(is_any_stopped.then(|| stopped_by.to_owned()));
             best.add_row(row);
@@ -335,25 +328,30 @@ impl SweepReport {
     }
 
     pub(crate) fn best_table(&self) -> DataTable {
-        let mut header = vec!["rank".to_owned()];
-        header.extend(self.parameters.iter().cloned());
-        header.push(self.by.title().to_owned());
-        header.extend(["trades", "win rate", "needed", "corrected p", "pnl"].map(str::to_owned));
-        let row = |line: &BestLine| {
-            let mut row = vec![line.rank.to_string()];
-            row.extend(self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short));
-            row.push(self.by.words(line.score));
-            let figures = &line.figures;
-            row.extend([
-                figures.trades.to_string(),
-                percent(figures.win_rate),
-                percent(figures.break_even),
-                p_value_text(line.p_value_corrected),
-                format!("{:+.2}", figures.pnl),
-            ]);
-            row
+        let header = std::iter::once("rank".to_owned()).chain(self.column_names()).collect();
+        let row = |line: &BestLine| -> Vec<String> {
+            std::iter::once(line.rank.to_string()).chain(self.cells(line)).collect()
         };
         DataTable { header, rows: self.best.iter().map(row).collect() }
+    }
+
+    fn column_names(&self) -> impl Iterator<Item = String> {
+        let figures = [self.by.title(), "trades", "win rate", "needed", "corrected p", "pnl"];
+        self.parameters.iter().cloned().chain(figures.map(str::to_owned))
+    }
+
+    fn cells(&self, line: &BestLine) -> impl Iterator<Item = String> {
+        let Figures { trades, win_rate, break_even, pnl, .. } = &line.figures;
+        let figures = [
+            self.by.words(line.score),
+            trades.to_string(),
+            percent(*win_rate),
+            percent(*break_even),
+            p_value_text(line.p_value_corrected),
+            format!("{pnl:+.2}"),
+        ];
+        let values = self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short);
+        values.chain(figures)
     }
 
     fn set_words(&self, line: &BestLine) -> String {

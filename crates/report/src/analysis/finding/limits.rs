@@ -188,7 +188,10 @@ mod tests {
             ("NoPrice", "for want of a price, NoPrice: nothing was traded"),
             ("Rejected", "by the venue, Rejected: nothing was traded"),
             ("NotSent", "since they came too late to be sent"),
-            ("GateClosed", "by the gate of their bot, GateClosed: nothing was traded. Those of its strategy were virtual"),
+            (
+                "GateClosed",
+                "by the gate of their bot, GateClosed: nothing was traded. Those of its strategy were virtual",
+            ),
         ] {
             check(0, &[(rule, 7)], serious, &format!("All 7 signals were refused {says}"));
         }
