@@ -172,8 +172,7 @@ fn report(
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
     }
     if let Some(path) = &arguments.trades {
-        let facts = (finished.money_scale, report.caveats());
-        write_trades(path, &finished.book, &loaded.config.bots, facts)?;
+        write_trades(path, &finished.book, &loaded.config.bots, (finished.money_scale, report.caveats()))?;
     }
     if let Some(path) = &arguments.html {
         let parts = PageParts {
