@@ -2,7 +2,9 @@
 
 use super::RunPage;
 use crate::analysis::Metrics;
-use crate::figure::{break_even_payout_words, minute, or_dash, percent, signed_money, signed_percent};
+use crate::figure::{
+    break_even_payout_words, capitalised, minute, or_dash, percent, signed_money, signed_percent,
+};
 use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;

@@ -21,7 +21,7 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     };
     let uncertainty = rates.uncertainty();
     let severity = match uncertainty {
-        wide if wide > SERIOUS => Severity::Serious,
+        wide if wide > SERIOUS_WIDTH => Severity::Serious,
         wide if wide > NOTABLE_WIDTH => Severity::Warning,
         _ => return None,
     };

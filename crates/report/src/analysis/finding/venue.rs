@@ -69,7 +69,7 @@ pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
     let share = touched as f64 / asked.max(1) as f64;
     let severity = match share {
         0.0 => Severity::Info,
-        few if few <= SERIOUS => Severity::Warning,
+        few if few <= SERIOUS_GAPS => Severity::Warning,
         _ => Severity::Serious,
     };
     let trades = format!("{touched} of {asked} trades ({:.1} %)", share * 100.0);
@@ -226,7 +226,7 @@ const NOTABLE_DRAWS: f64 = 0.05;
 pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
     let share = drawn as f64 / trades.max(1) as f64;
     let severity = match share {
-        large if large > SERIOUS => Severity::Serious,
+        large if large > SERIOUS_DRAWS => Severity::Serious,
         large if large > NOTABLE_DRAWS => Severity::Warning,
         _ => return None,
     };
