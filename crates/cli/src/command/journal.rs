@@ -19,7 +19,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to do with a journal.
 #[derive(Debug, Subcommand)]
@@ -168,19 +168,28 @@ struct Copied {
     file: PathBuf,
     entries: u64,
     head_hash: String,
+    #[serde(rename = "compacted", skip_serializing_if = "Option::is_none")]
+    missing: Option<Compaction>,
 }
 
 fn run_backup(arguments: &BackupArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let Verified { entries, head_hash, .. } = block_on(back_up(&url, &arguments.file))?;
-    let copied = Copied { file: arguments.file.clone(), entries, head_hash: head_hash.to_string() };
-    show(&copied, context.global)
+    let verified = block_on(back_up(&url, &arguments.file))?;
+    show(&Copied::of(&arguments.file, &verified, None), context.global)
+}
+
+impl Copied {
+    fn of(file: &Path, verified: &Verified, missing: Option<Compaction>) -> Self {
+        let (entries, head_hash) = (verified.entries, verified.head_hash.to_string());
+        Self { file: file.to_owned(), entries, head_hash, missing }
+    }
 }
 
 impl fmt::Display for Copied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, entries, head_hash } = self;
-        write!(f, "{}: {entries} entries, verified; the last has the hash {head_hash}", file.display())
+        let Self { file, entries, head_hash, missing } = self;
+        write!(f, "{}: {entries} entries, verified; the last has the hash {head_hash}", file.display())?;
+        missing.as_ref().map_or(Ok(()), |missing| write!(f, "\n{}", left_out(missing)))
     }
 }
 
@@ -207,15 +216,6 @@ pub(crate) struct CompactArguments {
     journal: JournalArguments,
 }
 
-#[derive(Debug, Serialize)]
-struct Compacted {
-    file: PathBuf,
-    entries: u64,
-    head_hash: String,
-    #[serde(rename = "compacted")]
-    missing: Compaction,
-}
-
 fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     if url.file().is_none() {
@@ -235,29 +235,16 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
         return Err(Failure::new(FailureKind::JournalHeld, problem));
     }
     let (compaction, verified) = block_on(async {
-        compact_journal(&url, &arguments.file, arguments.keep).await.map_err(|error| match error {
-            RuntimeError::Journal(error) => Failure::from(error),
-            other => other.into(),
-        })
+        compact_journal(&url, &arguments.file, arguments.keep).await.map_err(without_wrapping)
     })?;
-    let compacted = Compacted {
-        file: arguments.file.clone(),
-        entries: verified.entries,
-        head_hash: verified.head_hash.to_string(),
-        missing: compaction,
-    };
-    show(&compacted, context.global)
+    show(&Copied::of(&arguments.file, &verified, Some(compaction)), context.global)
 }
 
-impl fmt::Display for Compacted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, entries, head_hash, missing } = self;
-        write!(
-            f,
-            "{}: {entries} entries, verified; the last has the hash {head_hash}\n{}",
-            file.display(),
-            left_out(missing)
-        )
+/// A journal that cannot be read is no journal that cannot be written.
+fn without_wrapping(error: RuntimeError) -> Failure {
+    match error {
+        RuntimeError::Journal(error) => error.into(),
+        other => other.into(),
     }
 }
 
@@ -366,12 +353,8 @@ fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<En
     let (_, url) = arguments.journal.load(context)?;
     let projection = if arguments.rebuild { Projection::Anew } else { Projection::CatchUp };
     let holder = Holder::of_this_process("candlewick journal project");
-    let Projected { up_to, intents } = block_on(async {
-        project_journal(&url, &holder, projection).await.map_err(|error| match error {
-            RuntimeError::Journal(error) => Failure::from(error),
-            other => other.into(),
-        })
-    })?;
+    let Projected { up_to, intents } =
+        block_on(async { project_journal(&url, &holder, projection).await.map_err(without_wrapping) })?;
     show(&UpToDate { journal: url.to_string(), entries: up_to.seq, intents }, context.global)
 }
 

@@ -31,12 +31,9 @@ pub(crate) struct Header {
     pub(super) wallet: String,
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    combinations: Vec<String>,
-    gates: Vec<String>,
-    doors: Vec<(&'static str, String)>,
+    /// Labelled lines between the bots and what their stakes may come to.
+    rules: Vec<(&'static str, String)>,
     onlookers: Vec<(&'static str, String)>,
-    limits: String,
-    notes: Vec<String>,
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
     control: String,
@@ -66,18 +63,19 @@ impl Header {
         let own = own_durations(bots, registry);
         let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
         let records = assumed.map(TradeRecord::assumed).collect();
+        let mut rules: Vec<_> = labelled("combined", combinations_of(bots, registry)).collect();
+        rules.extend(labelled("gates", gates_of(bots, registry)));
+        rules.extend(doors_of(loaded, begins));
+        rules.push(("limits", limit_words(&loaded.config.risk)));
+        rules.extend(labelled("notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
         Self {
             venue,
             candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
-            combinations: combinations_of(bots, registry),
-            gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
-            doors: doors_of(loaded, begins),
+            rules,
             onlookers: onlookers_of(loaded),
-            limits: limit_words(&loaded.config.risk),
-            notes: lints::texts(&LintInput::new(loaded, registry), Stage::Start),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -85,18 +83,12 @@ impl Header {
     }
 
     pub(crate) fn text(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
-        let labelled =
-            |label: &'static str, lines: Vec<String>| iter::once(label).chain(iter::repeat("")).zip(lines);
-        let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| format!("{name}: {bot}")).collect();
+        let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| format!("{name}: {bot}"));
         let mut rows = vec![("venue", self.venue.clone())];
         rows.extend(self.candles.clone().map(|candles| ("candles", candles)));
         rows.push(("wallet", self.wallet_words((free, wallet), scale)));
         rows.extend(labelled("bots", bots));
-        rows.extend(labelled("combined", self.combinations.clone()));
-        rows.extend(labelled("gates", self.gates.clone()));
-        rows.extend(self.doors.iter().cloned());
-        rows.push(("limits", self.limits.clone()));
-        rows.extend(labelled("notes", self.notes.clone()));
+        rows.extend(self.rules.iter().cloned());
         rows.extend(labelled("ruin", self.ruin(free)));
         rows.extend(self.onlookers.iter().cloned());
         let stop = "Ctrl-C: no new trades, waits for open ones; once more: at once".to_owned();
@@ -129,6 +121,14 @@ impl Header {
         let report = check_ruin(settings, free, records).unwrap_or_default();
         report.ladders.into_iter().chain(report.stakes).collect()
     }
+}
+
+/// Labels the first line.
+fn labelled(
+    label: &'static str,
+    lines: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    iter::once(label).chain(iter::repeat("")).zip(lines)
 }
 
 pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> String {
@@ -329,9 +329,8 @@ fn percent(most: f64, what: &str) -> Option<String> {
 
 fn onlookers_of(loaded: &Loaded) -> Vec<(&'static str, String)> {
     let config = &loaded.config;
-    let labels = iter::once("alerts").chain(iter::repeat(""));
     let channels = config.notify.channels.iter().map(|(name, channel)| channel_words(name, channel));
-    let mut lines: Vec<(&'static str, String)> = labels.zip(channels).collect();
+    let mut lines: Vec<(&'static str, String)> = labelled("alerts", channels).collect();
     lines.extend(config.metrics.listen.map(|address| match address.port() {
         0 => ("metrics", format!("at a free port of {}, which live -v names", address.ip())),
         _ => ("metrics", format!("at http://{address}/metrics")),
