@@ -11,31 +11,24 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-const FIGURES: [Figure; 15] = [
-    Figure::new("candles", "candles", Form::Number),
-    Figure::new("trades", "trades", Form::Number),
-    Figure::new("won", "won", Form::Number),
-    Figure::new("lost", "lost", Form::Number),
-    Figure::new("draw", "drawn", Form::Number),
-    Figure::new("cancelled", "cancelled", Form::Number),
-    Figure::new("unsettled", "not settled", Form::Number),
-    Figure::new("win_rate", "win rate", Form::Share),
-    Figure::new("break_even", "break-even", Form::Share),
-    Figure::new("break_even_payout_percent", "break-even payout, %", Form::Decimal),
-    Figure::new("pnl", "profit and loss", Form::Decimal),
-    Figure::new("final_balance", "final balance", Form::Decimal),
-    Figure::new("max_drawdown", "max. drawdown", Form::Decimal),
-    Figure::new("longest_losing_streak", "longest losing streak", Form::Number),
-    Figure::new("metrics.daily.sharpe", "Sharpe of daily results", Form::Decimal),
+/// Path in the document of `--json`, with dots between the keys; name; form.
+const FIGURES: [(&str, &str, Form); 15] = [
+    ("candles", "candles", Form::Number),
+    ("trades", "trades", Form::Number),
+    ("won", "won", Form::Number),
+    ("lost", "lost", Form::Number),
+    ("draw", "drawn", Form::Number),
+    ("cancelled", "cancelled", Form::Number),
+    ("unsettled", "not settled", Form::Number),
+    ("win_rate", "win rate", Form::Share),
+    ("break_even", "break-even", Form::Share),
+    ("break_even_payout_percent", "break-even payout, %", Form::Decimal),
+    ("pnl", "profit and loss", Form::Decimal),
+    ("final_balance", "final balance", Form::Decimal),
+    ("max_drawdown", "max. drawdown", Form::Decimal),
+    ("longest_losing_streak", "longest losing streak", Form::Number),
+    ("metrics.daily.sharpe", "Sharpe of daily results", Form::Decimal),
 ];
-
-#[derive(Clone, Copy)]
-struct Figure {
-    /// Path in the document of `--json`, with dots between the keys.
-    key: &'static str,
-    name: &'static str,
-    form: Form,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -52,7 +45,7 @@ pub struct Comparison {
     trades: Matching,
     parameters: Vec<ParameterLine>,
     #[serde(skip)]
-    curves: [Vec<(i64, f64)>; 2],
+    curves: [Vec<(Millis, f64)>; 2],
 }
 
 #[derive(Debug, Serialize)]
@@ -90,7 +83,7 @@ impl Comparison {
         Self {
             a: Side::of(a, first),
             b: Side::of(b, second),
-            figures: FIGURES.iter().map(|figure| FigureLine::of(*figure, first, second)).collect(),
+            figures: FIGURES.iter().map(|figure| FigureLine::of(*figure, [first, second])).collect(),
             trades: Matching::of(&first.trades, &second.trades),
             parameters: parameters([&first.settings, &second.settings]),
             curves: [first, second].map(|run| curve_of(&run.document)),
@@ -122,16 +115,10 @@ impl Side {
     }
 }
 
-impl Figure {
-    const fn new(key: &'static str, name: &'static str, form: Form) -> Self {
-        Self { key, name, form }
-    }
-}
-
 impl FigureLine {
-    fn of(Figure { key, name, form }: Figure, a: &RecalledRun, b: &RecalledRun) -> Self {
+    fn of((key, name, form): (&'static str, &'static str, Form), runs: [&RecalledRun; 2]) -> Self {
         let place = format!("/{}", key.replace('.', "/"));
-        let [a, b] = [a, b].map(|run| run.document.pointer(&place).and_then(Value::as_f64));
+        let [a, b] = runs.map(|run| run.document.pointer(&place).and_then(Value::as_f64));
         Self { figure: key, name, form, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
     }
 }
@@ -153,9 +140,11 @@ fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
     lines
 }
 
-fn curve_of(document: &Value) -> Vec<(i64, f64)> {
+fn curve_of(document: &Value) -> Vec<(Millis, f64)> {
     let points = document["equity"].as_array().into_iter().flatten();
-    points.filter_map(|point| Some((point["at"].as_i64()?, point["balance"].as_f64()?))).collect()
+    points
+        .filter_map(|point| Some((Millis::new(point["at"].as_i64()?), point["balance"].as_f64()?)))
+        .collect()
 }
 
 /// Decisions of two runs, matched by bot and time. The bots of two single-bot runs match under any
@@ -211,8 +200,8 @@ impl fmt::Display for Comparison {
             writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.words())?;
         }
         for (side, points) in ["A", "B"].iter().zip(&self.curves) {
-            let point = |(at, balance): &(i64, f64)| EquityPoint { at: Millis::new(*at), balance: *balance };
-            let points: Vec<EquityPoint> = points.iter().map(point).collect();
+            let points: Vec<EquityPoint> =
+                points.iter().map(|&(at, balance)| EquityPoint { at, balance }).collect();
             if let Some(line) = sparkline(&points) {
                 writeln!(f, "equity curve of {side}: {line}")?;
             }
@@ -230,14 +219,10 @@ impl fmt::Display for Comparison {
 impl Comparison {
     pub fn page(&self) -> Result<ComparisonPage, ReportError> {
         let document = serde_json::to_value(self)?;
-        let points = |points: &Vec<(i64, f64)>| {
-            points.iter().map(|(at, balance)| (Millis::new(*at), *balance)).collect()
-        };
-        let [a, b] = &self.curves;
         Ok(ComparisonPage {
             names: [self.a.name.clone(), self.b.name.clone()],
             verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.words())),
-            curves: [points(a), points(b)],
+            curves: self.curves.clone(),
             tables: self.tables(),
             document,
         })

@@ -209,18 +209,9 @@ impl Columns {
     }
 
     fn ignored(&self, header: &StringRecord) -> Option<String> {
-        let [times_0, times_1] =
-            self.times.map_or([None; 2], |(decided, closed)| [Some(decided), Some(closed)]);
-        let read = [
-            Some(self.result),
-            self.payout,
-            times_0,
-            times_1,
-            self.symbol,
-            self.bot,
-            self.stake,
-            self.profit,
-        ];
+        let (decided, closed) = self.times.unzip();
+        let read =
+            [Some(self.result), self.payout, decided, closed, self.symbol, self.bot, self.stake, self.profit];
         let ignored = (0..header.len()).filter(|place| !read.contains(&Some(*place)));
         let names: Vec<String> = ignored
             .filter_map(|place| header.get(place))

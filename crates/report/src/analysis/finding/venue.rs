@@ -323,21 +323,25 @@ mod tests {
         }
     }
 
+    fn reversals_of(closes: impl IntoIterator<Item = (i64, f64)>) -> Reversals {
+        let candle = |(minute, close): (i64, f64)| {
+            let numbers = Ohlcv { open: close, high: close, low: close, close, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let rows: Vec<Candle> = closes.into_iter().map(candle).collect();
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        Reversals::from_candles(&CandleSeries::new(series, rows).unwrap())
+    }
+
     /// A random walk whose volatility changes, seen at bid or ask at random: half a spread up or down.
     fn reversals(seed: u64, candles: i64, spread: f64) -> Reversals {
         let mut random = Random(seed);
         let (mut mid, mut volatility) = (1_000.0, 1.0_f64);
-        let rows: Vec<Candle> = (0..candles)
-            .map(|minute| {
-                volatility = (volatility * (0.1 * random.normal()).exp()).clamp(0.25, 4.0);
-                mid += volatility * random.normal();
-                let close = mid + if random.unit() < 0.5 { spread } else { -spread } / 2.0;
-                let numbers = Ohlcv { open: close, high: close, low: close, close, volume: 0.0 };
-                Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-            })
-            .collect();
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        Reversals::from_candles(&CandleSeries::new(series, rows).unwrap())
+        reversals_of((0..candles).map(|minute| {
+            volatility = (volatility * (0.1 * random.normal()).exp()).clamp(0.25, 4.0);
+            mid += volatility * random.normal();
+            (minute, mid + if random.unit() < 0.5 { spread } else { -spread } / 2.0)
+        }))
     }
 
     #[test]
@@ -352,12 +356,7 @@ mod tests {
     #[test]
     fn reversals_are_counted_without_still_candles_and_gaps() {
         let minutes = [(0, 1.0), (1, 2.0), (2, 2.0), (3, 1.5), (4, 1.7), (6, 1.6), (7, 1.9), (8, 2.1)];
-        let rows = minutes.map(|(minute, close)| {
-            let numbers = Ohlcv { open: close, high: close, low: close, close, volume: 0.0 };
-            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
-        });
-        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        let found = Reversals::from_candles(&CandleSeries::new(series, rows.to_vec()).unwrap());
+        let found = reversals_of(minutes);
         // Up, down, up; after the gap up, up.
         assert_eq!((found.reversed, found.moves), (2, 3));
     }
