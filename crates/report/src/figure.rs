@@ -2,7 +2,7 @@
 
 use crate::analysis::EquityPoint;
 use candlewick_records::time_text;
-use candlewick_sdk::{Millis, MoneyScale};
+use candlewick_sdk::{Millis, MoneyScale, Payout};
 use serde_json::Value;
 
 /// Formats a fraction in percent, a missing one as a dash.
@@ -46,7 +46,14 @@ pub(crate) fn capitalised(words: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-pub(crate) const MAX_PERCENT: f64 = 100.0;
+const MAX_PERCENT: f64 = 100.0;
+
+/// Checks for a payout above the stake. No venue pays it, and a coin toss would earn money.
+pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
+    let highest = payouts.max()?.to_percent();
+    (highest > MAX_PERCENT)
+        .then(|| format!("a payout of {highest} % is {how}, and above {MAX_PERCENT} % a coin toss earns"))
+}
 
 /// Formats a break-even payout in percent of the stake. Above the stake there is no such payout,
 /// because no venue pays more. Trades without a loss have no break-even payout.

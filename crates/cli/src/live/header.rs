@@ -1,5 +1,6 @@
 //! Header of a run: venue, wallet, bots, limits, alerts, and how to stop it.
 
+use super::words::expiration_words;
 use crate::combinations::{combinations_of, gates_of};
 use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
@@ -16,7 +17,7 @@ use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Registry, visible};
+use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, visible};
 use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -204,10 +205,7 @@ pub(crate) fn speed_words(speed: SandboxSpeed) -> String {
 
 fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
     let expiry = bot.expiry();
-    let kind = match expiry.expiration_type {
-        ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
-        other => format!(" {other}"),
-    };
+    let kind = expiration_words(expiry.expiration_type);
     let stake = stake_words(&bot.stake);
     let delay = if bot.entry_delay_s > 0 { format!(" {} s later", bot.entry_delay_s) } else { String::new() };
     let durations: Vec<String> = own.iter().map(ToString::to_string).collect();

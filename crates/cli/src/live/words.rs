@@ -13,16 +13,21 @@ use console::Term;
 
 pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
     let expiry = approved.expiry();
-    let kind = match expiry.expiration_type {
-        ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
-        other => format!(" {other}"),
-    };
+    let kind = expiration_words(expiry.expiration_type);
     let (intent, stake, direction) =
         (approved.intent(), scale.format(approved.stake()), approved.direction());
     let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
     let reason = with_values(approved.reason());
     let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
+}
+
+/// Empty for the usual ones, else with a space before it.
+pub(super) fn expiration_words(expiration_type: ExpirationType) -> String {
+    match expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
+        other => format!(" {other}"),
+    }
 }
 
 fn with_values(reason: &Reason) -> String {

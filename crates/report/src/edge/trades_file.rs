@@ -4,7 +4,7 @@ use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, withou
 use super::{NamedTrade, TradeMoney};
 use crate::ReportError;
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::MAX_PERCENT;
+use crate::figure::high_payout;
 use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -116,7 +116,8 @@ fn read(
     let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
     withheld.extend(is_sorted.then(|| SORTED.to_owned()));
     let is_foreign = !columns.are_of_a_run();
-    withheld.extend(is_foreign.then(|| generous_payout(&trades)).flatten());
+    let payouts = trades.iter().filter_map(|named| named.trade.payout);
+    withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
     let mut caveats = Caveats::recorded(withheld, labels, variants);
     if !is_counted {
         caveats.leave_uncounted();
@@ -151,12 +152,6 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
         }
     }
     repeated
-}
-
-fn generous_payout(trades: &[NamedTrade]) -> Option<String> {
-    let highest = trades.iter().filter_map(|named| named.trade.payout).max()?.to_percent();
-    (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is stated, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
 fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {

@@ -1,7 +1,7 @@
 //! Caveats of a run: reasons to withhold an edge, assumptions of the results, and variants tried.
 
 use crate::analysis::Metrics;
-use crate::figure::MAX_PERCENT;
+use crate::figure::high_payout;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_records::TradingMode;
@@ -112,15 +112,8 @@ impl Caveats {
 }
 
 fn optimistic_terms(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
-    low_latency(simulation).into_iter().chain(high_payout(simulation, bots)).collect()
-}
-
-/// Checks for a payout above the stake. No venue pays it, and a coin toss would earn money.
-fn high_payout(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
-    let assumed = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
-    let highest = assumed.max()?.to_percent();
-    (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
+    let payouts = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
+    low_latency(simulation).into_iter().chain(high_payout(payouts, "assumed")).collect()
 }
 
 fn low_latency(simulation: &SimulationSettings) -> Option<String> {
