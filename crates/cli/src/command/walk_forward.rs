@@ -127,39 +127,28 @@ pub(super) struct Walked {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(&arguments.own, Part::Whole(arguments.hold_out.value()), context),
-        Some(Step::Plan { shards, own }) => run_here(own, Part::Plan(*shards), context),
-        Some(Step::Run { shard, planned }) => run_planned(planned, PlannedPart::Shard(*shard), context),
-        Some(Step::Merge { planned, hold_out }) => {
-            run_planned(planned, PlannedPart::Merged(hold_out.value()), context)
+        None => run_here(&arguments.own, (arguments.hold_out.value(), None), context),
+        Some(Step::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
+        Some(Step::Run { shard, planned }) => {
+            run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
+        Some(Step::Merge { planned, hold_out }) => run_planned(planned, (hold_out.value(), None), context),
     }
 }
 
-#[derive(Clone, Copy)]
-enum Part {
-    Whole(HoldOutUse),
-    Plan(NonZeroU64),
-}
-
-#[derive(Clone, Copy)]
-enum PlannedPart {
-    Shard(u64),
-    Merged(HoldOutUse),
-}
-
-fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<Ending, Failure> {
+/// Walks, or writes a plan of so many shards.
+fn run_here(
+    own: &OwnArguments,
+    (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
     }
-    let hold_out = match part {
-        Part::Whole(hold_out) => hold_out,
-        Part::Plan(_) => HoldOutUse::Locked,
-    };
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
-    let Part::Plan(shards) = part else {
+    let Some(shards) = shards else {
         return finish(walk, (&terms, &prepared), &[], context);
     };
     let plan = walk.plan(shards)?;
@@ -179,9 +168,10 @@ fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<End
     show_as(&document, text, context.global)
 }
 
+/// Runs a shard, or puts all of them together.
 fn run_planned(
     arguments: &PlannedArguments,
-    part: PlannedPart,
+    (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
@@ -193,15 +183,11 @@ fn run_planned(
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
     }
-    let hold_out = match part {
-        PlannedPart::Merged(hold_out) => hold_out,
-        PlannedPart::Shard(_) => HoldOutUse::Locked,
-    };
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
     context.note_all(differences.noted);
     let mut notices = differences.allowed;
-    let PlannedPart::Shard(number) = part else {
+    let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
         return finish(walk, (&terms, &prepared), &notices, context);
     };
