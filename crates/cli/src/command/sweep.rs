@@ -170,8 +170,8 @@ fn run_part(
 impl SweepContext<'_> {
     fn run(&self, known: Vec<Record>) -> Result<Ending, Failure> {
         match self.report(known)? {
-            Ended::Done(report) => self.print(&report, || report.to_string()),
-            Ended::Stopped(ending) => Ok(ending),
+            Ok(report) => self.print(&report, || report.to_string()),
+            Err(ending) => Ok(ending),
         }
     }
 
@@ -256,20 +256,6 @@ pub(super) struct SweepContext<'a> {
     pub(super) context: &'a Context<'a>,
 }
 
-pub(super) enum Ended<T> {
-    Done(T),
-    Stopped(Ending),
-}
-
-impl<T> Ended<T> {
-    pub(super) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Ended<U> {
-        match self {
-            Self::Done(done) => Ended::Done(convert(done)),
-            Self::Stopped(ending) => Ended::Stopped(ending),
-        }
-    }
-}
-
 pub(super) enum Watched {
     Done(Vec<TrialRow>),
     Stopped(Vec<TrialRow>, Ending),
@@ -310,7 +296,7 @@ pub(super) fn with_sweep<T>(
 }
 
 impl SweepContext<'_> {
-    pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Ended<SweepReport>, Failure> {
+    pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Result<SweepReport, Ending>, Failure> {
         let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
         self.folder.bring(TRIALS)?;
         let opened = self.folder.journal(TRIALS, &self.identity);
@@ -331,7 +317,7 @@ impl SweepContext<'_> {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
         });
         if let Some(ending) = ending {
-            return Ok(Ended::Stopped(ending));
+            return Ok(Err(ending));
         }
         self.check_refusals(&rows)?;
         // What a strategy declares is believed while it is searched; of what comes out, it is not.
@@ -349,7 +335,7 @@ impl SweepContext<'_> {
         let counted = counted.map(sweep_count);
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
-        Ok(Ended::Done(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
+        Ok(Ok(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
     }
 
     /// Fails if the strategy rejected every set, since there is no result then.

@@ -1,7 +1,7 @@
 //! `tune`: from a rule to a validated result, step by step.
 
 use super::strategy::check::{check_command, not_made};
-use super::sweep::{Ended, with_sweep};
+use super::sweep::with_sweep;
 use super::walk_forward::{Walked, walked};
 use crate::arguments::parse_percent;
 use crate::combinations::conditions_of;
@@ -104,8 +104,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
-        Ended::Done(sweep) => sweep,
-        Ended::Stopped(ending) => return Ok(ending),
+        Ok(sweep) => sweep,
+        Err(ending) => return Ok(ending),
     };
     tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &sign)
 }
@@ -148,10 +148,10 @@ impl Tuning<'_> {
         Err(Failure::check(problem).help(help))
     }
 
-    fn sweep(&self) -> Result<Ended<Option<SweepReport>>, Failure> {
+    fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
         if self.plan.is_fixed {
             self.context.say("sweep: skipped, since no parameter has a range");
-            return Ok(Ended::Done(None));
+            return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
         let progress = Terminal(self.context.global);
@@ -178,15 +178,15 @@ impl Tuning<'_> {
             self.context.note_all(&looks);
         }
         let mut walked = match self.walk(HoldOutUse::Locked)? {
-            Ended::Done(walked) => walked,
-            Ended::Stopped(ending) => return Ok(ending),
+            Ok(walked) => walked,
+            Err(ending) => return Ok(ending),
         };
         let mut notices = self.notices();
         if self.arguments.open_hold_out {
             if Conclusion::of(&walked.report) == Conclusion::EdgeShown {
                 walked = match self.walk(self.arguments.hold_out_use())? {
-                    Ended::Done(walked) => walked,
-                    Ended::Stopped(ending) => return Ok(ending),
+                    Ok(walked) => walked,
+                    Err(ending) => return Ok(ending),
                 };
             } else {
                 notices.push(
@@ -234,7 +234,7 @@ impl Tuning<'_> {
         Ok(WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?)
     }
 
-    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Ended<Walked>, Failure> {
+    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<Walked, Ending>, Failure> {
         let TunePlan { terms, prepared, .. } = &self.plan;
         if let Some(host) = host() {
             host.candles(&prepared.candles.series);

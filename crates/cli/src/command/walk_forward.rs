@@ -1,6 +1,6 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep::{Ended, sweep_count, verify_chosen};
+use super::sweep::{sweep_count, verify_chosen};
 use crate::arguments::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -221,8 +221,8 @@ fn finish(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     match walked(walk, searched, notices, context)? {
-        Ended::Done(walked) => show(&walked.summary(), context.global),
-        Ended::Stopped(ending) => Ok(ending),
+        Ok(walked) => show(&walked.summary(), context.global),
+        Err(ending) => Ok(ending),
     }
 }
 
@@ -231,7 +231,7 @@ pub(super) fn walked(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     notices: &[String],
     context: &Context<'_>,
-) -> Result<Ended<Walked>, Failure> {
+) -> Result<Result<Walked, Ending>, Failure> {
     let sign = interrupt::sign()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
@@ -240,7 +240,7 @@ pub(super) fn walked(
     let WalkEnd::Done(outcome) = end else {
         let folder = walk.folder().shown();
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        return Ok(Ended::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)));
+        return Ok(Err(sign.get().copied().unwrap_or(Ending::Interrupted)));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -254,7 +254,7 @@ pub(super) fn walked(
     let counted = counted.map(sweep_count);
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
-    Ok(Ended::Done(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
+    Ok(Ok(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }
 
 impl Walked {
