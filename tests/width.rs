@@ -88,12 +88,20 @@ impl vte::Perform for Longest {
     }
 }
 
+const LISTS: &[&str] = &["Commands:", "Research:", "Trade:", "Inspect:", "Data:", "Author:", "Setup:"];
+
 /// Returns the commands of a help, recursively.
 fn commands(folder: &Folder, above: &[&str]) -> Vec<String> {
     let help = folder.run(&[above, &["--help"]].concat()).stdout;
-    let Some((_, list)) = help.split_once("Commands:\n") else { return vec![above.join(" ")] };
-    let names = list.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    let is_list = |part: &&str| LISTS.iter().any(|heading| part.starts_with(heading));
+    let lists: Vec<&str> = help.split("\n\n").filter(is_list).collect();
+    if lists.is_empty() {
+        return vec![above.join(" ")];
+    }
+    let rows = lists.iter().flat_map(|list| list.lines().skip(1)).filter(|line| !line.starts_with("   "));
+    // A row of two words repeats a command of a command.
+    let names = rows.filter_map(|line| line.trim_start().split("  ").next());
+    let names = names.filter(|name| *name != "help" && !name.contains(' '));
     names.flat_map(|name| commands(folder, &[above, &[name]].concat())).collect()
 }
 

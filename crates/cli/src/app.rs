@@ -5,14 +5,17 @@ use crate::command::{self, Command};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
-use crate::logging;
+use crate::log::start_log;
 use crate::output::fit_tables;
 use crate::terminal::{coloured_lines, lines as visible_lines};
-use crate::usage;
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
-use candlewick_sdk::{Registry, RegistryError, StrategyEntry, StrategyFactory};
+use candlewick_sdk::{
+    AliasContext, Counterpart, Registry, RegistryError, StrategyEntry, StrategyFactory, counterparts,
+};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser};
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -49,6 +52,7 @@ fn long_version() -> &'static str {
     long_version = long_version(),
     arg_required_else_help = true,
     subcommand_required = true,
+    help_template = command::help_template(),
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
                   Exit codes:\n  0    done\n  1    an unexpected error\n  2    wrong arguments or configuration\n  \
                   3    unusable data\n  4    the venue refuses, cannot be reached, or still owes an answer\n  \
@@ -152,7 +156,7 @@ impl App {
                 ExitCode::from(self.perform(&arguments, &print))
             }
             Err(error) => {
-                let error = usage::with_hint(error);
+                let error = with_hint(error);
                 print_usage(&error);
                 ExitCode::from(code_of_usage(&error))
             }
@@ -174,7 +178,7 @@ impl App {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
-            Err(error) => return answer_of_usage(&usage::with_hint(error), output),
+            Err(error) => return answer_of_usage(&with_hint(error), output),
         };
         host.begins(arguments.command.kind());
         let failed = RefCell::new(None);
@@ -190,14 +194,11 @@ impl App {
     }
 
     fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
-        let log = logging::start(&arguments.global);
+        let log = start_log(&arguments.global);
         fit_tables();
-        if let Some(problem) = self.built_in.and_then(candlewick_sdk::wrong_folder) {
-            let failure = Failure::new(FailureKind::Configuration, anyhow::Error::msg(problem));
-            tell(&failure, false);
-            return failure.code();
-        }
-        let registry = match self.registry.clone().and_then(with_combinations) {
+        let wrong = self.built_in.and_then(candlewick_sdk::wrong_folder).map(anyhow::Error::msg);
+        let registry = || self.registry.clone().and_then(with_combinations).map_err(anyhow::Error::from);
+        let registry = match wrong.map_or_else(registry, Err) {
             Ok(registry) => registry,
             Err(error) => {
                 let failure = Failure::new(FailureKind::Configuration, error);
@@ -252,6 +253,36 @@ fn answer_of_usage(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
     HostedAnswer { code, output, failure }
 }
 
+fn with_hint(mut error: clap::Error) -> clap::Error {
+    if let Some(hint) = find_hint(&error) {
+        // The usage is that of the argument or command that is spelt alike.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::SuggestedSubcommand);
+        error.remove(ContextKind::Usage);
+        let hint = vec![StyledStr::from(hint.to_owned())];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(hint));
+    }
+    error
+}
+
+fn find_hint(error: &clap::Error) -> Option<&'static str> {
+    let (context, kind) = match error.kind() {
+        ErrorKind::UnknownArgument => (AliasContext::Flag, ContextKind::InvalidArg),
+        ErrorKind::InvalidSubcommand if is_at_top(error) => {
+            (AliasContext::Command, ContextKind::InvalidSubcommand)
+        }
+        _ => return None,
+    };
+    let Some(ContextValue::String(invalid)) = error.get(kind) else { return None };
+    counterparts(context, invalid).next().map(Counterpart::text)
+}
+
+fn is_at_top(error: &clap::Error) -> bool {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    // "Usage: candlewick [OPTIONS] <COMMAND>"
+    usage.split_whitespace().nth(2).is_some_and(|next| next.starts_with(['[', '<']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,5 +312,31 @@ mod tests {
             command.get_subcommands().filter(|inner| inner.get_name() != "help").for_each(check);
         }
         check(&Arguments::command());
+    }
+
+    #[test]
+    fn names_the_counterpart_of_a_foreign_command_or_flag() {
+        for (arguments, expected, spelling) in [
+            (&["run", "--sandbox"][..], "`candlewick live` runs the bots", "tune'"),
+            (&["start"], "`candlewick live --sandbox`", "status'"),
+            (&["optimize"], "`candlewick sweep`", "tune'"),
+            (&["init"], "`candlewick config init`", "tune'"),
+            (&["download-data"], "`candlewick data`", "dashboard'"),
+            (&["backtest", "--strategy", "ema-cross"], "--rules FILE", "--stress"),
+            (&["live", "--strategy=ema-cross"], "below [[bots]]", "--stress"),
+            (&["backtest", "--rules", "my.toml", "--param", "period=7"], "candlewick sweep --param", "'-- "),
+            (&["live", "--payout", "85"], "payout_percent = 85", "'-- "),
+            (&["signal", "one", "--buy", "--stake", "20"], "the stake belongs to the bot", "'-- "),
+            // Misspelt names are suggested by their spelling.
+            (&["backtset"], "'backtest'", "`candlewick"),
+            (&["backtest", "--confg", "a.toml"], "a similar argument exists: '--config'", "[[bots]]"),
+        ] {
+            let command = crate::app::Arguments::command();
+            let error = command.try_get_matches_from(["candlewick"].iter().chain(arguments)).unwrap_err();
+            let said = with_hint(error).render().to_string();
+            let text = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_refused = text.contains("unrecognized subcommand") || text.contains("unexpected argument");
+            assert!(is_refused && text.contains(expected) && !text.contains(spelling), "{said}");
+        }
     }
 }

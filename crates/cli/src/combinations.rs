@@ -1,9 +1,18 @@
-//! One-line descriptions of bots that combine strategies.
+//! Rules and combinations of bots: descriptions, conditions that were met, and the value of gates.
 
-use candlewick_app::bots;
-use candlewick_engine::{BotSettings, LadderEntry, StakeSettings};
-use candlewick_rules::combine;
-use candlewick_sdk::{GateView, Registry};
+use crate::context::Context;
+use crate::failure::Failure;
+use candlewick_app::bots::{self, error_of_backtest};
+use candlewick_app::configuration::Loaded;
+use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
+use candlewick_report::conditions::ConditionLine;
+use candlewick_report::run::GateLine;
+use candlewick_rules::combine::{self, FollowedGate, FollowedSignal, follow_gate};
+use candlewick_rules::{HeldCondition, count_numbers, held_conditions};
+use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateView, Registry};
+use candlewick_simulator::SimulationSettings;
+use candlewick_statistics::{GatedTrade, TradeOutcome};
+use serde_json::Value;
 
 pub(crate) fn combinations_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let combining = bots.iter().filter(|bot| bot.strategy == combine::NAME);
@@ -25,4 +34,94 @@ pub(crate) fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String>
         Some(format!("{}: {rule}{ladder}{learns}", bot.name))
     };
     gates.filter_map(words).collect()
+}
+
+pub(crate) fn conditions_of_bots(
+    loaded: &Loaded,
+    series: &[CandleSeries],
+    context: &Context<'_>,
+) -> Result<Vec<ConditionLine>, Failure> {
+    let mut lines = Vec::new();
+    for bot in &loaded.config.bots {
+        let own = series.iter().find(|candles| candles.series() == bot.series());
+        let Some(candles) = own else { continue };
+        let terms = bot.context(Some(loaded.config.data.longer_share_percent));
+        let counted =
+            conditions_of(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
+        let refused = |source| {
+            let error = EngineError::Strategy { bot: bot.name.clone(), source };
+            error_of_backtest(error.into(), loaded)
+        };
+        lines.extend(counted.map_err(refused)?);
+    }
+    Ok(lines)
+}
+
+pub(crate) fn rule_numbers_of(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
+    let of_bot =
+        |bot: &BotSettings| count_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
+    loaded.config.bots.iter().map(of_bot).collect()
+}
+
+pub(crate) fn conditions_of(
+    registry: &Registry,
+    strategy: (&str, &Value),
+    bot: &BotContext,
+    candles: &[Candle],
+) -> Result<Vec<ConditionLine>, BuildError> {
+    let counted = held_conditions(registry, strategy, bot, candles)?;
+    let line = |one: HeldCondition| ConditionLine {
+        bot: bot.bot.clone(),
+        stopped: one.is_of_signals().then(|| one.candles - one.held),
+        part: one.part,
+        side: one.side.key(),
+        depth: one.depth,
+        condition: one.text,
+        candles: one.candles,
+        held: one.held,
+        unknown: one.unknown,
+        beside_buy: one.beside_buy,
+    };
+    Ok(counted.into_iter().map(line).collect())
+}
+
+pub(crate) fn gate_lines(
+    loaded: &Loaded,
+    series: &[CandleSeries],
+    simulation: &SimulationSettings,
+    context: &Context<'_>,
+) -> Result<Vec<GateLine>, Failure> {
+    let (share, mut lines) = (Some(loaded.config.data.longer_share_percent), Vec::new());
+    for bot in &loaded.config.bots {
+        let followed = followed(bot, series, share, context);
+        let followed = followed.map_err(|error| error_of_backtest(error.into(), loaded))?;
+        let Some(FollowedGate { rule, signals }) = followed else { continue };
+        let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
+        let signals: Vec<GatedTrade> =
+            signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
+        lines.extend(GateLine::of(&bot.name, rule, &signals, payout_fraction)?);
+    }
+    Ok(lines)
+}
+
+fn followed(
+    bot: &BotSettings,
+    series: &[CandleSeries],
+    longer_share_percent: Option<f64>,
+    context: &Context<'_>,
+) -> Result<Option<FollowedGate>, EngineError> {
+    let own = series.iter().find(|candles| candles.series() == bot.series());
+    let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { return Ok(None) };
+    let terms = bot.context(longer_share_percent);
+    let followed = follow_gate(entry, &bot.params, &terms, candles.candles());
+    followed.map_err(|source| EngineError::Strategy { bot: terms.bot, source })
+}
+
+fn to_gated(signal: &FollowedSignal, payout_fraction: f64) -> GatedTrade {
+    let unit_return = match signal.outcome {
+        TradeOutcome::Won => payout_fraction,
+        TradeOutcome::Lost => -1.0,
+        TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
+    };
+    GatedTrade { decided: signal.decided.get(), known: signal.known.get(), day: signal.day, unit_return }
 }

@@ -1,12 +1,21 @@
-//! Context passed to every command.
+//! What commands get: their context, the journal to read, and a runtime.
 
-use crate::arguments::GlobalArguments;
-use crate::log_writer::LogWriter;
-use crate::wrap::{columns_of, wrapped};
-use candlewick_app::configuration::{LogFormat, LogSettings};
+use crate::arguments::{GlobalArguments, parse_journal};
+use crate::failure::Failure;
+use crate::log::LogWriter;
+use crate::terminal::{columns_of, wrapped};
+use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
+use candlewick_app::control::find_running_bot;
+use candlewick_app::journal::which_is_meant;
 use candlewick_app::live::OwnBrokers;
+use candlewick_journal::JournalUrl;
 use candlewick_sdk::Registry;
+use clap::Args;
 use console::Term;
+use std::fmt::Display;
+use std::path::Path;
+use std::thread::available_parallelism;
+use tokio::runtime::Runtime;
 
 pub(crate) struct Context<'a> {
     pub(crate) registry: &'a Registry,
@@ -26,4 +35,58 @@ impl Context<'_> {
             self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }
+
+    pub(crate) fn note_all(&self, notes: impl IntoIterator<Item = impl Display>) {
+        notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
+    }
+}
+
+/// The argument of every command that reads a journal.
+#[derive(Clone, Debug, Args)]
+#[allow(
+    clippy::doc_markdown,
+    reason = "the documentation of an argument is the help that clap prints as it stands"
+)]
+pub(crate) struct JournalArguments {
+    /// The journal: a file, or sqlite://FILE or postgres://...; the configured one without it
+    #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
+    journal: Option<String>,
+}
+
+impl JournalArguments {
+    pub(crate) fn load(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+        let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
+        let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
+        let url = journal_url(&loaded).map_err(Problems::from)?;
+        context.note_all(which_is_meant(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
+        Ok((loaded, url))
+    }
+
+    /// Like [`load`](Self::load), for commands to a running bot. Without `--journal` it finds the
+    /// bot of this configuration from any working directory, and fails if several bots run by it.
+    pub(crate) fn load_of_bot(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+        let (mut loaded, url) = self.load(context)?;
+        if self.journal.is_some() {
+            return Ok((loaded, url));
+        }
+        block_on(find_running_bot(&mut loaded))?;
+        let url = journal_url(&loaded).map_err(Problems::from)?;
+        Ok((loaded, url))
+    }
+}
+
+pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::unexpected)?;
+    runtime.block_on(work).map_err(E::into)
+}
+
+/// In addition to the thread that waits for the end. `BENCHMARKS.md` was measured with two.
+const MOST: usize = 2;
+
+pub(crate) fn start_workers() -> Result<Runtime, Failure> {
+    let cores = available_parallelism().map_or(1, usize::from);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(MOST.min(cores)).enable_all().build();
+    runtime.map_err(Failure::unexpected)
 }

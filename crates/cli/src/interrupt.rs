@@ -1,6 +1,6 @@
 //! Ctrl-C, SIGTERM and stop requests of a host.
 
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::host::{self, Host};
 use candlewick_history::remove_partial_files;
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,7 @@ impl Interrupt {
     pub(crate) fn new() -> Result<Self, Failure> {
         #[cfg(unix)]
         {
-            let listen = |kind| signal(kind).map_err(|error| Failure::new(FailureKind::Unexpected, error));
+            let listen = |kind| signal(kind).map_err(Failure::unexpected);
             Ok(Self {
                 interrupted: listen(SignalKind::interrupt())?,
                 terminated: listen(SignalKind::terminate())?,
@@ -96,8 +96,8 @@ pub(crate) fn end_on_sign() -> Result<(), Failure> {
 }
 
 fn on_sign(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
-    let unexpected = |error| Failure::new(FailureKind::Unexpected, error);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unexpected)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::unexpected)?;
     let mut interrupt = runtime.block_on(async { Interrupt::new() })?;
     std::thread::spawn(move || act(runtime.block_on(interrupt.wait())));
     Ok(())

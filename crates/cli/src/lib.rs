@@ -27,29 +27,21 @@
 // The way in.
 mod app;
 mod arguments;
-mod asked_time;
 mod command;
 mod context;
 mod host;
 // What several commands take.
-mod candles;
 mod combinations;
 mod interrupt;
-mod journal;
 mod live;
 mod search;
 // What the user sees.
 mod failure;
-mod log_line;
-mod log_writer;
-mod logging;
+mod log;
 mod output;
 mod progress;
 mod repeats;
 mod terminal;
-mod usage;
-mod workers;
-mod wrap;
 
 pub use app::App;
 pub use candlewick_app::configuration::{

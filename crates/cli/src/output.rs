@@ -1,14 +1,12 @@
 //! Output on stdout: text, tables or one JSON document.
 
 use crate::arguments::GlobalArguments;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Ending, Failure, FailureKind};
 use crate::host;
-use crate::terminal::{coloured_lines, json, lines};
-use crate::wrap::{columns_of, wrapped};
+use crate::terminal::{coloured_lines, columns_of, json, lines, wrapped};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 use candlewick_records::fit_tables_to;
-pub(crate) use candlewick_records::table;
 use candlewick_report::run::{Caveats, RunFacts, write_trades_to};
 use candlewick_sdk::MoneyScale;
 use console::Term;
@@ -17,6 +15,8 @@ use std::fmt::Display;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+
+pub(crate) use candlewick_records::table;
 
 pub(crate) fn fit_tables() {
     let columns = columns_of(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));
@@ -42,19 +42,17 @@ fn write_out(text: &str) -> Result<(), Failure> {
     }
     let mut stdout = anstream::stdout();
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(FailureKind::Unexpected, error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::unexpected(error)),
         _ => Ok(()),
     }
 }
 
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
-    write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
+    write_out(&json(&text.map_err(Failure::unexpected)?))
 }
 
-pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<(), Failure> {
+pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<Ending, Failure> {
     show_as(result, || result.to_string(), global)
 }
 
@@ -63,8 +61,13 @@ pub(crate) fn show_as(
     document: &impl Serialize,
     text: impl FnOnce() -> String,
     global: &GlobalArguments,
-) -> Result<(), Failure> {
-    if global.json { print_json(document) } else { print(&text()) }
+) -> Result<Ending, Failure> {
+    if global.json {
+        print_json(document)?
+    } else {
+        print(&text())?
+    }
+    Ok(Ending::Done)
 }
 
 /// Prints a line of JSON and returns whether stdout still has a reader.
@@ -76,13 +79,13 @@ pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
     match writeln!(stdout, "{}", json(line)).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::new(FailureKind::Unexpected, error)),
+        Err(error) => Err(Failure::unexpected(error)),
     }
 }
 
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);
-    write_out(&json(&text.map_err(|error| Failure::new(FailureKind::Unexpected, error))?))
+    write_out(&json(&text.map_err(Failure::unexpected)?))
 }
 
 pub(crate) fn write_trades(

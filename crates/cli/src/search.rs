@@ -4,18 +4,24 @@
     reason = "the documentation of arguments is the help that clap prints as it stands"
 )]
 
-use crate::arguments::{parse_length, parse_percent};
-use crate::candles::CandleArguments;
+use crate::arguments::{CandleArguments, parse_length, parse_percent};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
+use crate::interrupt;
+use crate::output::show_as;
+use candlewick_app::AppError;
 use candlewick_app::search::{
-    LayoutTerms, OtherProgram, PLAN_FILE, PlanPlace, PlannedCommand, SearchPlan, SearchTerms,
+    LayoutTerms, OtherProgram, PLAN_FILE, PlanPlace, PlannedCommand, PlannedRow, ResultFolder, RowPlan,
+    SearchPlan, SearchTerms,
 };
 use candlewick_sdk::Millis;
 use candlewick_search::sweep::{Objective, Search};
 use clap::Args;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to search.
 #[derive(Debug, Args)]
@@ -141,6 +147,55 @@ impl PlannedArguments {
     pub(crate) fn place(&self) -> PlanPlace {
         PlanPlace { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
     }
+}
+
+/// Writes the plan of a command whose runs are rows, and says how its shards are run.
+pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
+    (plan, folder): (&RowPlan<A>, &ResultFolder),
+    (command, rows): (PlannedCommand, &str),
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let path = plan.write(folder)?;
+    let (sets, shards, shown, command) = (plan.sets, plan.shards, path.display(), command.as_str());
+    let document = json!({ rows: sets, "shards": shards, "file": path, "program": plan.program });
+    let text = || {
+        format!(
+            "{sets} {rows} in {shards} shards: wrote {shown}\nnext: {command} run --plan {shown} --shard 1 to {shards}, on \
+             whatever machine has this file, the same program and the candles; then {command} merge --plan {shown}",
+        )
+    };
+    show_as(&document, text, context.global)
+}
+
+pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
+    (plan, folder): (&RowPlan<A>, &Path),
+    (number, identity): (u64, &Value),
+    (rows, done): (&[R], &str),
+    notices: &[String],
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
+    let written = plan.put(&ResultFolder::open(folder)?, (number, identity), rows)?;
+    let (count, shards) = (rows.len(), plan.shards);
+    let document = json!({
+        "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
+    });
+    show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
+}
+
+/// Runs all rows. Nothing is written if the operator stops it.
+pub(crate) fn watched<R>(
+    context: &Context<'_>,
+    run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
+) -> Result<Result<Vec<R>, Ending>, Failure> {
+    let sign = interrupt::sign()?;
+    let rows = run(&|| sign.get().is_none())?;
+    Ok(match sign.get() {
+        None => Ok(rows),
+        Some(ending) => {
+            context.say("stopped; nothing was written");
+            Err(*ending)
+        }
+    })
 }
 
 impl SearchArguments {

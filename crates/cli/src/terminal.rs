@@ -1,6 +1,7 @@
-//! Sanitizes text before it reaches a terminal, against control and bidirectional characters.
+//! Text for a terminal: without control and bidirectional characters, and wrapped to its width.
 
 use candlewick_sdk::{is_hidden, visible};
+use console::{Term, measure_text_width};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -63,6 +64,71 @@ fn shown(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+const MIN: usize = 40;
+
+/// Returns the width for text: `COLUMNS` if set, else that of the terminal. `None` for files and
+/// pipes, whose readers want unwrapped lines.
+pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
+    let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let named = named.filter(|columns: &usize| *columns > 0);
+    let columns = named.or_else(|| terminal.size_checked().map(|(_, columns)| usize::from(columns)));
+    columns.filter(|columns| *columns > 0).map(|columns| columns.max(MIN))
+}
+
+pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+    match columns {
+        Some(columns) if text.lines().any(|line| measure_text_width(line) > columns) => {
+            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hang_of(line)));
+            Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Wraps a text that begins in the column `beside`, where its other lines begin too.
+pub(crate) fn wrapped_beside(text: &str, beside: usize, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(beside));
+    wrapped_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(beside)))
+}
+
+fn wrapped_line(line: &str, columns: usize, hang: usize) -> String {
+    // A command goes to the shell as it is copied.
+    if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
+        return line.to_owned();
+    }
+    let hang = " ".repeat(hang.min(columns / 2));
+    let (mut text, mut width, mut blanks) = (String::with_capacity(line.len() + 40), 0, 0);
+    for word in line.split(' ') {
+        if !word.is_empty() {
+            let length = measure_text_width(word);
+            if width > hang.len() && width + blanks + length > columns {
+                text.push('\n');
+                text.push_str(&hang);
+                width = hang.len();
+            } else {
+                text.push_str(&" ".repeat(blanks));
+                width += blanks;
+            }
+            text.push_str(word);
+            width += length;
+            blanks = 0;
+        }
+        blanks += 1;
+    }
+    text
+}
+
+fn hang_of(line: &str) -> usize {
+    let words = line.trim_start_matches(' ');
+    let indent = line.len() - words.len();
+    if words.starts_with("- ") {
+        return indent + 2;
+    }
+    let Some(gap) = words.find("  ") else { return indent };
+    let beside = words[gap..].trim_start_matches(' ');
+    indent + measure_text_width(&words[..words.len() - beside.len()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +155,38 @@ mod tests {
             let text = json(&document);
             assert!(!text.chars().any(|letter| letter != '\n' && is_hidden(letter)), "{text:?}");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn a_text_beside_others_goes_on_below_its_beginning() {
+        for (text, expected) in [
+            ("one two", "one two"),
+            ("one two   three   four", "one two\n    three\n    four"),
+            ("one   two   three", "one   two\n    three"),
+            ("one two three   four", "one two\n    three\n    four"),
+            ("\u{1b}[1mone\u{1b}[0m two   three", "\u{1b}[1mone\u{1b}[0m two\n    three"),
+        ] {
+            assert_eq!(wrapped_beside(text, 4, Some(14)), expected, "{text}");
+            assert_eq!(wrapped_beside(text, 4, None), text);
+        }
+    }
+
+    #[test]
+    fn long_lines_break_between_words_and_go_on_where_they_began() {
+        for (text, expected) in [
+            ("short", "short"),
+            ("one two three four five", "one two\nthree four\nfive"),
+            ("  one two three four", "  one two\n  three\n  four"),
+            ("- one two three four", "- one two\n  three\n  four"),
+            ("key  one two three", "key  one\n     two\n     three"),
+            ("one\n\ntwo three four", "one\n\ntwo three\nfour"),
+            ("a-word-without-any-blank at", "a-word-without-any-blank\nat"),
+            ("\u{1b}[1mone\u{1b}[0m two three", "\u{1b}[1mone\u{1b}[0m two\nthree"),
+            ("数字数字 数字", "数字数字\n数字"),
+        ] {
+            assert_eq!(wrapped(text, Some(10)), expected, "{text}");
+            assert_eq!(wrapped(text, None), text);
         }
     }
 }

@@ -81,13 +81,18 @@ impl ConditionLine {
         }
     }
 
+    fn whose(&self) -> String {
+        let Self { bot, part, .. } = self;
+        if part.is_empty() { bot.clone() } else { format!("{bot}, part {part}") }
+    }
+
     pub(crate) fn always(lines: &[Self]) -> Vec<String> {
         let asks = |line: &&Self| matches!(line.side, "buy" | "sell") && line.is_whole();
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
         let words = |line: &Self| {
-            let ConditionLine { bot, side, candles, condition, .. } = line;
-            let part = if line.part.is_empty() { String::new() } else { format!(", part {}", line.part) };
-            format!("{bot}{part}: {side} held on all {candles} candles: `{condition}` chooses none of them")
+            let ConditionLine { side, candles, condition, .. } = line;
+            let whose = line.whose();
+            format!("{whose}: {side} held on all {candles} candles: `{condition}` chooses none of them")
         };
         wholes.map(words).collect()
     }
@@ -95,10 +100,10 @@ impl ConditionLine {
     pub(crate) fn overlaps(lines: &[Self]) -> Vec<String> {
         let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
         let words = |line: &Self| {
-            let ConditionLine { bot, candles, beside_buy, .. } = line;
-            let part = if line.part.is_empty() { String::new() } else { format!(", part {}", line.part) };
+            let ConditionLine { candles, beside_buy, .. } = line;
+            let whose = line.whose();
             format!(
-                "{bot}{part}: buy and sell both held on {beside_buy} of {candles} candles: buy counted there, and no sell came of them"
+                "{whose}: buy and sell both held on {beside_buy} of {candles} candles: buy counted there, and no sell came of them"
             )
         };
         often.map(words).collect()
@@ -121,10 +126,7 @@ impl ConditionLine {
             let mut found = Vec::new();
             blame(lines, place, &mut found);
             let side = whole.side;
-            let bot = match whole.part.as_str() {
-                "" => whole.bot.clone(),
-                part => format!("{}, part {part}", whole.bot),
-            };
+            let bot = whole.whose();
             let on = match whole.candles {
                 0 => {
                     return format!(

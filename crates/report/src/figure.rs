@@ -1,7 +1,9 @@
-//! Number formats of reports.
+//! Number formats and sparklines of reports.
 
+use crate::analysis::EquityPoint;
 use candlewick_records::time_text;
-use candlewick_sdk::{Millis, MoneyScale};
+use candlewick_sdk::{Millis, MoneyScale, Payout};
+use serde_json::Value;
 
 /// Formats a fraction in percent, a missing one as a dash.
 pub(crate) fn percent(fraction: impl Into<Option<f64>>) -> String {
@@ -31,5 +33,135 @@ pub(crate) fn span(length: Millis) -> String {
         short if short < Millis::HOUR => format!("{:.0} min", part(Millis::MINUTE)),
         short if short < Millis::DAY * 2 => format!("{:.1} h", part(Millis::HOUR)),
         _ => format!("{:.1} days", part(Millis::DAY)),
+    }
+}
+
+/// Formats a p-value, a missing one as a dash.
+pub(crate) fn p_value_text(p_value: Option<f64>) -> String {
+    p_value.map_or_else(|| "-".to_owned(), |p_value| format!("{p_value:.4}"))
+}
+
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+const MAX_PERCENT: f64 = 100.0;
+
+/// Checks for a payout above the stake. No venue pays it, and a coin toss would earn money.
+pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
+    let highest = payouts.max()?.to_percent();
+    (highest > MAX_PERCENT)
+        .then(|| format!("a payout of {highest} % is {how}, and above {MAX_PERCENT} % a coin toss earns"))
+}
+
+/// Formats a break-even payout in percent of the stake. Above the stake there is no such payout,
+/// because no venue pays more. Trades without a loss have no break-even payout.
+pub(crate) fn break_even_payout_words(percent: f64) -> String {
+    if percent <= 0.0 {
+        return "-".to_owned();
+    }
+    if percent > MAX_PERCENT { "none (above 100 %)".to_owned() } else { format!("{percent:.2} %") }
+}
+
+pub(crate) fn short(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let text = format!("{:.6}", number.as_f64().unwrap_or_default());
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const WIDTH: usize = 48;
+const MAX_COLUMNS: usize = 60;
+
+pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
+    let width = curve.len().min(WIDTH);
+    let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;
+    let values: Vec<f64> = (0..width).map(last_of).collect();
+    let (low, high) = ends(&values, (f64::INFINITY, f64::NEG_INFINITY));
+    (high > low).then(|| drawn(&values, (low, high)))
+}
+
+pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
+    let sums: Vec<f64> = (numbers.into_iter())
+        .scan(0.0, |sum, number| {
+            *sum += number;
+            Some(*sum)
+        })
+        .collect();
+    let columns = sums.len().min(MAX_COLUMNS);
+    let shown: Vec<f64> = (1..=columns).map(|column| sums[column * sums.len() / columns - 1]).collect();
+    (sums.len() > 1).then(|| drawn(&shown, ends(&shown, (0.0, 0.0))))
+}
+
+fn ends(values: &[f64], from: (f64, f64)) -> (f64, f64) {
+    values.iter().fold(from, |(low, high), value| (low.min(*value), high.max(*value)))
+}
+
+fn drawn(values: &[f64], (low, high): (f64, f64)) -> String {
+    let step = ((high - low) / BLOCKS.len() as f64).max(f64::MIN_POSITIVE);
+    let block = |value: &f64| BLOCKS[(((value - low) / step) as usize).min(BLOCKS.len() - 1)];
+    values.iter().map(block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn above_the_stake_there_is_none() {
+        for (percent, expected) in [
+            (78.571_4, "78.57 %"),
+            (100.0, "100.00 %"),
+            (0.0, "-"),
+            (103.4, "none (above 100 %)"),
+            (f64::INFINITY, "none (above 100 %)"),
+        ] {
+            assert_eq!(break_even_payout_words(percent), expected);
+        }
+    }
+
+    fn check(balances: &[f64], expected: Option<&str>) {
+        let curve: Vec<EquityPoint> =
+            balances.iter().map(|balance| EquityPoint { at: Millis::ZERO, balance: *balance }).collect();
+        assert_eq!(sparkline(&curve).as_deref(), expected, "{balances:?}");
+    }
+
+    #[test]
+    fn the_lowest_and_the_highest_fill_the_line() {
+        check(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], Some("▁▂▃▄▅▆▇█"));
+        check(&[10.0, 5.0, 20.0], Some("▃▁█"));
+        check(&[10.0, 10.0], None);
+        check(&[10.0], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn a_long_curve_is_thinned_to_its_ends() {
+        let rising: Vec<EquityPoint> =
+            (0..500).map(|step| EquityPoint { at: Millis::ZERO, balance: f64::from(step) }).collect();
+        let line: Vec<char> = sparkline(&rising).unwrap().chars().collect();
+        assert_eq!((line.len(), line[0], line[WIDTH - 1]), (WIDTH, '▁', '█'));
+        assert!(line.is_sorted());
+    }
+
+    #[test]
+    fn the_highest_and_the_lowest_reach_the_ends() {
+        for (numbers, expected) in [
+            (&[][..], None),
+            (&[1.0], None),
+            (&[1.0, 1.0, 1.0, 1.0], Some("▃▅▇█")),
+            (&[-4.0, 2.0, 6.0], Some("▁▃█")),
+            (&[0.0, 0.0], Some("▁▁")),
+        ] {
+            assert_eq!(running_sum(numbers.iter().copied()).as_deref(), expected, "{numbers:?}");
+        }
+        let long = running_sum((0..1_000).map(|_| 1.0)).unwrap();
+        assert!(long.chars().count() == MAX_COLUMNS && long.ends_with('█'), "{long}");
     }
 }

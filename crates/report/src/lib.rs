@@ -6,24 +6,59 @@
 //! trades of any source. This crate does not replay, read a configuration or print.
 
 pub mod analysis;
-mod break_even_payout;
 pub mod comparison;
 pub mod conditions;
 pub mod edge;
-mod error;
 mod figure;
-pub mod look;
 mod markup;
 pub mod monte_carlo;
 pub mod page;
 pub mod run;
 pub mod sensitivity;
 mod shown;
-mod sparkline;
 pub mod sweep;
 pub mod tune;
-mod value;
 pub mod walk_forward;
 
-pub use error::ReportError;
+use candlewick_statistics::StatisticsError;
 pub use shown::ShownLine;
+use std::path::PathBuf;
+
+/// Style and chart script shared by all HTML pages.
+pub mod look {
+    pub const STYLE: &str = include_str!("page/page.css");
+
+    /// Script of the charts: number formats, time window, zoom and pan. Each part uses names of earlier
+    /// parts.
+    pub const CHARTS: &str = concat!(
+        include_str!("page/script/format.js"),
+        include_str!("page/script/window.js"),
+        include_str!("page/script/axis.js"),
+        include_str!("page/script/layers.js"),
+        include_str!("page/script/prices.js"),
+        include_str!("page/script/chart.js"),
+        include_str!("page/script/input.js"),
+    );
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+    #[error("the report cannot be written as JSON")]
+    Document(#[from] serde_json::Error),
+    #[error("{}: {problem}", path.display())]
+    UnreadableTrades { path: PathBuf, problem: String },
+    #[error(
+        "a gate that resets with the day goes by the times of the trades, and this file has none: it needs the columns decision_time and \
+         close_time, in milliseconds"
+    )]
+    TradesWithoutTimes,
+    #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]
+    InvalidTrades {
+        path: PathBuf,
+        /// 1-based; `None` if the error concerns the whole file.
+        line: Option<u64>,
+        problem: String,
+    },
+}

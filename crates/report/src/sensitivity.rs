@@ -1,7 +1,6 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::break_even_payout::break_even_payout_words;
-use crate::figure::percent;
+use crate::figure::{break_even_payout_words, percent};
 use candlewick_records::table;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;

@@ -1,29 +1,24 @@
 //! `backtest`: runs the configured bots over stored candles.
 
-use super::conditions::{conditions_of_bots, rule_numbers_of};
-use super::gates::gates_of;
-use crate::arguments::parse_journal;
-use crate::candles::{CandleArguments, basis_of};
-use crate::combinations::combinations_of;
-use crate::context::Context;
+use super::report::write_page;
+use crate::arguments::{CandleArguments, basis_of, parse_journal};
+use crate::combinations::{combinations_of, conditions_of_bots, gate_lines, rule_numbers_of};
+use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::host;
-use crate::journal::block_on;
-use crate::output::{show, write_file, write_trades};
+use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
+use candlewick_backtest::Finished;
 use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, trades_that_found_out};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{
     Background, Prices, Reversals, Sensitivity, StaleLonger, assumed_payout_percent,
 };
-use candlewick_report::page::write_run_page;
-use candlewick_report::run::{
-    Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter, page_of,
-};
+use candlewick_report::run::{Caveats, PageParts, ReplayBasis, Run, RunReport, Unsettled, VariantCounter};
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Variant};
 use candlewick_statistics::AlphaBudget;
@@ -132,42 +127,12 @@ fn report(
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
+    let variants = variants_of(&prepared, arguments, context)?;
+    let caveats = caveats_of(&prepared, arguments);
+    let background = background_of(&prepared, &run.finished, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
-    let PreparedBacktest { seen_payout_percent, has_simulated_latency, .. } = prepared;
     let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
-    let ledger = loaded.config.variants.ledger(&loaded.config.data.state);
-    let variants = ledger.map(|ledger| -> Result<VariantCounter, Failure> {
-        let files = files_of_bots(&settings.session.bots)?;
-        let look = Look {
-            kind: LookKind::Backtest,
-            run: None,
-            candles: CandleSample::of(&candles.series),
-            is_cut: arguments.candles.choice().to.is_some(),
-            span: span.clone(),
-            end: LookEnd::Whole,
-        };
-        let tried = Variant::of_bots(&settings.session, context.registry, &files);
-        Ok(VariantCounter { ledger, tried, look })
-    });
-    let basis = basis_of(&arguments.candles.choice(), candles.prices);
-    let basis = ReplayBasis { has_simulated_latency, ..basis };
-    let caveats = Caveats::of_replay(basis, &settings.simulation, &settings.session.bots);
-    let background = Background {
-        assumed_payout_percent: Some(assumed_payout_percent(
-            &settings.simulation,
-            &settings.session.bots,
-            &finished.book,
-        )),
-        seen_payout_percent,
-        missing_candles: candles.missing(&loaded.config.bots),
-        untraded_candles: Some(untraded_candles(&candles.series, &loaded.config.bots, &finished.book)),
-        revised_candles: candles.revised,
-        unset_steps: unset_price_steps(&candles.markets, &settings.simulation.ticks),
-        reversals: candles.series.iter().map(Reversals::from_candles).collect(),
-        rule_numbers: rule_numbers_of(&loaded, context.registry),
-        stale_longer: stale_longer(&loaded.config.bots, &finished.longer_staleness),
-    };
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(notice_of_not_built(finished.longer_not_built));
@@ -176,8 +141,6 @@ fn report(
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
-    let gates = gates_of(&loaded, &series, &settings.simulation, context)?;
-    let conditions = conditions_of_bots(&loaded, &series, context)?;
     let report = RunReport::of(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
@@ -201,16 +164,15 @@ fn report(
         verdicts: finished.verdicts,
         background,
         sensitivity,
-        variants: variants.transpose()?,
-        gates,
-        conditions,
+        variants,
+        gates: gate_lines(&loaded, &series, &settings.simulation, context)?,
+        conditions: conditions_of_bots(&loaded, &series, context)?,
     });
     if let Some(host) = host() {
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
     }
     if let Some(path) = &arguments.trades {
-        let (bots, terms) = (&loaded.config.bots, (finished.money_scale, report.caveats()));
-        write_trades(path, &finished.book, bots, terms)?;
+        write_trades(path, &finished.book, &loaded.config.bots, (finished.money_scale, report.caveats()))?;
     }
     if let Some(path) = &arguments.html {
         let parts = PageParts {
@@ -225,11 +187,52 @@ fn report(
             candles: series,
             without_sensitivity: WITHOUT_SENSITIVITY,
         };
-        let page = page_of(&report, parts)?;
-        write_file("--html", path, |file| write_run_page(&page, file))?;
+        write_page(path, &report, parts)?;
     }
-    show(&report, context.global)?;
-    Ok(Ending::Done)
+    show(&report, context.global)
+}
+
+fn variants_of(
+    prepared: &PreparedBacktest,
+    arguments: &BacktestArguments,
+    context: &Context<'_>,
+) -> Result<Option<VariantCounter>, Failure> {
+    let PreparedBacktest { loaded, settings, candles, .. } = prepared;
+    let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data.state) else { return Ok(None) };
+    let files = files_of_bots(&settings.session.bots)?;
+    let look = Look {
+        kind: LookKind::Backtest,
+        run: None,
+        candles: CandleSample::of(&candles.series),
+        is_cut: arguments.candles.choice().to.is_some(),
+        span: candles.span(),
+        end: LookEnd::Whole,
+    };
+    let tried = Variant::of_bots(&settings.session, context.registry, &files);
+    Ok(Some(VariantCounter { ledger, tried, look }))
+}
+
+fn caveats_of(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
+    let PreparedBacktest { settings, candles, has_simulated_latency, .. } = prepared;
+    let basis = basis_of(&arguments.candles.choice(), candles.prices);
+    let basis = ReplayBasis { has_simulated_latency: *has_simulated_latency, ..basis };
+    Caveats::of_replay(basis, &settings.simulation, &settings.session.bots)
+}
+
+fn background_of(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {
+    let PreparedBacktest { loaded, settings, candles, seen_payout_percent, .. } = prepared;
+    let (bots, book, simulation) = (&loaded.config.bots, &finished.book, &settings.simulation);
+    Background {
+        assumed_payout_percent: Some(assumed_payout_percent(simulation, &settings.session.bots, book)),
+        seen_payout_percent: *seen_payout_percent,
+        missing_candles: candles.missing(bots),
+        untraded_candles: Some(untraded_candles(&candles.series, bots, book)),
+        revised_candles: candles.revised,
+        unset_steps: unset_price_steps(&candles.markets, &simulation.ticks),
+        reversals: candles.series.iter().map(Reversals::from_candles).collect(),
+        rule_numbers: rule_numbers_of(loaded, context.registry),
+        stale_longer: stale_longer(bots, &finished.longer_staleness),
+    }
 }
 
 fn notice_of_not_built(count: u64) -> Option<String> {

@@ -1,11 +1,9 @@
 //! `dashboard`: serves a bot's page for a browser.
 
-use crate::context::Context;
+use crate::context::{Context, JournalArguments, start_workers};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
-use crate::journal::JournalArguments;
 use crate::output::{print, print_json_line};
-use crate::workers;
 use candlewick_app::AppError;
 use candlewick_app::configuration::control_paths;
 use candlewick_dashboard::{Dashboard, DashboardSettings, Watched};
@@ -50,7 +48,7 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
         tls_proxy: tls_proxy.clone(),
         allow_unencrypted_network: *allow_unencrypted_network,
     };
-    let runtime = workers::start()?;
+    let runtime = start_workers()?;
     let found = runtime.block_on(Reader::open(&watched.journal));
     match found {
         Err(error @ JournalError::NotFound { .. }) if !loaded.is_set("journal.url") => {

@@ -10,11 +10,11 @@ use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
-    ControlChannel, Embedded, JournalSession, Outcome, Span, check_venue, connect_remote, note_look,
-    wait_for_venue,
+    Connection, ControlChannel, Embedded, JournalSession, Outcome, Span, check_venue, connect_remote,
+    note_look, wait_for_venue,
 };
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
-use candlewick_sandbox::{FaultProfile, SandboxSpeed, StartTime};
+use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxSpeed, StartTime};
 use candlewick_sdk::Millis;
 use candlewick_search::variants::CandleSample;
 use clap::Args;
@@ -142,6 +142,16 @@ fn where_to_look(
     Ok(format!("look at it later: {}", commands.join(" | ")))
 }
 
+/// A venue that is connected, with the journal of the run.
+struct Venue {
+    words: String,
+    connection: Connection,
+    journal: JournalSession,
+    control: ControlChannel,
+    /// Span of the candles and the server of an embedded venue.
+    embedded: Option<(Range<Millis>, RunningSandbox)>,
+}
+
 async fn run_bots(
     arguments: &LiveArguments,
     loaded: &Loaded,
@@ -150,50 +160,78 @@ async fn run_bots(
 ) -> Result<ControlFlow<Ending, Outcome>, Failure> {
     // Listened for before anything begins, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
-    let (screen, log, run_for) = (screen(arguments, loaded, context), context.log, arguments.run_for);
-    let prints_events = context.global.json && !context.global.quiet;
-    let logs_decisions = log.form().is_json() && !context.global.quiet;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     let read_again = live::read_again(context, (base_of(arguments), flags_of(arguments)), real);
-    if !arguments.sandbox {
-        let connection = if let Some(name) = &arguments.broker {
-            context.brokers.connect(name, loaded)?
-        } else {
-            check_venue(loaded)?;
-            connect_remote(loaded)?
-        };
-        if arguments.wait {
-            // Before the journal is taken hold of: nobody else is kept from it meanwhile.
-            let announce = |text: &str| log.print(text);
-            tokio::select! {
-                () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
-                ending = interrupt.wait() => return Ok(ControlFlow::Break(ending)),
-            }
+    let venue = if arguments.sandbox {
+        start_embedded(arguments, loaded, &bots, context).await?
+    } else {
+        match connect(arguments, loaded, &mut interrupt, context).await? {
+            ControlFlow::Continue(venue) => venue,
+            ControlFlow::Break(ending) => return Ok(ControlFlow::Break(ending)),
         }
-        let (journal, control) = JournalSession::open_with_control(loaded).await?;
-        let venue = match &arguments.broker {
-            Some(name) => format!("the broker {name} of this program"),
-            None => live::address_words(&loaded.config.broker.client.base_url),
-        };
-        let screen = screen.with_header(header(arguments, loaded, context, (venue, None))?);
-        let run = ReadyRun {
-            loaded,
-            global: context.global,
-            bots,
-            connection,
-            journal,
-            control,
-            screen,
-            is_full_screen: arguments.tui,
-            log,
-            interrupt,
-            run_for,
-            read_again,
-            prints_events,
-            logs_decisions,
-        };
-        return run_until_stopped(run).await.map(ControlFlow::Continue);
+    };
+    let Venue { words, connection, journal, control, embedded } = venue;
+    let candles = embedded.as_ref().map(|(candles, _)| candles.clone());
+    let end = candles.as_ref().filter(|_| connection.until.is_none()).map(|candles| candles.end);
+    let header = header(arguments, loaded, context, (words, candles))?;
+    let over = end.map(|end| tokio::spawn(say_when_over(Arc::clone(&connection.clock), end)));
+    let outcome = run_until_stopped(ReadyRun {
+        loaded,
+        context,
+        bots,
+        connection,
+        journal,
+        control,
+        screen: screen(arguments, loaded, context).with_header(header),
+        is_full_screen: arguments.tui,
+        interrupt,
+        run_for: arguments.run_for,
+        read_again,
+    })
+    .await;
+    if let Some(over) = over {
+        over.abort();
     }
+    if let Some((_, running)) = embedded {
+        running.stop().await;
+    }
+    outcome.map(ControlFlow::Continue)
+}
+
+async fn connect(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    interrupt: &mut Interrupt,
+    context: &Context<'_>,
+) -> Result<ControlFlow<Ending, Venue>, Failure> {
+    let connection = if let Some(name) = &arguments.broker {
+        context.brokers.connect(name, loaded)?
+    } else {
+        check_venue(loaded)?;
+        connect_remote(loaded)?
+    };
+    if arguments.wait {
+        // Before the journal is taken hold of: nobody else is kept from it meanwhile.
+        let announce = |text: &str| context.log.print(text);
+        tokio::select! {
+            () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
+            ending = interrupt.wait() => return Ok(ControlFlow::Break(ending)),
+        }
+    }
+    let (journal, control) = JournalSession::open_with_control(loaded).await?;
+    let words = match &arguments.broker {
+        Some(name) => format!("the broker {name} of this program"),
+        None => live::address_words(&loaded.config.broker.client.base_url),
+    };
+    Ok(ControlFlow::Continue(Venue { words, connection, journal, control, embedded: None }))
+}
+
+async fn start_embedded(
+    arguments: &LiveArguments,
+    loaded: &Loaded,
+    bots: &BotSet,
+    context: &Context<'_>,
+) -> Result<Venue, Failure> {
     let (journal, control) = if arguments.journal.is_some() {
         let (mut journal, control) = JournalSession::open_with_control(loaded).await?;
         if let Err(error) = journal.check_fresh().await {
@@ -204,40 +242,15 @@ async fn run_bots(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let Embedded { running, connection, start, end } = embedded(arguments, loaded, &bots, context).await?;
+    let Embedded { running, connection, start, end } = embedded(arguments, loaded, bots, context).await?;
     tracing::info!(
         url = running.base_url,
         start = String::from(StartTime(start)),
         "the embedded venue is ready"
     );
     let sandbox = &loaded.config.sandbox;
-    let venue = live::sandbox_words(&running.base_url, sandbox.speed, &sandbox.faults);
-    let screen = screen.with_header(header(arguments, loaded, context, (venue, Some(start..end)))?);
-    let ends_itself = connection.until.is_some();
-    let over = (!ends_itself).then(|| tokio::spawn(say_when_over(Arc::clone(&connection.clock), end)));
-    let is_full_screen = arguments.tui;
-    let run = ReadyRun {
-        loaded,
-        global: context.global,
-        bots,
-        connection,
-        journal,
-        control,
-        screen,
-        is_full_screen,
-        log,
-        interrupt,
-        run_for,
-        read_again,
-        prints_events,
-        logs_decisions,
-    };
-    let outcome = run_until_stopped(run).await;
-    if let Some(over) = over {
-        over.abort();
-    }
-    running.stop().await;
-    outcome.map(ControlFlow::Continue)
+    let words = live::sandbox_words(&running.base_url, sandbox.speed, &sandbox.faults);
+    Ok(Venue { words, connection, journal, control, embedded: Some((start..end, running)) })
 }
 
 async fn say_when_over(clock: Arc<dyn Clock>, end: Millis) {

@@ -5,49 +5,56 @@
 )]
 
 mod backtest;
-mod completions;
-mod conditions;
 mod config;
+mod control;
 mod dashboard;
 mod data;
 mod doctor;
 mod edge;
-mod explain;
-mod gates;
-mod halt;
+mod inspect;
 mod journal;
 mod live;
 #[cfg(feature = "man")]
 mod man;
 mod monte_carlo;
-mod notify;
 mod paper;
-mod parity;
-mod reload;
 mod report;
-mod resolve;
-mod resume;
 mod sandbox;
 mod sensitivity;
 mod signal;
-mod signal_check;
-mod status;
 mod strategy;
 mod sweep;
-mod sweep_run;
-mod trades;
 mod tune;
-mod verified;
 mod walk_forward;
-mod watch;
-mod why;
 
+use crate::app::Arguments as Program;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
-use clap::Subcommand;
+use crate::output::print_as_it_is;
+use crate::terminal::{columns_of, wrapped};
+use clap::builder::Styles;
+use clap::{Args, CommandFactory, Subcommand};
+use clap_complete::Shell;
+use console::Term;
+use std::fmt::Write as _;
 
-/// What the program can do.
+/// Headings of the help with their commands, in the order of [`Command`].
+///
+/// A name of two words is a command of a command that newcomers look for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
+    ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),
+    ("Inspect", &["status", "watch", "dashboard", "explain", "why", "trades", "report", "parity", "journal"]),
+    ("Data", &["data"]),
+    ("Author", &["strategy", "strategy new"]),
+    ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
+];
+
+/// Width of a help that goes to no terminal, as clap has it.
+const USUAL_COLUMNS: usize = 100;
+
+/// What the program can do, in the order of [`GROUPS`].
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
@@ -62,49 +69,44 @@ pub(crate) enum Command {
     Sensitivity(sensitivity::SensitivityArguments),
     /// From a rule to a checked result: candles, checks, sweep, walk-forward, a verdict on one page, and what to do next
     Tune(tune::TuneArguments),
+    /// Statistics of an edge: break-even, trades needed, risk of ruin, verdict on trades
+    #[command(subcommand)]
+    Edge(edge::EdgeCommand),
     /// Run the bots against a venue's demo wallet; with --sandbox, against the embedded one
     Live(live::LiveArguments),
     /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
     Paper(paper::PaperArguments),
     /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
     Sandbox(sandbox::SandboxArguments),
-    /// Check everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
-    Doctor(doctor::DoctorArguments),
     /// Stop a bot from opening trades, now or at its next start
-    Halt(halt::HaltArguments),
+    Halt(control::HaltArguments),
     /// Let a halted bot open trades again: drawdown peak and loss streak are reset
-    Resume(resume::ResumeArguments),
+    Resume(control::ResumeArguments),
     /// Hand a running bot a signal: it passes the same rules as a strategy's own
     Signal(signal::SignalArguments),
     /// Let a running bot read its settings again: limits may change, anything else is refused by name
-    Reload(reload::ReloadArguments),
+    Reload(control::ReloadArguments),
+    /// Resolve an order of unknown status by hand
+    Resolve(control::ResolveArguments),
     /// Status of a journal and its bot: money, open trades, orders of unknown status
-    Status(status::StatusArguments),
+    Status(inspect::StatusArguments),
+    /// Events of a running bot as they happen, a JSON object a line
+    Watch(inspect::WatchArguments),
     /// Serve the page of a bot, for a browser: candles, trades, equity, verdicts, limits; halt and resume
     Dashboard(dashboard::DashboardArguments),
-    /// Events of a running bot as they happen, a JSON object a line
-    Watch(watch::WatchArguments),
-    /// Alerts of a live run: try each channel
-    #[command(subcommand)]
-    Notify(notify::NotifyCommand),
     /// One trade, from the candles before it to its settlement
-    Explain(explain::ExplainArguments),
+    Explain(inspect::ExplainArguments),
     /// Why no trade was opened at a moment
-    Why(why::WhyArguments),
+    Why(inspect::WhyArguments),
+    /// List trades and their outcome
+    Trades(inspect::TradesArguments),
     /// Performance report of a recorded session, or of two runs side by side
     Report(report::ReportArguments),
-    /// Resolve an order of unknown status by hand
-    Resolve(resolve::ResolveArguments),
     /// Replay a recorded session, and compare decisions and outcomes
-    Parity(parity::ParityArguments),
-    /// List trades and their outcome
-    Trades(trades::TradesArguments),
+    Parity(report::ParityArguments),
     /// Verify a journal, or make a copy of it
     #[command(subcommand)]
     Journal(journal::JournalCommand),
-    /// Statistics of an edge: break-even, trades needed, risk of ruin, verdict on trades
-    #[command(subcommand)]
-    Edge(edge::EdgeCommand),
     /// Import, check and manage stored candles
     #[command(subcommand)]
     Data(data::DataCommand),
@@ -114,8 +116,13 @@ pub(crate) enum Command {
     /// Show or check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Check everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
+    Doctor(doctor::DoctorArguments),
+    /// Alerts of a live run: try each channel
+    #[command(subcommand)]
+    Notify(doctor::NotifyCommand),
     /// Print what a shell completes commands with
-    Completions(completions::CompletionsArguments),
+    Completions(CompletionsArguments),
     /// Write the pages of the manual, one for each command
     #[cfg(feature = "man")]
     Man(man::ManArguments),
@@ -131,6 +138,34 @@ impl Command {
     }
 }
 
+/// Returns the template of the program's help, which lists the commands in groups.
+pub(crate) fn help_template() -> String {
+    let styles = Styles::styled();
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let program = Command::augment_subcommands(clap::Command::new("candlewick"));
+    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
+    let columns = columns_of(&Term::stdout()).unwrap_or(USUAL_COLUMNS);
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
+    for (heading, names) in GROUPS {
+        let _ = writeln!(text, "{header}{heading}:{header:#}");
+        for name in names {
+            let Some(about) = about_of(&program, name) else { continue };
+            let room = " ".repeat(width - name.len());
+            let row = format!("  {literal}{name}{literal:#}{room}  {about}");
+            let _ = writeln!(text, "{}", wrapped(&row, Some(columns)));
+        }
+        text.push('\n');
+    }
+    let _ = write!(text, "{header}Options:{header:#}\n{{options}}{{after-help}}");
+    text
+}
+
+/// `None` for a command that this program was built without.
+fn about_of(program: &clap::Command, name: &str) -> Option<String> {
+    let found = name.split(' ').try_fold(program, |command, part| command.find_subcommand(part));
+    Some(found?.get_about()?.to_string())
+}
+
 pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         Command::Backtest(arguments) => backtest::run(arguments, context),
@@ -139,31 +174,75 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
         Command::MonteCarlo(arguments) => monte_carlo::run(arguments, context),
         Command::Sensitivity(arguments) => sensitivity::run(arguments, context),
         Command::Tune(arguments) => tune::run(arguments, context),
+        Command::Edge(command) => edge::run(command, context),
         Command::Live(arguments) => live::run(arguments, context),
         Command::Paper(arguments) => paper::run(arguments, context),
         Command::Sandbox(arguments) => sandbox::run(arguments, context),
-        Command::Doctor(arguments) => doctor::run(arguments, context),
-        Command::Halt(arguments) => halt::run(arguments, context),
-        Command::Resume(arguments) => resume::run(arguments, context),
+        Command::Halt(arguments) => control::run_halt(arguments, context),
+        Command::Resume(arguments) => control::run_resume(arguments, context),
         Command::Signal(arguments) => signal::run(arguments, context),
-        Command::Reload(arguments) => reload::run(arguments, context),
-        Command::Status(arguments) => status::run(arguments, context),
+        Command::Reload(arguments) => control::run_reload(arguments, context),
+        Command::Resolve(arguments) => control::run_resolve(arguments, context),
+        Command::Status(arguments) => inspect::run_status(arguments, context),
+        Command::Watch(arguments) => inspect::run_watch(arguments, context),
         Command::Dashboard(arguments) => dashboard::run(arguments, context),
-        Command::Watch(arguments) => watch::run(arguments, context),
-        Command::Notify(command) => notify::run(command, context),
-        Command::Explain(arguments) => explain::run(arguments, context),
-        Command::Why(arguments) => why::run(arguments, context),
-        Command::Report(arguments) => report::run(arguments, context),
-        Command::Resolve(arguments) => resolve::run(arguments, context),
-        Command::Parity(arguments) => parity::run(arguments, context),
-        Command::Trades(arguments) => trades::run(arguments, context),
+        Command::Explain(arguments) => inspect::run_explain(arguments, context),
+        Command::Why(arguments) => inspect::run_why(arguments, context),
+        Command::Trades(arguments) => inspect::run_trades(arguments, context),
+        Command::Report(arguments) => report::run_report(arguments, context),
+        Command::Parity(arguments) => report::run_parity(arguments, context),
         Command::Journal(command) => journal::run(command, context),
-        Command::Edge(command) => edge::run(command, context),
         Command::Data(command) => data::run(command, context),
         Command::Strategy(command) => strategy::run(command, context),
         Command::Config(command) => config::run(command, context),
-        Command::Completions(arguments) => completions::run(arguments),
+        Command::Doctor(arguments) => doctor::run_doctor(arguments, context),
+        Command::Notify(command) => doctor::run_notify(command, context),
+        Command::Completions(arguments) => run_completions(arguments),
         #[cfg(feature = "man")]
         Command::Man(arguments) => man::run(arguments),
+    }
+}
+
+/// For which shell.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  candlewick completions bash > ~/.local/share/bash-completion/completions/candlewick\n  candlewick \
+                  completions zsh > ~/.zfunc/_candlewick\n  candlewick completions fish > ~/.config/fish/completions/candlewick.fish"
+)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    shell: Shell,
+}
+
+fn run_completions(arguments: &CompletionsArguments) -> Result<Ending, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Program::command(), "candlewick", &mut script);
+    print_as_it_is(String::from_utf8_lossy(&script).trim_end())?;
+    Ok(Ending::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_in_one_group_and_in_the_help() {
+        let mut program = Program::command();
+        let help = program.render_help().to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let own = grouped.iter().copied().filter(|name| !name.contains(' ') && *name != "man");
+        let commands = program.get_subcommands().map(clap::Command::get_name);
+        let commands = commands.filter(|name| !["help", "man"].contains(name));
+        assert_eq!(commands.collect::<Vec<_>>(), own.collect::<Vec<_>>());
+        for name in grouped {
+            match about_of(&program, name) {
+                Some(about) => assert!(help.contains(&format!("{name} {about}")), "{name}: {help}"),
+                None => assert!(name == "man" && cfg!(not(feature = "man")), "{name}"),
+            }
+        }
+        for (heading, _) in GROUPS {
+            assert!(help.contains(&format!(" {heading}: ")), "{heading}: {help}");
+        }
     }
 }

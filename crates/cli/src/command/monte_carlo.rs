@@ -1,12 +1,11 @@
 //! `monte-carlo`: the distribution of backtest results over reordered candles or trades.
 
-use crate::candles::CandleArguments;
+use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::interrupt;
-use crate::output::{show, show_as};
+use crate::output::show;
 use crate::progress::Terminal;
-use crate::search::PlannedArguments;
+use crate::search::{PlannedArguments, keep_rows, watched, write_row_plan};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -15,7 +14,6 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::Write as _;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::ops::Range;
 use std::path::PathBuf;
 
 /// What to resample, and where.
@@ -98,7 +96,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms().paths;
-            let rows = match watched(&prepared, all, context)? {
+            let rows = match watched(context, |goes_on| prepared.run(all, goes_on))? {
                 Ok(rows) => rows,
                 Err(ending) => return Ok(ending),
             };
@@ -107,17 +105,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
-            let path = plan.write(&folder)?;
-            let (paths, shown) = (plan.sets, path.display());
-            let document = json!({ "paths": paths, "shards": shards, "file": path, "program": plan.program });
-            let text = || {
-                format!(
-                    "{paths} paths in {shards} shards: wrote {shown}\nnext: monte-carlo run --plan {shown} --shard 1 to {shards}, on \
-                     whatever machine has this file, the same program and the candles; then monte-carlo merge --plan {shown}",
-                )
-            };
-            show_as(&document, text, context.global)?;
-            Ok(Ending::Done)
+            write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), context)
         }
         Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {
@@ -127,9 +115,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let place = (path.as_path(), planned.place());
             let prepared = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
             let (prepared, differences) = prepared;
-            for one in differences.noted {
-                context.say(&format!("note: {one}"));
-            }
+            context.note_all(differences.noted);
             let notices = [differences.allowed, ran_by].concat();
             finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
         }
@@ -158,38 +144,13 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    for one in differences.allowed.iter().chain(&differences.noted) {
-        context.say(&format!("note: {one}"));
-    }
-    let rows = match watched(&prepared, paths, context)? {
+    context.note_all(differences.allowed.iter().chain(&differences.noted));
+    let rows = match watched(context, |goes_on| prepared.run(paths, goes_on))? {
         Ok(rows) => rows,
         Err(ending) => return Ok(ending),
     };
-    let written = plan.put(&ResultFolder::open(&folder)?, (number, &prepared.identity), &rows)?;
-    let (count, shards) = (rows.len(), plan.shards);
-    let notices = differences.allowed;
-    let document = json!({
-        "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
-    });
-    show_as(&document, || format!("shard {number} of {shards}: {count} paths have run"), context.global)?;
-    Ok(Ending::Done)
-}
-
-/// Runs all paths. Nothing is written if the operator stops it.
-fn watched(
-    prepared: &PreparedMonteCarlo<'_>,
-    paths: Range<u64>,
-    context: &Context<'_>,
-) -> Result<Result<Vec<PathRow>, Ending>, Failure> {
-    let sign = interrupt::sign()?;
-    let rows = prepared.run(paths, &|| sign.get().is_none())?;
-    Ok(match sign.get() {
-        None => Ok(rows),
-        Some(ending) => {
-            context.say("stopped; nothing was written");
-            Err(*ending)
-        }
-    })
+    let shard = (number, &prepared.identity);
+    keep_rows((&plan, &folder), shard, (&rows, "paths have run"), &differences.allowed, context)
 }
 
 fn finish(
@@ -212,6 +173,5 @@ fn finish(
     let report = report.ok_or_else(|| Failure::configuration("there are no paths"))?;
     folder.put("paths.csv", |bytes| write_paths(rows, bytes))?;
     folder.put("monte-carlo.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
-    show(&report, context.global)?;
-    Ok(Ending::Done)
+    show(&report, context.global)
 }

@@ -86,19 +86,16 @@ async fn run_bots(
     let (journal, control) = JournalSession::open_with_control(loaded).await?;
     run_until_stopped(ReadyRun {
         loaded,
-        global: context.global,
+        context,
         bots,
         connection,
         journal,
         control,
         screen,
         is_full_screen: false,
-        log: context.log,
         interrupt,
         run_for: arguments.run_for,
         read_again,
-        prints_events: context.global.json && !context.global.quiet,
-        logs_decisions: is_json && !context.global.quiet,
     })
     .await
 }

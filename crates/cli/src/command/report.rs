@@ -1,15 +1,14 @@
-//! `report`: the figures of a journal, or of two runs side by side.
+//! Recorded runs: `report`, of one or of two side by side, and `parity`.
 
 use crate::arguments::parse_journal;
-use crate::context::Context;
+use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::journal::{JournalArguments, block_on};
 use crate::output::{show, write_file};
 use candlewick_journal::{JournalUrl, Reader};
-use candlewick_records::{RecordedRuns, RecordsError, recorded_candles};
+use candlewick_records::{RecordedRuns, RecordsError, parity, recorded_candles};
 use candlewick_report::comparison::Comparison;
 use candlewick_report::page::{RecalledRun, write_comparison_page, write_run_page};
-use candlewick_report::run::{RecordedReport, page_of};
+use candlewick_report::run::{PageParts, RecordedReport, RunReport, page_of};
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +35,7 @@ pub(crate) struct ReportArguments {
     compare: Vec<String>,
 }
 
-pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     if let [first, second] = &arguments.compare[..] {
         return compare([first, second], arguments, context);
     }
@@ -44,11 +43,14 @@ pub(super) fn run(arguments: &ReportArguments, context: &Context<'_>) -> Result<
     let shown = if arguments.html.is_some() { Shown::Candles } else { Shown::FiguresOnly };
     let recorded = read(&url, arguments.run, shown)?;
     if let Some(path) = &arguments.html {
-        let page = page_of(&recorded.report, recorded.page())?;
-        write_file("--html", path, |file| write_run_page(&page, file))?;
+        write_page(path, &recorded.report, recorded.page())?;
     }
-    show(&recorded.report, context.global)?;
-    Ok(Ending::Done)
+    show(&recorded.report, context.global)
+}
+
+pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) -> Result<(), Failure> {
+    let page = page_of(report, parts)?;
+    write_file("--html", path, |file| write_run_page(&page, file))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,29 @@ fn compare(
         let page = comparison.page()?;
         write_file("--html", path, |file| write_comparison_page(&page, file))?;
     }
-    show(&comparison, context.global)?;
-    Ok(Ending::Done)
+    show(&comparison, context.global)
+}
+
+/// Which journal.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "First every recorded event is given to a Session of the recorded settings and the same strategies: it \
+                  must decide as it did. Then every recorded decision goes to the simulator, over the recorded candles: \
+                  a trade that comes out otherwise is given a cause (latency, price_source, payout, refusal, gap, \
+                  end_of_recording). Exit code 5 when an entry is not as it was written, a decision differs, or a \
+                  difference is unexplained. It reads the whole journal.\n\nExamples:\n  candlewick parity\n  candlewick parity --journal run.db --json"
+)]
+pub(crate) struct ParityArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+pub(super) fn run_parity(arguments: &ParityArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let report = block_on(async { parity::check(&mut Reader::open(&url).await?, context.registry).await })?;
+    show(&report, context.global)?;
+    if report.ok {
+        return Ok(Ending::Done);
+    }
+    Err(Failure::check(report.problem()).help(report.advice()))
 }

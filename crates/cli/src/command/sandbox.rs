@@ -1,13 +1,12 @@
 //! `sandbox`: serves both HTTP APIs over stored candles, for any client.
 
 use crate::arguments::{parse_moment, parse_speed};
-use crate::context::Context;
+use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live;
 use crate::output::{print, print_json_line};
 use crate::progress::Terminal;
-use crate::workers;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
@@ -55,7 +54,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     settings.check()?;
     let series =
         candles::candles_of(&candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series);
-    let runtime = workers::start()?;
+    let runtime = start_workers()?;
     runtime.block_on(serve(settings, series, &loaded, context))
 }
 

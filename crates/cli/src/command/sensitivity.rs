@@ -1,12 +1,11 @@
 //! `sensitivity`: the effect of latency, payout, price path and stress on a backtest.
 
-use crate::candles::CandleArguments;
+use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::interrupt;
-use crate::output::{show, show_as};
+use crate::output::show;
 use crate::progress::{Terminal, with_spinner};
-use crate::search::PlannedArguments;
+use crate::search::{PlannedArguments, keep_rows, watched, write_row_plan};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
@@ -80,7 +79,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
     match &arguments.step {
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
-            let rows = match watched(&prepared, 0..prepared.runs, context)? {
+            let rows = match repeated(&prepared, 0..prepared.runs, context)? {
                 Ok(rows) => rows,
                 Err(ending) => return Ok(ending),
             };
@@ -89,17 +88,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
-            let path = plan.write(&folder)?;
-            let (runs, shown) = (plan.sets, path.display());
-            let document = json!({ "runs": runs, "shards": shards, "file": path, "program": plan.program });
-            let text = || {
-                format!(
-                    "{runs} runs in {shards} shards: wrote {shown}\nnext: sensitivity run --plan {shown} --shard 1 to {shards}, on \
-                     whatever machine has this file, the same program and the candles; then sensitivity merge --plan {shown}",
-                )
-            };
-            show_as(&document, text, context.global)?;
-            Ok(Ending::Done)
+            write_row_plan((&plan, &folder), (PlannedCommand::Sensitivity, "runs"), context)
         }
         Some(Step::Run { shard, planned }) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => merge(planned, context),
@@ -121,21 +110,13 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let runs = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    for one in differences.allowed.iter().chain(&differences.noted) {
-        context.say(&format!("note: {one}"));
-    }
-    let rows = match watched(&prepared, runs, context)? {
+    context.note_all(differences.allowed.iter().chain(&differences.noted));
+    let rows = match repeated(&prepared, runs, context)? {
         Ok(rows) => rows,
         Err(ending) => return Ok(ending),
     };
-    let written = plan.put(&ResultFolder::open(&folder)?, (number, &prepared.identity), &rows)?;
-    let (count, shards) = (rows.len(), plan.shards);
-    let notices = differences.allowed;
-    let document = json!({
-        "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
-    });
-    show_as(&document, || format!("shard {number} of {shards}: {count} runs are done"), context.global)?;
-    Ok(Ending::Done)
+    let shard = (number, &prepared.identity);
+    keep_rows((&plan, &folder), shard, (&rows, "runs are done"), &differences.allowed, context)
 }
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
@@ -145,28 +126,17 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let (rows, ran_by) = plan.gather(&folder, others)?;
     let place = (path.as_path(), planned.place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    for one in differences.noted {
-        context.say(&format!("note: {one}"));
-    }
+    context.note_all(differences.noted);
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
-/// Runs all repetitions. Nothing is written if the operator stops it.
-fn watched(
+fn repeated(
     prepared: &PreparedSensitivity<'_>,
     runs: Range<u64>,
     context: &Context<'_>,
 ) -> Result<Result<Vec<SensitivityRow>, Ending>, Failure> {
-    let sign = interrupt::sign()?;
-    let rows = with_spinner("Repeating the run on other settings", context.global, || {
-        prepared.run(runs, &|| sign.get().is_none())
-    })?;
-    Ok(match sign.get() {
-        None => Ok(rows),
-        Some(ending) => {
-            context.say("stopped; nothing was written");
-            Err(*ending)
-        }
+    watched(context, |goes_on| {
+        with_spinner("Repeating the run on other settings", context.global, || prepared.run(runs, goes_on))
     })
 }
 
@@ -187,6 +157,5 @@ fn finish(
     let report = SensitivityReport { terms, sensitivity: Sensitivity::of_rows(rows), notices };
     folder.put("points.csv", |bytes| write_points(&report.sensitivity, bytes))?;
     folder.put("sensitivity.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
-    show(&report, context.global)?;
-    Ok(Ending::Done)
+    show(&report, context.global)
 }

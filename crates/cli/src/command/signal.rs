@@ -1,19 +1,18 @@
 //! `signal`: sends a signal to a running bot, or checks a signal list.
 
-use super::signal_check::print_check;
-use crate::context::Context;
+use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
-use crate::journal::{JournalArguments, block_on};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, show_as};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
-use candlewick_app::signals::{check_list, close_type_of};
+use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, close_type_of};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::{SignalOrder, SignalOutcome};
-use candlewick_sdk::{CloseType, Direction};
+use candlewick_sdk::{CloseType, Direction, visible};
 use clap::{ArgGroup, Args};
 use serde_json::json;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// For whom, and which way.
@@ -78,11 +77,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     let order = order_of(arguments)?;
     let id = order.id;
     let outcome = block_on(signal(&paths, order))?;
-    if context.global.json {
-        print_json(&json!({ "bot": arguments.bot, "id": id, "outcome": outcome }))?;
-        return Ok(Ending::Done);
-    }
-    print(&match outcome {
+    let text = || match &outcome {
         SignalOutcome::Approved { intent } => {
             format!(
                 "Approved: trade #{intent} is on its way. `candlewick explain {intent}` says what became of it."
@@ -90,8 +85,8 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
         }
         SignalOutcome::Refused { rule } => format!("Refused by {rule}: no trade was opened."),
         SignalOutcome::Duplicate => format!("Dropped: the bot has met a signal {id} before."),
-    })?;
-    Ok(Ending::Done)
+    };
+    show_as(&json!({ "bot": arguments.bot, "id": id, "outcome": outcome }), text, context.global)
 }
 
 fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
@@ -114,6 +109,172 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
         close_type: arguments.close_type,
         reason: reason.transpose()?,
     })
+}
+
+const MOST_REASONS: usize = 5;
+
+/// Prints how each line of a list is read.
+///
+/// An unrecognised line is a failure unless such lines are skipped. A contradiction is always a
+/// failure.
+fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
+    let CheckedList { lines, refused, unbound, would_trade, past } = list;
+    let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
+    let entries = count(|taken| matches!(taken, LineUse::Entry(_)));
+    let repeated = count(|taken| matches!(taken, LineUse::Repeats(_)));
+    let contradicting = count(|taken| matches!(taken, LineUse::Contradicts(_)));
+    let unknown = count(|taken| matches!(taken, LineUse::Unknown(_)));
+    if is_json {
+        let rows: Vec<_> = lines.iter().map(row_of).collect();
+        let wrong = contradicting + unknown;
+        let document = json!({
+            "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
+            "unbound": unbound, "would_trade": would_trade, "past": past
+        });
+        print_json(&document)?;
+    } else {
+        print(&words_of(lines))?;
+        let notes: Vec<_> = refused.iter().chain(unbound).chain(past).map(|note| visible(note)).collect();
+        if !notes.is_empty() {
+            print(&format!("\n{}", notes.join("\n")))?;
+        }
+        if skips && contradicting == 0 {
+            print(&format!("\n{}", visible(&sum_of(lines, *would_trade))))?;
+        }
+    }
+    if contradicting > 0 {
+        let what = if contradicting == 1 {
+            "1 line contradicts another".to_owned()
+        } else {
+            format!("{contradicting} lines contradict others")
+        };
+        return Err(Failure::configuration(format!("{what}: keep one line for each time")));
+    }
+    if entries == 0 {
+        let problem = format!("none of its {} lines is an entry, such as M5;EURUSD;10:00;CALL", lines.len());
+        return Err(Failure::configuration(problem));
+    }
+    if unknown == 0 || skips {
+        return Ok(Ending::Done);
+    }
+    let what = format!("{unknown} of {} lines are no entries", lines.len());
+    let cure =
+        "put # before them, or set signals.skip_unknown = true, which passes over such lines and counts them";
+    Err(Failure::configuration(format!("{what}: {cure}")))
+}
+
+fn row_of(line: &CheckedLine) -> serde_json::Value {
+    let (number, text) = (line.line, &line.text);
+    match &line.taken {
+        LineUse::Entry(entry) => json!({ "line": number, "text": text, "entry": entry }),
+        LineUse::Date => json!({ "line": number, "text": text, "date": true }),
+        LineUse::Remark(remark) => json!({ "line": number, "text": text, "remark": remark }),
+        LineUse::Repeats(earlier) => json!({ "line": number, "text": text, "repeats": earlier }),
+        LineUse::Contradicts(problem) | LineUse::Unknown(problem) => {
+            json!({ "line": number, "text": text, "problem": problem })
+        }
+    }
+}
+
+fn words_of(lines: &[CheckedLine]) -> String {
+    let mut known: HashMap<&str, u64> = HashMap::new();
+    let mut listed: Vec<String> = Vec::new();
+    let is_alike = |one: &CheckedLine, other: &CheckedLine| matches!((&one.taken, &other.taken), (LineUse::Unknown(one), LineUse::Unknown(other)) if one == other);
+    let words = lines.chunk_by(is_alike).filter_map(|group| {
+        let (first, last) = (group.first()?, group.last()?);
+        let place =
+            if group.len() == 1 { first.line.to_string() } else { format!("{}-{}", first.line, last.line) };
+        let words = match &first.taken {
+            LineUse::Entry(entry) => entry_words(entry),
+            LineUse::Date => format!("the date of the lines below ({})", first.text),
+            LineUse::Remark(remark) => format!("{remark} ({})", first.text),
+            LineUse::Repeats(earlier) => format!("as line {earlier}, passed over ({})", first.text),
+            LineUse::Contradicts(problem) => format!("error: {problem} ({})", first.text),
+            LineUse::Unknown(problem) => {
+                let said = *known.entry(problem).or_insert(first.line);
+                let why = if said == first.line {
+                    shortened(problem, &mut listed)
+                } else {
+                    format!("as line {said}")
+                };
+                let more = if group.len() == 1 {
+                    String::new()
+                } else {
+                    format!("{} lines, the first: ", group.len())
+                };
+                format!("no entry: {why} ({more}{})", first.text)
+            }
+        };
+        Some(visible(&format!("{place:>5}  {words}")).into_owned())
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
+    let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
+    // As it is counted, as it stands, and how often.
+    let mut reasons: Vec<(String, &str, usize)> = Vec::new();
+    for line in lines {
+        let reason = match &line.taken {
+            LineUse::Unknown(problem) => problem.as_str(),
+            LineUse::Repeats(_) => "they repeat an earlier line",
+            LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
+        };
+        let counted = without_cell(reason);
+        // What follows is a cure, which holds what stands in the line.
+        let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
+        match reasons.iter_mut().find(|(known, ..)| *known == counted) {
+            Some((.., count)) => *count += 1,
+            None => reasons.push((counted, reason, 1)),
+        }
+    }
+    reasons.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
+    let skipped: usize = reasons.iter().map(|(.., count)| count).sum();
+    let words = |(counted, reason, count): &(String, &str, usize)| {
+        let reason = if *count == 1 { reason } else { counted.as_str() };
+        format!("{count}: {}", reason.split(": ").next().unwrap_or(reason))
+    };
+    let mut shown: Vec<String> = reasons.iter().take(MOST_REASONS).map(words).collect();
+    let others: usize = reasons.iter().skip(MOST_REASONS).map(|(.., count)| count).sum();
+    if others > 0 {
+        shown.push(format!("{others} for other reasons"));
+    }
+    let why = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join("; ")) };
+    let idle = match entries - would_trade.min(entries) {
+        0 => String::new(),
+        idle => format!("{idle} are past or refused, "),
+    };
+    format!("{} lines read: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
+}
+
+/// Removes the text quoted from a line, so that similar problems are equal.
+fn without_cell(problem: &str) -> String {
+    // Each second piece stands in quotes.
+    let pieces = problem.split('"').enumerate();
+    let plain: Vec<&str> =
+        pieces.map(|(place, piece)| if place % 2 == 1 { "a cell" } else { piece }).collect();
+    plain.concat()
+}
+
+fn shortened(problem: &str, listed: &mut Vec<String>) -> String {
+    for begins in [" has: ", "There are ", "there are "] {
+        let Some((what, list)) = problem.split_once(begins) else { continue };
+        if listed.iter().any(|known| known == list) {
+            return what.trim_end().trim_end_matches(':').to_owned()
+                + if begins == " has: " { " has" } else { "" };
+        }
+        listed.push(list.to_owned());
+        break;
+    }
+    problem.to_owned()
+}
+
+fn entry_words(entry: &TakenEntry) -> String {
+    let TakenEntry { when, local, bot, direction, close_type, note } = entry;
+    let own = close_type.as_ref().map(|own| format!(", {own}")).unwrap_or_default();
+    let local = local.as_ref().map(|local| format!(" ({local})")).unwrap_or_default();
+    let note = note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
+    format!("{direction} for {bot}{own}: {when}{local}{note}")
 }
 
 #[cfg(test)]
@@ -141,5 +302,83 @@ mod tests {
         for text in ["5", "s", "", "-1s", "0s", "9999999s", "5m"] {
             assert!(duration_ms(text).is_err(), "{text}");
         }
+    }
+
+    fn line(line: u64, text: &str, taken: LineUse) -> CheckedLine {
+        CheckedLine { line, text: text.to_owned(), taken }
+    }
+
+    #[test]
+    fn what_is_allowed_is_listed_once() {
+        let mut listed = Vec::new();
+        let all = ": a time such as 10:00, a symbol (EURUSD)";
+        for (problem, expected) in [
+            (
+                format!("\"G1\" is nothing that an entry has{all}"),
+                format!("\"G1\" is nothing that an entry has{all}"),
+            ),
+            (
+                format!("\"85%\" is nothing that an entry has{all}"),
+                "\"85%\" is nothing that an entry has".to_owned(),
+            ),
+            (
+                "\"GBPJPY\" is no symbol: there are A, B".to_owned(),
+                "\"GBPJPY\" is no symbol: there are A, B".to_owned(),
+            ),
+            ("\"USDJPY\" is no symbol: there are A, B".to_owned(), "\"USDJPY\" is no symbol".to_owned()),
+            ("it has no time".to_owned(), "it has no time".to_owned()),
+        ] {
+            assert_eq!(shortened(&problem, &mut listed), expected);
+        }
+    }
+
+    #[test]
+    fn equal_messages_are_said_once_and_each_line_is_accounted_for() {
+        let unknown = |problem: &str| LineUse::Unknown(problem.to_owned());
+        let entry = TakenEntry {
+            when: "2026-11-28T13:48:00Z".to_owned(),
+            local: Some("14:48 Europe/Berlin".to_owned()),
+            bot: "hand".to_owned(),
+            direction: "SELL".to_owned(),
+            close_type: Some("05:00".to_owned()),
+            note: Some("a Saturday: EURUSD is closed".to_owned()),
+        };
+        let lines = [
+            line(1, "28/11", LineUse::Date),
+            line(2, "a", unknown("no date")),
+            line(3, "b", unknown("no date")),
+            line(5, "c", unknown("no time")),
+            line(6, "d", LineUse::Entry(entry)),
+            line(7, "e", LineUse::Repeats(6)),
+            line(8, "f", unknown("no date")),
+            line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
+        ];
+        let cells = ["\"13:00 PM\" is no time: 13:00", "\"14: 00 PM\" is no time: 14:00"]
+            .map(|problem| line(1, "h", unknown(problem)));
+        let sum = "2 lines read: 0 would trade from now on, 2 skipped (2: a cell is no time)";
+        assert_eq!(sum_of(&cells, 0), sum);
+        let expected = [
+            "    1  the date of the lines below (28/11)",
+            "  2-3  no entry: no date (2 lines, the first: a)",
+            "    5  no entry: no time (c)",
+            "    6  SELL for hand, 05:00: 2026-11-28T13:48:00Z (14:48 Europe/Berlin); a Saturday: EURUSD is closed",
+            "    7  as line 6, passed over (e)",
+            "    8  no entry: as line 2 (f)",
+            "    9  error: line 6 asks (g)",
+        ];
+        assert_eq!(words_of(&lines).lines().collect::<Vec<_>>(), expected);
+        let list = CheckedList {
+            lines: lines.into(),
+            refused: None,
+            unbound: Vec::new(),
+            would_trade: 1,
+            past: None,
+        };
+        let sum = "8 lines read: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: they repeat an earlier line)";
+        assert_eq!(sum_of(&list.lines, 1), sum);
+        assert!(
+            sum_of(&list.lines, 0).contains("0 would trade from now on, 1 are past or refused, 5 skipped")
+        );
+        assert!(print_check(&list, false, true).is_err(), "a contradiction is passed over by nothing");
     }
 }

@@ -1,19 +1,36 @@
-//! `sweep`: backtests many parameter sets of one bot.
+//! `sweep`: backtests many parameter sets of one bot, and verifies the best.
 
-use super::sweep_run::{Ended, SweepContext, Watched, with_sweep};
 use crate::context::Context;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::host::host;
+use crate::interrupt;
 use crate::output::show_as;
-use crate::progress::Terminal;
+use crate::progress::{Progress, Terminal, with_spinner};
 use crate::search::{Planned, PlannedArguments, SearchArguments};
+use candlewick_app::AppError;
+use candlewick_app::bots::error_of_search;
 use candlewick_app::search::{
-    OtherProgram, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
+    OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
+    SweepRun, TriedCount, best_bot, count_sweep,
 };
-use candlewick_search::sweep::{Record, Shard};
+use candlewick_app::validation::verify_best;
+use candlewick_broker::clock::Stopwatch;
+use candlewick_report::sweep::{Refusals, SweepCount, SweepReport, SweepResults, write_sweep_page};
+use candlewick_report::walk_forward::VerifiedSets;
+use candlewick_sdk::testkit::Subject;
+use candlewick_search::SearchError;
+use candlewick_search::sweep::{
+    Candidate, DeclarationUse, Luck, Record, Replay, Shard, SharedRunner, Sweep, SweepEnd, SweepProgress,
+    TrialRow, Watcher, ranked, write_trials_csv, write_trials_parquet,
+};
+use candlewick_search::variants::LookEnd;
+use candlewick_search::walk_forward::WindowResult;
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::io::{self, Write as _};
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// What to search, and where.
@@ -153,8 +170,8 @@ fn run_part(
 impl SweepContext<'_> {
     fn run(&self, known: Vec<Record>) -> Result<Ending, Failure> {
         match self.report(known)? {
-            Ended::Done(report) => self.print(&report, || report.to_string()),
-            Ended::Stopped(ending) => Ok(ending),
+            Ok(report) => self.print(&report, || report.to_string()),
+            Err(ending) => Ok(ending),
         }
     }
 
@@ -189,9 +206,7 @@ impl SweepContext<'_> {
         let of_round =
             plan.round_shard((&self.folder, number), self.job, others, &|error| self.error_of(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
-        for notice in self.notices.iter().chain(before) {
-            self.context.say(&format!("note: {notice}"));
-        }
+        self.context.note_all(self.notices.iter().chain(before));
         plan.bring(&self.folder, number)?;
         let identity =
             of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
@@ -209,9 +224,7 @@ impl SweepContext<'_> {
             Watched::Done(rows) => {
                 drop(journal);
                 let others = plan.keep(&self.folder, number)?;
-                if let Some(notice) = &others {
-                    self.context.say(&format!("note: {notice}"));
-                }
+                self.context.note_all(&others);
                 let trials = rows.len();
                 let document = json!({
                     "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
@@ -224,7 +237,223 @@ impl SweepContext<'_> {
     }
 
     fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<Ending, Failure> {
-        show_as(report, text, self.context.global)?;
-        Ok(Ending::Done)
+        show_as(report, text, self.context.global)
     }
+}
+
+const TRIALS: &str = "trials.jsonl";
+
+pub(super) struct SweepContext<'a> {
+    noted: SweepRun<'a>,
+    pub(super) terms: &'a SearchTerms,
+    pub(super) prepared: &'a PreparedSearch<'a>,
+    runner: &'a SharedRunner<'a>,
+    pub(super) job: &'a Sweep<'a>,
+    pub(super) identity: Value,
+    pub(super) folder: ResultFolder,
+    top: usize,
+    pub(super) notices: Vec<String>,
+    pub(super) context: &'a Context<'a>,
+}
+
+pub(super) enum Watched {
+    Done(Vec<TrialRow>),
+    Stopped(Vec<TrialRow>, Ending),
+}
+
+pub(super) fn with_sweep<T>(
+    (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
+    (folder, top): (ResultFolder, usize),
+    plan: Option<(&SearchPlan, OtherProgram)>,
+    context: &Context<'_>,
+    act: impl FnOnce(&mut SweepContext<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
+    if let Some(host) = host() {
+        host.candles(&candles.series);
+    }
+    let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
+    let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
+    let (balance, threads) = (loaded.initial_balance()?, terms.threads());
+    let job = Sweep { space, settings: sweep, runner: &runner, balance, threads };
+    let identity = terms.identity(prepared)?.to_json();
+    let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
+    let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
+    context.note_all(differences);
+    let noted = SweepRun::new(terms, prepared, &identity);
+    act(&mut SweepContext {
+        noted,
+        terms,
+        prepared,
+        runner: &runner,
+        job: &job,
+        identity,
+        folder,
+        top,
+        notices,
+        context,
+    })
+}
+
+impl SweepContext<'_> {
+    pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Result<SweepReport, Ending>, Failure> {
+        let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
+        self.folder.bring(TRIALS)?;
+        let opened = self.folder.journal(TRIALS, &self.identity);
+        let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
+        known.extend(own);
+        let resumed = known.len();
+        let watch = Stopwatch::start();
+        self.begin(resumed)?;
+        let end = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        drop(journal);
+        self.context.note_all(self.folder.keep(TRIALS)?);
+        let (rows, ending) = match end {
+            Watched::Done(rows) => (rows, None),
+            Watched::Stopped(rows, ending) => (rows, Some(ending)),
+        };
+        let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
+        let counted = with_spinner("Counting variants", self.context.global, || {
+            count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
+        });
+        if let Some(ending) = ending {
+            return Ok(Err(ending));
+        }
+        self.check_refusals(&rows)?;
+        // What a strategy declares is believed while it is searched; of what comes out, it is not.
+        if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
+            let checked = self.runner.check(&best.candidate, self.job.balance);
+            checked.map_err(|error| self.failure(error))?;
+            verify_set(self.prepared, &best.candidate)?;
+        }
+        let simulation = &settings.simulation;
+        let bot = settings.session.bots.first();
+        let payout = bot.map_or(simulation.payout_percent, |bot| simulation.payout_of(bot.symbol));
+        let luck = Luck::of(&rows, payout.to_fraction(), sweep.search.seed);
+        let files = self.write(&rows, luck.as_ref())?;
+        let elapsed = watch.elapsed();
+        let counted = counted.map(sweep_count);
+        let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
+        let notices = [candles.notices.as_slice(), &self.notices].concat();
+        Ok(Ok(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
+    }
+
+    /// Fails if the strategy rejected every set, since there is no result then.
+    fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
+        let refusals = Refusals::of(rows);
+        let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
+        let PreparedSearch { entry, .. } = self.prepared;
+        let sets =
+            if rows.len() == 1 { "the only set".to_owned() } else { format!("all {} sets", rows.len()) };
+        let problem = format!("strategy \"{}\" refuses {sets}: {problem}", entry.name);
+        Err(Failure::configuration(problem).help(
+            "search other values: --where keeps to sets that it takes, such as --where \"fast < slow\"",
+        ))
+    }
+
+    /// Records the planned sets before any of them runs.
+    pub(super) fn begin(&self, known: usize) -> Result<(), Failure> {
+        let PreparedSearch { space, sweep, .. } = self.prepared;
+        let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
+        self.noted.begin(sets.saturating_sub(known as u64));
+        Ok(())
+    }
+
+    /// Writes the results: the same bytes, however often the sweep was stopped.
+    fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
+        let PreparedSearch { space, sweep, .. } = self.prepared;
+        let (folder, objective) = (&self.folder, sweep.objective);
+        let mut files = vec![
+            folder.put("results.csv", |bytes| write_trials_csv(rows, space, luck, bytes))?,
+            folder.put("results.parquet", |bytes| write_trials_parquet(rows, space, luck, bytes))?,
+            folder.put("report.html", |bytes| {
+                write_sweep_page(rows, space, (objective, luck), &self.notices, bytes)
+            })?,
+            folder.put("luck.json", |bytes| writeln!(bytes, "{:#}", json!(luck)))?,
+        ];
+        if let Some(best) = ranked(rows).into_iter().find(|row| row.score.is_some()) {
+            let text = best_bot(self.prepared, &space.bot(&best.candidate))?;
+            files.push(folder.put("best.toml", |bytes| bytes.write_all(text.as_bytes()))?);
+        }
+        Ok(files)
+    }
+
+    pub(super) fn watched(
+        &self,
+        run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
+    ) -> Result<Watched, Failure> {
+        let sign = interrupt::sign()?;
+        let mut progress = Progress::new("Sweeping", self.context.global);
+        let objective = self.prepared.sweep.objective;
+        let end = run(&mut |now: &SweepProgress<'_>| {
+            progress.update(now.done, now.total);
+            if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
+                let (title, score) = (objective.title(), objective.words(score));
+                progress.say(&format!("best {title} {score} of trial {}", best.trial));
+            }
+            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        drop(progress);
+        let rows = match end.map_err(|error| self.failure(error))? {
+            SweepEnd::Done(rows) => return Ok(Watched::Done(rows)),
+            SweepEnd::Stopped(rows) => rows,
+        };
+        let folder = self.folder.shown();
+        self.context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
+        Ok(Watched::Stopped(rows, sign.get().copied().unwrap_or(Ending::Interrupted)))
+    }
+
+    pub(super) fn failure(&self, error: SearchError) -> Failure {
+        self.error_of(error).into()
+    }
+
+    fn error_of(&self, error: SearchError) -> AppError {
+        error_of_search(error, &self.prepared.loaded)
+    }
+}
+
+pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
+    counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
+        variants,
+        under_way,
+        is_first,
+    })
+}
+
+/// A walk may choose one set per window, and each takes several runs over all candles.
+const MOST_VERIFIED: usize = 5;
+
+/// Verifies a set candle by candle, here and in a process of its own. Before that it is not a
+/// result.
+fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
+    let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
+    let bot = space.bot(candidate);
+    let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
+    let context = bot.context(prepared.settings.session.longer_share_percent);
+    let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
+    let seed = sweep.search.seed;
+    let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
+    let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);
+    verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
+}
+
+/// Verifies each set that a walk chose: that of the hold-out first, then the most frequent ones.
+pub(super) fn verify_chosen<'a>(
+    prepared: &PreparedSearch<'_>,
+    windows: &'a [WindowResult],
+    hold_out: Option<&'a WindowResult>,
+) -> Result<VerifiedSets, Failure> {
+    let candidate = |step: &'a WindowResult| Some(&step.chosen.as_ref()?.candidate);
+    let own = hold_out.and_then(candidate);
+    let mut chosen: Vec<(&Candidate, usize)> = own.map(|own| (own, usize::MAX)).into_iter().collect();
+    for candidate in windows.iter().filter_map(candidate) {
+        match chosen.iter_mut().find(|(known, _)| *known == candidate) {
+            Some((_, times)) => *times = times.saturating_add(1),
+            None => chosen.push((candidate, 1)),
+        }
+    }
+    chosen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let verified = chosen.iter().take(MOST_VERIFIED);
+    verified.clone().try_for_each(|(candidate, _)| verify_set(prepared, candidate))?;
+    Ok(VerifiedSets { verified: verified.len(), chosen: chosen.len() })
 }

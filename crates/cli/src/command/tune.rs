@@ -1,12 +1,12 @@
 //! `tune`: from a rule to a validated result, step by step.
 
-use super::conditions::conditions_of;
 use super::strategy::check::{check_command, not_made};
-use super::sweep_run::{Ended, with_sweep};
+use super::sweep::with_sweep;
 use super::walk_forward::{Walked, walked};
 use crate::arguments::parse_percent;
+use crate::combinations::conditions_of;
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::host::host;
 use crate::interrupt;
 use crate::output::{show, write_file};
@@ -104,8 +104,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
-        Ended::Done(sweep) => sweep,
-        Ended::Stopped(ending) => return Ok(ending),
+        Ok(sweep) => sweep,
+        Err(ending) => return Ok(ending),
     };
     tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &sign)
 }
@@ -145,13 +145,13 @@ impl Tuning<'_> {
             "what it earns would be worth nothing; all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
-        Err(Failure::new(FailureKind::Check, anyhow::Error::msg(problem)).help(help))
+        Err(Failure::check(problem).help(help))
     }
 
-    fn sweep(&self) -> Result<Ended<Option<SweepReport>>, Failure> {
+    fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
         if self.plan.is_fixed {
             self.context.say("sweep: skipped, since no parameter has a range");
-            return Ok(Ended::Done(None));
+            return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
         let progress = Terminal(self.context.global);
@@ -175,20 +175,18 @@ impl Tuning<'_> {
     ) -> Result<Ending, Failure> {
         let looks = self.earlier_looks()?;
         if self.arguments.open_hold_out {
-            for look in &looks {
-                self.context.say(&format!("note: {look}"));
-            }
+            self.context.note_all(&looks);
         }
         let mut walked = match self.walk(HoldOutUse::Locked)? {
-            Ended::Done(walked) => walked,
-            Ended::Stopped(ending) => return Ok(ending),
+            Ok(walked) => walked,
+            Err(ending) => return Ok(ending),
         };
         let mut notices = self.notices();
         if self.arguments.open_hold_out {
             if Conclusion::of(&walked.report) == Conclusion::EdgeShown {
                 walked = match self.walk(self.arguments.hold_out_use())? {
-                    Ended::Done(walked) => walked,
-                    Ended::Stopped(ending) => return Ok(ending),
+                    Ok(walked) => walked,
+                    Err(ending) => return Ok(ending),
                 };
             } else {
                 notices.push(
@@ -223,8 +221,7 @@ impl Tuning<'_> {
             files,
         });
         self.write(&mut report)?;
-        show(&report, self.context.global)?;
-        Ok(Ending::Done)
+        show(&report, self.context.global)
     }
 
     fn earlier_looks(&self) -> Result<Vec<String>, Failure> {
@@ -237,7 +234,7 @@ impl Tuning<'_> {
         Ok(WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?)
     }
 
-    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Ended<Walked>, Failure> {
+    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<Walked, Ending>, Failure> {
         let TunePlan { terms, prepared, .. } = &self.plan;
         if let Some(host) = host() {
             host.candles(&prepared.candles.series);
@@ -364,7 +361,7 @@ fn words_of(checked: &ValidationReport) -> String {
 }
 
 fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
-    let document = to_value(candles).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",
         counted(candles.candles, "candle", "candles"),

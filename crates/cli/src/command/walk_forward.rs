@@ -1,8 +1,7 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep_run::Ended;
-use super::verified::verify_chosen;
-use crate::candles::basis_of;
+use super::sweep::{sweep_count, verify_chosen};
+use crate::arguments::basis_of;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::host;
@@ -28,6 +27,7 @@ use std::io::{self, Write as _};
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// What to search, and on what.
@@ -127,39 +127,28 @@ pub(super) struct Walked {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(&arguments.own, Part::Whole(arguments.hold_out.value()), context),
-        Some(Step::Plan { shards, own }) => run_here(own, Part::Plan(*shards), context),
-        Some(Step::Run { shard, planned }) => run_planned(planned, PlannedPart::Shard(*shard), context),
-        Some(Step::Merge { planned, hold_out }) => {
-            run_planned(planned, PlannedPart::Merged(hold_out.value()), context)
+        None => run_here(&arguments.own, (arguments.hold_out.value(), None), context),
+        Some(Step::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
+        Some(Step::Run { shard, planned }) => {
+            run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
+        Some(Step::Merge { planned, hold_out }) => run_planned(planned, (hold_out.value(), None), context),
     }
 }
 
-#[derive(Clone, Copy)]
-enum Part {
-    Whole(HoldOutUse),
-    Plan(NonZeroU64),
-}
-
-#[derive(Clone, Copy)]
-enum PlannedPart {
-    Shard(u64),
-    Merged(HoldOutUse),
-}
-
-fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<Ending, Failure> {
+/// Walks, or writes a plan of so many shards.
+fn run_here(
+    own: &OwnArguments,
+    (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
+    context: &Context<'_>,
+) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
     }
-    let hold_out = match part {
-        Part::Whole(hold_out) => hold_out,
-        Part::Plan(_) => HoldOutUse::Locked,
-    };
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
-    let Part::Plan(shards) = part else {
+    let Some(shards) = shards else {
         return finish(walk, (&terms, &prepared), &[], context);
     };
     let plan = walk.plan(shards)?;
@@ -176,13 +165,13 @@ fn run_here(own: &OwnArguments, part: Part, context: &Context<'_>) -> Result<End
              {shown} where all of their journals are",
         )
     };
-    show_as(&document, text, context.global)?;
-    Ok(Ending::Done)
+    show_as(&document, text, context.global)
 }
 
+/// Runs a shard, or puts all of them together.
 fn run_planned(
     arguments: &PlannedArguments,
-    part: PlannedPart,
+    (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
@@ -194,48 +183,35 @@ fn run_planned(
     if let Some(host) = host() {
         host.candles(&prepared.candles.series);
     }
-    let hold_out = match part {
-        PlannedPart::Merged(hold_out) => hold_out,
-        PlannedPart::Shard(_) => HoldOutUse::Locked,
-    };
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
-    for one in differences.noted {
-        context.say(&format!("note: {one}"));
-    }
+    context.note_all(differences.noted);
     let mut notices = differences.allowed;
-    let PlannedPart::Shard(number) = part else {
+    let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
         return finish(walk, (&terms, &prepared), &notices, context);
     };
-    for notice in &notices {
-        context.say(&format!("note: {notice}"));
-    }
+    context.note_all(&notices);
     let sign = interrupt::sign()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| {
-        follow(&mut progress, now);
-        if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
         return Ok(sign.get().copied().unwrap_or(Ending::Interrupted));
     };
-    if let Some(notice) = notice {
-        context.say(&format!("note: {notice}"));
-    }
+    context.note_all(notice);
     let shards = plan.shards;
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
     });
-    show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)?;
-    Ok(Ending::Done)
+    show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)
 }
 
-fn follow(progress: &mut Progress, now: WalkProgress) {
+fn follow(progress: &mut Progress, now: WalkProgress, sign: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
+    if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn finish(
@@ -245,11 +221,8 @@ fn finish(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     match walked(walk, searched, notices, context)? {
-        Ended::Done(walked) => {
-            show(&walked.summary(), context.global)?;
-            Ok(Ending::Done)
-        }
-        Ended::Stopped(ending) => Ok(ending),
+        Ok(walked) => show(&walked.summary(), context.global),
+        Err(ending) => Ok(ending),
     }
 }
 
@@ -258,19 +231,16 @@ pub(super) fn walked(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     notices: &[String],
     context: &Context<'_>,
-) -> Result<Ended<Walked>, Failure> {
+) -> Result<Result<Walked, Ending>, Failure> {
     let sign = interrupt::sign()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| {
-        follow(&mut progress, now);
-        if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
         let folder = walk.folder().shown();
         context.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        return Ok(Ended::Stopped(sign.get().copied().unwrap_or(Ending::Interrupted)));
+        return Ok(Err(sign.get().copied().unwrap_or(Ending::Interrupted)));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -281,16 +251,10 @@ pub(super) fn walked(
     let told = (walk.layout(), counted.as_ref(), notices);
     let (report, all) = report_of(&outcome, (terms, prepared), told)?;
     let caveats = caveats_of((terms, prepared), counted.as_ref());
-    let counted = counted.map(|counted| {
-        counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
-            variants,
-            under_way,
-            is_first,
-        })
-    });
+    let counted = counted.map(sweep_count);
     let files = write(walk.folder(), &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
-    Ok(Ended::Done(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
+    Ok(Ok(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }
 
 impl Walked {

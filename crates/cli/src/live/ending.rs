@@ -1,7 +1,5 @@
 //! Final report of a live run: the figures of a backtest and those of live runs only.
 
-mod unfinished;
-
 use super::stream::print_last;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
@@ -10,16 +8,15 @@ use candlewick_app::configuration::Loaded;
 use candlewick_app::live::{Outcome, stop_name};
 use candlewick_engine::{Halt, IntentState, TradeBook};
 use candlewick_journal::JournalError;
-use candlewick_records::{counted, describe_halt};
+use candlewick_records::{counted, describe_halt, utc};
 use candlewick_report::analysis::{Background, Prices, assumed_payout_percent};
 use candlewick_report::run::{Caveats, Run, RunReport, Unsettled};
-use candlewick_runtime::{Audit, Finished, RuntimeError, Stop, Tally};
+use candlewick_runtime::{Audit, Finished, RuntimeError, Stop, Tally, Unfinished, UnfinishedKind};
 use candlewick_sdk::{Millis, MoneyScale};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use unfinished::UnfinishedLine;
 
 #[derive(Serialize)]
 struct LiveReport {
@@ -64,7 +61,7 @@ pub(crate) fn report(
             event: "ended",
             report,
             in_doubt: count(&finished.book, IntentState::InDoubt),
-            unfinished: unfinished::lines(finished, outcome.settings.money_scale),
+            unfinished: unfinished_lines(finished, outcome.settings.money_scale),
             stop: stop_name(finished.stop),
             wallet: finished.wallet.map(|wallet| outcome.settings.money_scale.to_f64(wallet)),
             wallet_difference: finished
@@ -82,7 +79,7 @@ pub(crate) fn report(
 
 fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
-    let unsettled = unfinished::holder(finished);
+    let unsettled = holder(finished);
     RunReport::of(Run {
         book: &finished.book,
         bots: &settings.bots,
@@ -132,7 +129,7 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
             )
         });
     }
-    let unfinished = unfinished::failure(&finished, scale).map_or(Ok(Ending::Done), Err);
+    let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
     match finished.stop {
         Stop::TimeUp | Stop::DataEnds(_) => match finished.halted {
@@ -186,7 +183,7 @@ fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
 }
 
 fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
-    let mut notices = unfinished::notices(finished, scale);
+    let mut notices = unfinished_notices(finished, scale);
     notices.extend(finished.missing_wallet.clone());
     if let Some(difference) = &finished.wallet_difference {
         let wallet = finished.wallet.map(|wallet| format!(" (wallet {})", scale.format(wallet)));
@@ -213,4 +210,93 @@ fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
 
 fn count(book: &TradeBook, state: IntentState) -> usize {
     book.rows().iter().filter(|row| row.state == state).count()
+}
+
+const MAX_NAMED: usize = 20;
+
+#[derive(Serialize)]
+pub(super) struct UnfinishedLine {
+    intent_id: u64,
+    state: UnfinishedKind,
+    venue_id: Option<String>,
+    amount: f64,
+    close_time: Option<Millis>,
+}
+
+fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLine> {
+    let line = |one: &Unfinished| UnfinishedLine {
+        intent_id: one.intent.number(),
+        state: one.kind,
+        venue_id: one.venue_id.map(|id| id.as_str().to_owned()),
+        amount: scale.to_f64(one.stake),
+        close_time: one.close_time,
+    };
+    finished.unfinished.iter().map(line).collect()
+}
+
+/// Returns who has the unsettled stakes. A venue whose own candles have ended settles nothing more.
+pub(super) const fn holder(finished: &Finished) -> Unsettled {
+    match finished.stop {
+        Stop::DataEnds(_) => Unsettled::Returned,
+        Stop::TimeUp | Stop::Interrupted | Stop::Terminated | Stop::Limit(_) => Unsettled::AtVenue,
+    }
+}
+
+fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
+    if finished.unfinished.is_empty() {
+        return Vec::new();
+    }
+    let all = summary_of_unfinished(finished, scale);
+    let first = match holder(finished) {
+        Unsettled::Returned => format!("{all} at the end of the venue's candles: the stakes are free again"),
+        Unsettled::AtVenue => format!("{all} at the venue:"),
+    };
+    let named = finished.unfinished.iter().take(MAX_NAMED).map(|one| describe_unfinished(one, scale));
+    let more = finished.unfinished.len().saturating_sub(MAX_NAMED);
+    let rest = (more > 0).then(|| format!("and {more} more: `candlewick trades` lists them"));
+    let has_names = holder(finished) == Unsettled::AtVenue;
+    std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
+}
+
+fn summary_of_unfinished(finished: &Finished, scale: MoneyScale) -> String {
+    let part = |is_it: fn(&UnfinishedKind) -> bool, (one, several): (&str, &str)| {
+        let stakes: Vec<_> =
+            finished.unfinished.iter().filter(|found| is_it(&found.kind)).map(|found| found.stake).collect();
+        let noun = if stakes.len() == 1 { "stake" } else { "stakes" };
+        let all = counted(stakes.len() as u64, one, several);
+        let stakes = (!stakes.is_empty()).then(|| scale.format(stakes.into_iter().sum()));
+        stakes.map(|stakes| format!("{all} ({noun} {stakes})"))
+    };
+    let open = part(|kind| *kind != UnfinishedKind::InDoubt, ("trade is open", "trades are open"));
+    let doubts = ("order is of unknown status", "orders are of unknown status");
+    let doubts = part(|kind| *kind == UnfinishedKind::InDoubt, doubts);
+    open.into_iter().chain(doubts).collect::<Vec<_>>().join(" and ")
+}
+
+fn describe_unfinished(one: &Unfinished, scale: MoneyScale) -> String {
+    let Unfinished { intent, kind, venue_id, stake, close_time } = one;
+    let stake = scale.format(*stake);
+    let trade = venue_id.as_ref().map(|id| format!("{} at the venue", id.as_str()));
+    let trade = trade.unwrap_or_else(|| "without a known name at the venue".to_owned());
+    let closes = close_time.map(|at| format!(", closes at {}", utc(at))).unwrap_or_default();
+    match kind {
+        UnfinishedKind::Open => format!("trade #{intent} is open: {trade}, stake {stake}{closes}"),
+        UnfinishedKind::InDoubt => {
+            format!(
+                "trade #{intent} is in doubt: it may be a trade with a stake of {stake}; look at the venue's own list"
+            )
+        }
+        UnfinishedKind::SecondTrade => format!("trade #{intent} has a second one: {trade}, stake {stake}"),
+    }
+}
+
+fn unfinished_failure(finished: &Finished, scale: MoneyScale) -> Option<Failure> {
+    if finished.unfinished.is_empty() || holder(finished) == Unsettled::Returned {
+        return None;
+    }
+    let all = summary_of_unfinished(finished, scale);
+    let problem = anyhow::anyhow!("{all}: the run ended before the venue had reported a result");
+    Some(Failure::new(FailureKind::Venue, problem).help(
+        "the next start on this journal follows them to their end; `candlewick status` and `candlewick trades` show them",
+    ))
 }

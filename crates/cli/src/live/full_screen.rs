@@ -2,12 +2,11 @@
 
 use super::Front;
 use super::header::Header;
-use super::screen::{Screen, Shown, WAITING};
+use super::screen::{Screen, Shown, WAITING, distinct};
 use crate::failure::Failure;
-use crate::log_writer::LogWriter;
+use crate::log::LogWriter;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
-use candlewick_sdk::{Series, Symbol};
 use candlewick_tui::{BotFacts, Facts, Seat, is_possible, leave, show};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -59,15 +58,6 @@ pub(super) fn end(log: &LogWriter) {
 
 fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
     let config = &front.loaded.config;
-    let (mut symbols, mut series) = (Vec::<Symbol>::new(), Vec::<Series>::new());
-    for bot in &config.bots {
-        if !symbols.contains(&bot.symbol) {
-            symbols.push(bot.symbol);
-        }
-        if !series.contains(&bot.series()) {
-            series.push(bot.series());
-        }
-    }
     let header = header.unwrap_or_default();
     let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };
     let connection = front.connection;
@@ -82,7 +72,7 @@ fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
         requests: requests.strip_prefix("requests ").unwrap_or(&requests).to_owned(),
         scale: config.account.money_scale,
         bots: config.bots.iter().zip(header.bots).map(bot_facts).collect(),
-        symbols,
-        series,
+        symbols: distinct(config.bots.iter().map(|bot| bot.symbol)),
+        series: distinct(config.bots.iter().map(BotSettings::series)),
     }
 }

@@ -1,20 +1,24 @@
-//! Header of a run: venue, wallet, bots, limits, and how to stop it.
+//! Header of a run: venue, wallet, bots, limits, alerts, and how to stop it.
 
-use super::limit_words::limit_words;
-use super::onlookers::onlookers_of;
+use super::words::expiration_words;
 use crate::combinations::{combinations_of, gates_of};
-use crate::terminal::lines;
+use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
-use candlewick_app::configuration::{Loaded, Mode, VariantSettings};
+use candlewick_app::configuration::{
+    AlertEvent, AlertSeverity, ChannelSettings, Loaded, Mode, VariantSettings,
+};
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::list_words;
 use candlewick_engine::{
-    BotSettings, IfRefused, LadderEntry, SessionSettings, StakeSettings, TradeRecord, check_ruin,
+    BotLimitSettings, BotSettings, IfRefused, LadderEntry, PauseSettings, RiskSettings, SessionSettings,
+    StakeSettings, TradeRecord, check_ruin,
 };
 use candlewick_journal::JournalUrl;
 use candlewick_records::counted;
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed, StartTime};
-use candlewick_sdk::{CloseType, ExpirationType, Millis, Money, MoneyScale, Registry, visible};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, visible};
+use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -28,12 +32,9 @@ pub(crate) struct Header {
     pub(super) wallet: String,
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    combinations: Vec<String>,
-    gates: Vec<String>,
-    doors: Vec<(&'static str, String)>,
+    /// Labelled lines between the bots and what their stakes may come to.
+    rules: Vec<(&'static str, String)>,
     onlookers: Vec<(&'static str, String)>,
-    limits: String,
-    notes: Vec<String>,
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
     control: String,
@@ -63,18 +64,19 @@ impl Header {
         let own = own_durations(bots, registry);
         let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
         let records = assumed.map(TradeRecord::assumed).collect();
+        let mut rules: Vec<_> = labelled("combined", combinations_of(bots, registry)).collect();
+        rules.extend(labelled("gates", gates_of(bots, registry)));
+        rules.extend(doors_of(loaded, begins));
+        rules.push(("limits", limit_words(&loaded.config.risk)));
+        rules.extend(labelled("notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
         Self {
             venue,
             candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| bot_words(bot, own)).collect(),
-            combinations: combinations_of(bots, registry),
-            gates: gates_of(bots, registry),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
-            doors: doors_of(loaded, begins),
+            rules,
             onlookers: onlookers_of(loaded),
-            limits: limit_words(&loaded.config.risk),
-            notes: lints::texts(&LintInput::new(loaded, registry), Stage::Start),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none: nothing outlives this run (--journal FILE)".to_owned()),
             control,
@@ -82,52 +84,22 @@ impl Header {
     }
 
     pub(crate) fn text(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
-        let mut text = String::new();
-        let mut add = |label: &str, words: &str| {
-            let words = visible(words);
-            let mut label = format!("{label:<LABEL$}");
-            for line in wrapped(&words, WIDTH - LABEL) {
-                text.push_str(&label);
-                text.push_str(line);
-                text.push('\n');
-                label = " ".repeat(LABEL);
-            }
+        let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| format!("{name}: {bot}"));
+        let mut rows = vec![("venue", self.venue.clone())];
+        rows.extend(self.candles.clone().map(|candles| ("candles", candles)));
+        rows.push(("wallet", self.wallet_words((free, wallet), scale)));
+        rows.extend(labelled("bots", bots));
+        rows.extend(self.rules.iter().cloned());
+        rows.extend(labelled("ruin", self.ruin(free)));
+        rows.extend(self.onlookers.iter().cloned());
+        let stop = "Ctrl-C: no new trades, waits for open ones; once more: at once".to_owned();
+        rows.extend([("journal", self.journal.clone()), ("control", self.control.clone()), ("stop", stop)]);
+        let row = |(label, words): (&str, String)| {
+            format!("{label:<LABEL$}{}\n", wrapped_beside(&visible(&words), LABEL, Some(WIDTH)))
         };
-        add("venue", &self.venue);
-        if let Some(candles) = &self.candles {
-            add("candles", candles);
-        }
-        add("wallet", &self.wallet_words((free, wallet), scale));
-        for (place, (name, bot)) in self.names.iter().zip(&self.bots).enumerate() {
-            add(if place == 0 { "bots" } else { "" }, &format!("{name}: {bot}"));
-        }
-        for (place, made_of) in self.combinations.iter().enumerate() {
-            add(if place == 0 { "combined" } else { "" }, made_of);
-        }
-        for (place, gate) in self.gates.iter().enumerate() {
-            add(if place == 0 { "gates" } else { "" }, gate);
-        }
-        for (label, door) in &self.doors {
-            add(label, door);
-        }
-        add("limits", &self.limits);
-        for (index, note) in self.notes.iter().enumerate() {
-            add(if index == 0 { "notes" } else { "" }, note);
-        }
-        for (place, ruin) in self.ruin(free).iter().enumerate() {
-            add(if place == 0 { "ruin" } else { "" }, ruin);
-        }
-        for (label, onlooker) in &self.onlookers {
-            add(label, onlooker);
-        }
-        add("journal", &self.journal);
-        add("control", &self.control);
-        add("stop", "Ctrl-C: no new trades, waits for open ones; once more: at once");
-        lines(&text).into_owned()
+        lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
     }
-}
 
-impl Header {
     fn wallet_words(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
         let ledger = scale.format(free);
         match wallet.filter(|wallet| *wallet != free) {
@@ -150,6 +122,14 @@ impl Header {
         let report = check_ruin(settings, free, records).unwrap_or_default();
         report.ladders.into_iter().chain(report.stakes).collect()
     }
+}
+
+/// Labels the first line.
+fn labelled(
+    label: &'static str,
+    lines: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    iter::once(label).chain(iter::repeat("")).zip(lines)
 }
 
 pub(crate) fn named_by(journal: Option<&JournalUrl>, files: &[PathBuf]) -> String {
@@ -225,10 +205,7 @@ pub(crate) fn speed_words(speed: SandboxSpeed) -> String {
 
 fn bot_words(bot: &BotSettings, own: &[CloseType]) -> String {
     let expiry = bot.expiry();
-    let kind = match expiry.expiration_type {
-        ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
-        other => format!(" {other}"),
-    };
+    let kind = expiration_words(expiry.expiration_type);
     let stake = stake_words(&bot.stake);
     let delay = if bot.entry_delay_s > 0 { format!(" {} s later", bot.entry_delay_s) } else { String::new() };
     let durations: Vec<String> = own.iter().map(ToString::to_string).collect();
@@ -270,32 +247,122 @@ fn stake_words(stake: &StakeSettings) -> String {
     }
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<&str> {
-    let (mut lines, mut rest) = (Vec::new(), text);
-    while rest.chars().count() > width {
-        // With the letter behind the last that fits: where that is a space, a line may end before it.
-        let reach = rest.char_indices().nth(width + 1).map_or(rest.len(), |(at, _)| at);
-        let end = rest[..reach].rfind(' ').or_else(|| rest.find(' '));
-        let Some(end) = end else { break };
-        lines.push(&rest[..end]);
-        rest = &rest[end + 1..];
-    }
-    lines.push(rest);
+fn limit_words(risk: &RiskSettings) -> String {
+    let session = &risk.session;
+    let hours: Vec<String> = risk.hours.iter().map(ToString::to_string).collect();
+    let spans = u32::try_from(risk.blackouts.spans.len()).unwrap_or(u32::MAX);
+    let is_usual_day = risk.day_start == "00:00" && risk.day_timezone == "UTC";
+    let one_by_one = [
+        count(risk.max_open_trades, "open together"),
+        count(risk.max_open_trades_per_symbol, "on a symbol"),
+        count(risk.max_trades_per_hour, "an hour"),
+        count(risk.max_trades_per_day, "a day"),
+        money(risk.daily_loss_limit, "a day's loss"),
+        percent(risk.daily_loss_limit_percent, "a day's loss"),
+        money(risk.daily_profit_target, "a day's profit"),
+        percent(risk.daily_profit_target_percent, "a day's profit"),
+        (!is_usual_day).then(|| format!("days from {} {}", risk.day_start, risk.day_timezone)),
+        money(session.loss_limit, "a session's loss"),
+        percent(session.loss_limit_percent, "a session's loss"),
+        money(session.profit_target, "a session's profit"),
+        percent(session.profit_target_percent, "a session's profit"),
+        percent(risk.max_drawdown_percent, "drawdown"),
+        count(risk.max_loss_streak, "losses in a row"),
+        count(risk.cooldown_after_loss_s, "s of rest after a loss"),
+        (risk.cooldown_after_losses > 0).then(|| {
+            let losses = counted(risk.cooldown_after_losses, "loss", "losses");
+            format!("{} s of rest after {losses} in a row", risk.cooldown_after_losses_s)
+        }),
+    ];
+    let pauses = risk.pauses.iter().map(PauseSettings::words);
+    let of_symbols = risk
+        .min_payout_percent_by_symbol
+        .iter()
+        .map(|(name, least)| format!("payout of {name} at least {least} %"));
+    let rest = [
+        (!risk.best_payout_of.is_empty())
+            .then(|| format!("the best payout of {}", risk.best_payout_of.join(", "))),
+        money(risk.max_stake, "stake at most"),
+        percent(risk.max_stake_percent, "stake at most"),
+        (!hours.is_empty()).then(|| format!("trades {}", hours.join(" and "))),
+        count(spans, if spans == 1 { "blackout" } else { "blackouts" }),
+        risk.enforce_verdict.then(|| "no trades without an edge".to_owned()),
+    ];
+    let bots = risk.bots.iter().filter_map(|(name, own)| bot_limit_words(name, own));
+    let all = one_by_one.into_iter().flatten().chain(pauses);
+    let all = all.chain(percent(risk.min_payout_percent, "payout at least")).chain(of_symbols);
+    let on: Vec<String> = all.chain(rest.into_iter().flatten()).chain(bots).collect();
+    if on.is_empty() { "none: all are off".to_owned() } else { on.join(", ") }
+}
+
+fn bot_limit_words(name: &str, own: &BotLimitSettings) -> Option<String> {
+    let all = [
+        count(own.max_open_trades, "open"),
+        count(own.max_trades_per_day, "a day"),
+        money(own.daily_loss_limit, "a day's loss"),
+        percent(own.daily_loss_limit_percent, "a day's loss"),
+        money(own.daily_profit_target, "a day's profit"),
+        percent(own.daily_profit_target_percent, "a day's profit"),
+        money(own.session_loss_limit, "a session's loss"),
+        percent(own.session_loss_limit_percent, "a session's loss"),
+        money(own.session_profit_target, "a session's profit"),
+        percent(own.session_profit_target_percent, "a session's profit"),
+        count(own.max_loss_streak, "losses in a row"),
+    ];
+    let on: Vec<String> = all.into_iter().flatten().collect();
+    (!on.is_empty()).then(|| format!("{name} alone: {}", on.join(" and ")))
+}
+
+fn count(most: u32, what: &str) -> Option<String> {
+    (most > 0).then(|| format!("{most} {what}"))
+}
+
+fn money(most: Decimal, what: &str) -> Option<String> {
+    (!most.is_zero()).then(|| format!("{what} {most}"))
+}
+
+fn percent(most: f64, what: &str) -> Option<String> {
+    (most > 0.0).then(|| format!("{what} {most} %"))
+}
+
+fn onlookers_of(loaded: &Loaded) -> Vec<(&'static str, String)> {
+    let config = &loaded.config;
+    let channels = config.notify.channels.iter().map(|(name, channel)| channel_words(name, channel));
+    let mut lines: Vec<(&'static str, String)> = labelled("alerts", channels).collect();
+    lines.extend(config.metrics.listen.map(|address| match address.port() {
+        0 => ("metrics", format!("at a free port of {}, which live -v names", address.ip())),
+        _ => ("metrics", format!("at http://{address}/metrics")),
+    }));
+    let every_s = config.heartbeat.every_s;
+    lines.extend(config.heartbeat.url.as_ref().map(|_| ("heartbeat", format!("each {every_s} s"))));
     lines
+}
+
+fn channel_words(name: &str, channel: &ChannelSettings) -> String {
+    let least = match channel.minimum {
+        AlertSeverity::Info => "all",
+        AlertSeverity::Notice => "notices and worse",
+        AlertSeverity::Warning => "warnings and worse",
+        AlertSeverity::Critical => "critical ones",
+    };
+    let events = |what: &str, events: &[AlertEvent]| {
+        let names: Vec<String> = events.iter().copied().filter_map(name_of).collect();
+        if names.is_empty() { String::new() } else { format!(", {what} {}", names.join(", ")) }
+    };
+    let (with, without) = (events("with", &channel.include), events("without", &channel.exclude));
+    let commands = if channel.commands { "; answers questions" } else { "" };
+    format!("{name} ({}): {least}{with}{without}{commands}", channel.kind.as_str())
+}
+
+fn name_of(event: AlertEvent) -> Option<String> {
+    Some(serde_json::to_value(event).ok()?.as_str()?.replace('_', " "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_break_at_words() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrapped("a verylongword b", 4), ["a", "verylongword", "b"]);
-        assert_eq!(wrapped("ää öö üü", 5), ["ää öö", "üü"]);
-        assert_eq!(wrapped("short", 5), ["short"]);
-    }
+    use candlewick_engine::{Hours, PauseCause, PauseScope, Weekday};
+    use serde_json::json;
 
     #[test]
     fn candles_say_how_long_they_last() {
@@ -327,5 +394,134 @@ mod tests {
             "over the network, https://venue.example"
         );
         assert_eq!(address_words("http://[::1]:7701"), "on this machine, http://[::1]:7701");
+    }
+
+    #[test]
+    fn limits_that_are_off_are_left_out() {
+        let defaults = limit_words(&RiskSettings::default());
+        assert_eq!(defaults, "3 open together, 1 on a symbol, 200 a day, a day's loss 100, drawdown 20 %");
+        assert_eq!(limit_words(&off()), "none: all are off");
+    }
+
+    fn off() -> RiskSettings {
+        RiskSettings {
+            max_open_trades: 0,
+            max_open_trades_per_symbol: 0,
+            max_trades_per_day: 0,
+            daily_loss_limit: Decimal::ZERO,
+            max_drawdown_percent: 0.0,
+            ..RiskSettings::default()
+        }
+    }
+
+    type Change<T> = (fn(&mut T), &'static str);
+
+    #[test]
+    fn each_limit_alone_is_said_of_all_bots() {
+        let rows: [Change<RiskSettings>; 22] = [
+            (|risk| risk.max_open_trades = 2, "2 open together"),
+            (|risk| risk.max_open_trades_per_symbol = 2, "2 on a symbol"),
+            (|risk| risk.max_trades_per_hour = 2, "2 an hour"),
+            (|risk| risk.max_trades_per_day = 2, "2 a day"),
+            (|risk| risk.daily_loss_limit = Decimal::TWO, "a day's loss 2"),
+            (|risk| risk.daily_loss_limit_percent = 2.5, "a day's loss 2.5 %"),
+            (|risk| risk.daily_profit_target = Decimal::TWO, "a day's profit 2"),
+            (|risk| risk.daily_profit_target_percent = 2.5, "a day's profit 2.5 %"),
+            (|risk| risk.session.loss_limit = Decimal::TWO, "a session's loss 2"),
+            (|risk| risk.session.loss_limit_percent = 2.5, "a session's loss 2.5 %"),
+            (|risk| risk.session.profit_target = Decimal::TWO, "a session's profit 2"),
+            (|risk| risk.session.profit_target_percent = 2.5, "a session's profit 2.5 %"),
+            (|risk| risk.max_drawdown_percent = 2.5, "drawdown 2.5 %"),
+            (|risk| risk.max_loss_streak = 2, "2 losses in a row"),
+            (|risk| risk.cooldown_after_loss_s = 2, "2 s of rest after a loss"),
+            (
+                |risk| (risk.cooldown_after_losses, risk.cooldown_after_losses_s) = (3, 60),
+                "60 s of rest after 3 losses in a row",
+            ),
+            (|risk| risk.min_payout_percent = 80.0, "payout at least 80 %"),
+            (|risk| risk.max_stake = Decimal::TWO, "stake at most 2"),
+            (|risk| risk.max_stake_percent = 2.5, "stake at most 2.5 %"),
+            (|risk| risk.enforce_verdict = true, "no trades without an edge"),
+            (|risk| risk.day_start = "08:00".to_owned(), "days from 08:00 UTC"),
+            (|_| (), "none: all are off"),
+        ];
+        for (change, expected) in rows {
+            let mut risk = off();
+            change(&mut risk);
+            assert_eq!(limit_words(&risk), expected);
+        }
+    }
+
+    #[test]
+    fn each_limit_alone_is_said_of_one_bot() {
+        let rows: [Change<BotLimitSettings>; 11] = [
+            (|own| own.max_open_trades = 2, "2 open"),
+            (|own| own.max_trades_per_day = 2, "2 a day"),
+            (|own| own.daily_loss_limit = Decimal::TWO, "a day's loss 2"),
+            (|own| own.daily_loss_limit_percent = 2.5, "a day's loss 2.5 %"),
+            (|own| own.daily_profit_target = Decimal::TWO, "a day's profit 2"),
+            (|own| own.daily_profit_target_percent = 2.5, "a day's profit 2.5 %"),
+            (|own| own.session_loss_limit = Decimal::TWO, "a session's loss 2"),
+            (|own| own.session_loss_limit_percent = 2.5, "a session's loss 2.5 %"),
+            (|own| own.session_profit_target = Decimal::TWO, "a session's profit 2"),
+            (|own| own.session_profit_target_percent = 2.5, "a session's profit 2.5 %"),
+            (|own| own.max_loss_streak = 2, "2 losses in a row"),
+        ];
+        for (change, expected) in rows {
+            let mut own = BotLimitSettings::default();
+            change(&mut own);
+            assert_eq!(bot_limit_words("btc", &own), Some(format!("btc alone: {expected}")));
+        }
+        assert_eq!(bot_limit_words("btc", &BotLimitSettings::default()), None);
+    }
+
+    #[test]
+    fn each_limit_has_its_figure() {
+        let pause = |after, of, for_s, scope| PauseSettings { after, of, for_s, scope };
+        let hours = Hours {
+            days: vec![Weekday::Mon, Weekday::Tue],
+            from: "08:00".to_owned(),
+            to: "17:00".to_owned(),
+            timezone: "Europe/London".to_owned(),
+        };
+        let own = BotLimitSettings {
+            max_trades_per_day: 5,
+            daily_loss_limit: Decimal::from(30),
+            ..BotLimitSettings::default()
+        };
+        let risk = RiskSettings {
+            pauses: vec![
+                pause(3, PauseCause::Losses, 600, PauseScope::Bot),
+                pause(1, PauseCause::Wins, 0, PauseScope::All),
+            ],
+            hours: vec![hours],
+            min_payout_percent_by_symbol: [("EURUSD".to_owned(), 80.0)].into(),
+            best_payout_of: vec!["EURUSD".to_owned(), "GBPUSD".to_owned()],
+            bots: [("btc".to_owned(), own)].into(),
+            day_timezone: "Europe/Berlin".to_owned(),
+            ..off()
+        };
+        let expected = "days from 00:00 Europe/Berlin, 600 s of rest after 3 losses in a row of a bot, rest until the day ends after 1 win in \
+                        a row, of EURUSD at least 80 %, the best payout of EURUSD, GBPUSD, trades from 08:00 to 17:00 Europe/London mon tue, \
+                        btc alone: 5 a day and a day's loss 30";
+        assert_eq!(limit_words(&risk), expected.replace(", of EURUSD", ", payout of EURUSD"));
+    }
+
+    #[test]
+    fn a_channel_is_named_with_what_it_is_told_and_without_its_address() {
+        for (settings, expected) in [
+            (json!({ "kind": "ntfy", "url": "https://ntfy.sh/hush" }), "x (ntfy): notices and worse"),
+            (
+                json!({ "kind": "webhook", "minimum": "info", "exclude": ["opened", "venue_heard"] }),
+                "x (webhook): all, without opened, venue heard",
+            ),
+            (
+                json!({ "kind": "telegram", "minimum": "critical", "include": ["settled"], "commands": true }),
+                "x (telegram): critical ones, with settled; answers questions",
+            ),
+        ] {
+            let channel: ChannelSettings = serde_json::from_value(settings).unwrap();
+            assert_eq!(channel_words("x", &channel), expected);
+        }
     }
 }

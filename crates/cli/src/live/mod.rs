@@ -1,22 +1,28 @@
 //! Start, display and end of a live run.
 
-mod decision_words;
-mod decisions;
 mod ending;
 #[cfg(feature = "tui")]
 mod full_screen;
-#[cfg(not(feature = "tui"))]
-#[path = "without_full_screen.rs"]
-mod full_screen;
 mod header;
-mod limit_words;
-mod line;
-mod onlookers;
-mod reading;
 mod screen;
-mod stopping;
 mod stream;
-mod trade_text;
+mod words;
+
+use crate::context::{Context, start_workers};
+use crate::failure::{Ending, Failure};
+use crate::interrupt::Interrupt;
+use crate::log::LogWriter;
+use crate::progress::ReadingProgress;
+use candlewick_app::bots::BotSet;
+use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
+use candlewick_app::inspection::problems_of;
+use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
+use candlewick_runtime::Stop;
+use candlewick_sdk::Millis;
+use std::sync::Arc;
+use std::time::Duration;
+use stream::PrintedEvents;
+use tokio::sync::{Notify, mpsc};
 
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
@@ -25,40 +31,19 @@ pub(crate) use header::{
     wallet_words,
 };
 pub(crate) use screen::{Detail, Screen, Stream};
-use stream::PrintedEvents;
-
-use crate::arguments::GlobalArguments;
-use crate::context::Context;
-use crate::failure::{Ending, Failure};
-use crate::interrupt::Interrupt;
-use crate::log_writer::LogWriter;
-use crate::workers;
-use candlewick_app::bots::BotSet;
-use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_app::inspection::problems_of;
-use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
-use candlewick_runtime::Stop;
-use candlewick_sdk::Millis;
-use reading::ReadingProgress;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{Notify, mpsc};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
-    pub(crate) global: &'a GlobalArguments,
+    pub(crate) context: &'a Context<'a>,
     pub(crate) bots: BotSet,
     pub(crate) connection: Connection,
     pub(crate) journal: JournalSession,
     pub(crate) control: ControlChannel,
     pub(crate) screen: Screen,
     pub(crate) is_full_screen: bool,
-    pub(crate) log: &'a LogWriter,
     pub(crate) interrupt: Interrupt,
     pub(crate) run_for: Option<Millis>,
     pub(crate) read_again: ReadAgain,
-    pub(crate) prints_events: bool,
-    pub(crate) logs_decisions: bool,
 }
 
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no such view"))]
@@ -73,21 +58,22 @@ struct Front<'a> {
 
 /// Runs the work to its end. Never waits for a stuck reload of the settings.
 pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = workers::start()?;
+    let runtime = start_workers()?;
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();
     outcome
 }
 
 pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Failure> {
-    let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, log, .. } = run;
-    let ReadyRun { global, interrupt, run_for, read_again, prints_events, logs_decisions, .. } = run;
+    let ReadyRun { loaded, bots, connection, journal, control, screen, is_full_screen, .. } = run;
+    let ReadyRun { context: &Context { global, log, .. }, interrupt, run_for, read_again, .. } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
     let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
-    let printed = prints_events.then(|| PrintedEvents::begin(&control.events()));
-    let logged = logs_decisions.then(|| decisions::log(&control.events(), log));
+    let printed = (global.json && !global.quiet).then(|| PrintedEvents::begin(&control.events()));
+    let logs_decisions = log.form().is_json() && !global.quiet;
+    let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &Front { loaded, bots, connection, control, stop: sender, log })
@@ -154,4 +140,26 @@ async fn watch(
             leave.notify_one();
         }
     }
+}
+
+/// Substitute for the full-screen view in builds without the `tui` feature.
+#[cfg(not(feature = "tui"))]
+mod full_screen {
+    use super::screen::Shown;
+    use super::{Front, Screen};
+    use crate::failure::Failure;
+    use crate::log::LogWriter;
+    use candlewick_runtime::Watcher;
+
+    pub(crate) fn check() -> Result<(), Failure> {
+        let problem =
+            "--tui is not part of this program: build it with `cargo build --release --features tui`";
+        Err(Failure::configuration(problem))
+    }
+
+    pub(super) fn start(screen: Screen, _: &Front<'_>) -> (Vec<Watcher>, Shown) {
+        screen.show()
+    }
+
+    pub(super) fn end(_: &LogWriter) {}
 }

@@ -3,15 +3,15 @@
 //! A separate thread writes the lines from a bounded channel, so a stalled terminal (Ctrl-S, a
 //! pager) never blocks the run.
 
-use super::decision_words::{blocked_words, open_words, refusal_words, verdict_words};
 use super::header::Header;
-use super::line::{BAD, BOLD, DIM, GOOD, NOTE, dated};
-use super::stopping::stopping_words;
-use super::trade_text::{describe_opened, describe_settled, format_signed};
-use crate::wrap::columns_of;
+use super::words::{
+    BAD, BOLD, DIM, GOOD, NOTE, blocked_words, dated, describe_opened, describe_settled, format_signed,
+    open_words, refusal_words, stopping_words, verdict_words,
+};
+use crate::terminal::columns_of;
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
-    Action, Approved, BotId, Control, Event, EventKind, IntentId, IntentRow, Judgement, Refused,
+    Action, Approved, BotId, BotSettings, Control, Event, EventKind, IntentId, IntentRow, Judgement, Refused,
     RiskSettings, Settled,
 };
 use candlewick_runtime::control::{Blockage, Phase};
@@ -55,29 +55,26 @@ pub(crate) struct Screen {
     blocked: Vec<Blockage>,
 }
 
-impl Screen {
-    pub(crate) fn new(
-        (detail, stream): (Detail, Stream),
-        scale: MoneyScale,
-        bots: &[candlewick_engine::BotSettings],
-    ) -> Self {
-        let mut symbols = Vec::new();
-        let mut series = Vec::new();
-        for bot in bots {
-            if !symbols.contains(&bot.symbol) {
-                symbols.push(bot.symbol);
-            }
-            if !series.contains(&bot.series()) {
-                series.push(bot.series());
-            }
+/// In the order of their first occurrence, as the ids of a session are.
+pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
         }
+    }
+    found
+}
+
+impl Screen {
+    pub(crate) fn new((detail, stream): (Detail, Stream), scale: MoneyScale, bots: &[BotSettings]) -> Self {
         Self {
             detail,
             stream,
             scale,
             bots: bots.iter().map(|bot| (visible(&bot.name).into_owned(), bot.interval.length())).collect(),
-            symbols,
-            series,
+            symbols: distinct(bots.iter().map(|bot| bot.symbol)),
+            series: distinct(bots.iter().map(BotSettings::series)),
             risk: None,
             suspended: None,
             header: None,
@@ -269,9 +266,7 @@ impl Screen {
     fn signed(&self, money: Money) -> String {
         format_signed(money, self.scale)
     }
-}
 
-impl Screen {
     pub(crate) fn show(mut self) -> (Vec<Watcher>, Shown) {
         if self.detail == Detail::Quiet {
             return (Vec::new(), Shown(None));

@@ -1,12 +1,13 @@
 //! Run events on stdout, one JSON object per line. A slow reader misses lines, with a count.
 
 use super::screen::PATIENCE;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::host;
+use crate::log::LogWriter;
 use crate::output::print_json_text;
 use crate::terminal::json;
 use candlewick_runtime::events::{EventFeed, Followed, RunEvent};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -25,10 +26,7 @@ impl PrintedEvents {
         Self::begin_to(feed, print, false)
     }
 
-    pub(super) fn begin_with_end(
-        feed: &EventFeed,
-        print: impl Fn(&str) -> io::Result<()> + Send + 'static,
-    ) -> Self {
+    fn begin_with_end(feed: &EventFeed, print: impl Fn(&str) -> io::Result<()> + Send + 'static) -> Self {
         Self::begin_to(feed, print, true)
     }
 
@@ -85,8 +83,7 @@ impl PrintedEvents {
 }
 
 pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
-    let text =
-        serde_json::to_string(document).map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
     if host::keep(&json(&text)) {
         return Ok(());
     }
@@ -111,6 +108,27 @@ fn within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send 
 
 fn print(line: &str) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", json(line))
+}
+
+/// Skipped events: candles and wallet updates, and warnings and alarms, which are log lines
+/// already.
+const LEFT_OUT: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
+
+#[derive(Deserialize)]
+struct Named {
+    event: String,
+}
+
+pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
+    let log = log.clone();
+    PrintedEvents::begin_with_end(feed, move |line| {
+        if let Ok(Named { event }) = serde_json::from_str(line)
+            && !LEFT_OUT.contains(&event.as_str())
+        {
+            log.print_event(&event, line);
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

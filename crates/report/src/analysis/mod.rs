@@ -4,41 +4,32 @@
 //! of a backtest or a live run. A [`Sensitivity`] repeats the run, so it is made where strategies
 //! can be built again.
 
-mod apart;
-mod baselines;
 mod breakdown;
-mod dimension;
-mod drawdowns;
-mod equity;
+mod charted;
 mod finding;
-mod histogram;
-mod metrics;
-mod rolling;
 
-pub use baselines::Baselines;
-pub use breakdown::{Breakdown, Cell, SMALL_CELL_TRADES};
+use candlewick_backtest::Summary;
+use candlewick_backtest::metric::{
+    Daily, DailyProfits, Drawdown, Expectancy, ProfitFactor, Streaks, WinRates, exposure_of, trades_per_day,
+};
+use candlewick_engine::{BotSettings, IntentRow, IntentState, SymbolId, TradeBook};
+use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome};
+use candlewick_search::variants::VariantCount;
+use candlewick_statistics::{DirectedTrade, TradeSide, direction_baseline};
+use finding::{Facts, VerdictBasis};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+pub(crate) use breakdown::hours_of_week;
+pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
-pub use dimension::Dimension;
-pub use equity::{EquityPoint, MAX_EQUITY_POINTS};
+pub(crate) use charted::{Bin, Bins, RollingWinRate, histogram, worst_drawdowns};
 pub use finding::{
     Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown,
     assumed_payout_percent,
 };
-pub use metrics::{DrawdownFigures, Metrics};
-
-pub(crate) use breakdown::hours_of_week;
-pub(crate) use drawdowns::worst_drawdowns;
 pub(crate) use finding::{DecidedTrades, StakedResult, too_good, unusual_payout};
-pub(crate) use histogram::{Bin, Bins, histogram};
-pub(crate) use rolling::RollingWinRate;
-
-use candlewick_backtest::Summary;
-use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
-use candlewick_sdk::{Millis, Money, MoneyScale};
-use candlewick_search::variants::VariantCount;
-use finding::{Facts, VerdictBasis};
-use serde::Serialize;
-use std::ops::Range;
 
 #[derive(Clone, Copy)]
 pub struct Trades<'a> {
@@ -113,7 +104,7 @@ impl Analysis {
         (background, is_decided): (Background, bool),
     ) {
         let settled = settled_rows(trades.book);
-        let apart = apart::apart(settled.iter().copied()).len() as u64;
+        let apart = apart(settled.iter().copied()).len() as u64;
         self.findings = Finding::all_of(&Facts {
             summary,
             metrics: &self.metrics,
@@ -143,4 +134,183 @@ pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
         book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
     settled.sort_by_key(|row| (row.settled_at, row.close_time, row.approved.intent()));
     settled
+}
+
+/// Metrics of a run. Rates are fractions, money is in the wallet's currency, times are in
+/// milliseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metrics {
+    pub win_rate: Option<WinRates>,
+    pub expectancy: Option<Expectancy>,
+    pub profit_factor: ProfitFactor,
+    /// Largest drawdown by amount; `None` if the balance never fell.
+    pub drawdown: Option<DrawdownFigures>,
+    pub drawdown_by_percent: Option<DrawdownFigures>,
+    pub streaks: Streaks,
+    pub daily: Daily,
+    pub exposure: Option<f64>,
+    pub trades_per_day: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DrawdownFigures {
+    pub amount: f64,
+    /// In percent of the peak.
+    pub percent: f64,
+    /// Start of the run if the balance was never higher.
+    pub peak_at: Millis,
+    pub trough_at: Option<Millis>,
+    pub recovered_at: Option<Millis>,
+    pub fall_ms: Option<Millis>,
+    pub recovery_ms: Option<Millis>,
+}
+
+impl Metrics {
+    pub(super) fn of(trades: &Trades<'_>, settled: &[&IntentRow], summary: &Summary) -> Self {
+        let mut days = DailyProfits::of(trades.span);
+        settled
+            .iter()
+            .filter_map(|row| Some((row.settled_at?, row.profit)))
+            .for_each(|(at, profit)| days.settle(at, profit));
+        let fall = |deepest| DrawdownFigures::of(deepest, trades.span.start, trades.scale);
+        Self {
+            win_rate: WinRates::of(summary),
+            expectancy: Expectancy::of(settled, trades.scale),
+            profit_factor: ProfitFactor::of(settled),
+            drawdown: fall(&summary.max_drawdown),
+            drawdown_by_percent: fall(&summary.max_drawdown_by_percent),
+            streaks: Streaks::of(summary),
+            daily: Daily::of(days.days(), trades.balance),
+            exposure: exposure_of(settled, trades.span),
+            trades_per_day: trades_per_day(settled.len(), trades.span),
+        }
+    }
+}
+
+impl DrawdownFigures {
+    pub(super) fn of(deepest: &Drawdown, start: Millis, scale: MoneyScale) -> Option<Self> {
+        let peak_at = deepest.peak_at.unwrap_or(start);
+        deepest.amount.is_positive().then(|| Self {
+            amount: scale.to_f64(deepest.amount),
+            percent: deepest.percent,
+            peak_at,
+            trough_at: deepest.trough_at,
+            recovered_at: deepest.recovered_at,
+            fall_ms: deepest.trough_at.map(|trough| trough - peak_at),
+            recovery_ms: deepest.trough_at.zip(deepest.recovered_at).map(|(trough, back)| back - trough),
+        })
+    }
+}
+
+pub const MAX_EQUITY_POINTS: usize = 500;
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EquityPoint {
+    pub at: Millis,
+    pub balance: f64,
+}
+
+impl EquityPoint {
+    /// Returns the start and the settled trades. With too many trades, keeps every n-th and the
+    /// last.
+    pub(super) fn curve(
+        settled: &[&IntentRow],
+        balance: Money,
+        scale: MoneyScale,
+        span: &Range<Millis>,
+    ) -> Vec<Self> {
+        let start = Self { at: span.start, balance: scale.to_f64(balance) };
+        let step = settled.len().div_ceil(MAX_EQUITY_POINTS - 1).max(1);
+        let mut now = balance;
+        let mut curve = vec![start];
+        for (number, row) in (1..).zip(settled) {
+            now += row.profit;
+            if number % step == 0 || number == settled.len() {
+                let at = row.settled_at.unwrap_or(span.end);
+                curve.push(Self { at, balance: scale.to_f64(now) });
+            }
+        }
+        curve
+    }
+}
+
+/// Work budget: trades times runs.
+const SHIFTED_TRADES: usize = 2_000_000;
+/// Fewer runs give no useful p-value; more do not improve it.
+const RUNS: std::ops::RangeInclusive<usize> = 99..=999;
+/// Fixed, so that the same trades have the same baselines.
+const SEED: u64 = 1;
+
+/// Mean returns per unit of stake of the same trades with other directions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Baselines {
+    pub own: f64,
+    /// Average over circular shifts of the directions within each symbol.
+    pub shifted: f64,
+    pub always_buy: f64,
+    pub always_sell: f64,
+    /// Probability of the actual mean or more with shifted directions; `None` if one direction has
+    /// more than 95 % of the trades.
+    pub p_value: Option<f64>,
+    pub runs: u32,
+}
+
+impl Baselines {
+    pub(super) fn of(settled: &[&IntentRow]) -> Option<Self> {
+        let mut by_symbol: BTreeMap<SymbolId, Vec<DirectedTrade>> = BTreeMap::new();
+        for row in settled {
+            if let Some(trade) = directed(row) {
+                by_symbol.entry(row.approved.symbol()).or_default().push(trade);
+            }
+        }
+        let by_symbol: Vec<Vec<DirectedTrade>> = by_symbol.into_values().collect();
+        let count: usize = by_symbol.iter().map(Vec::len).sum();
+        let runs = (SHIFTED_TRADES / count.max(1)).clamp(*RUNS.start(), *RUNS.end()) as u32;
+        let found = direction_baseline(&by_symbol, runs, SEED).ok()?;
+        Some(Self {
+            own: found.actual,
+            shifted: found.shifted,
+            always_buy: found.always_buy,
+            always_sell: found.always_sell,
+            p_value: found.p_value,
+            runs,
+        })
+    }
+}
+
+/// Returns the results of a trade in both directions. With equal prices that count as a loss, both
+/// directions lose.
+fn directed(row: &IntentRow) -> Option<DirectedTrade> {
+    let payout = row.payout?.to_fraction();
+    let (own, other) = match row.outcome? {
+        Outcome::Won => (payout, -1.0),
+        Outcome::Lost if row.open_price == row.close_price => (-1.0, -1.0),
+        Outcome::Lost => (-1.0, payout),
+        Outcome::Draw => (0.0, 0.0),
+        Outcome::Cancelled => return None,
+    };
+    Some(match row.approved.direction() {
+        Direction::Buy => DirectedTrade { side: TradeSide::Buy, buy_return: own, sell_return: other },
+        Direction::Sell => DirectedTrade { side: TradeSide::Sell, buy_return: other, sell_return: own },
+    })
+}
+
+/// Returns the largest possible selection, by greedy choice of the earliest close.
+pub(super) fn apart<'a>(settled: impl IntoIterator<Item = &'a IntentRow>) -> Vec<&'a IntentRow> {
+    let span = |row: &IntentRow| {
+        let open = row.open_time.unwrap_or(row.approved.decision_time());
+        (row.close_time.or(row.settled_at).unwrap_or(open), open)
+    };
+    let mut rows: Vec<&IntentRow> = settled.into_iter().collect();
+    rows.sort_by_key(|row| (span(row), row.approved.intent()));
+    let mut free_at = Millis::ZERO;
+    rows.retain(|row| {
+        let (close, open) = span(row);
+        let is_apart = open >= free_at;
+        if is_apart {
+            free_at = close;
+        }
+        is_apart
+    });
+    rows
 }

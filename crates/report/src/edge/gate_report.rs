@@ -1,8 +1,8 @@
 //! Evaluation of a gate on past trades, as text and JSON.
 
 use super::{NamedTrade, TradesFile};
-use crate::error::ReportError;
-use crate::figure::percent;
+use crate::ReportError;
+use crate::figure::{p_value_text, percent};
 use candlewick_engine::DayStart;
 use candlewick_records::table;
 use candlewick_sdk::Outcome;
@@ -137,8 +137,8 @@ impl fmt::Display for GateReport {
                 maybe(bot.mean_of_real.map(percent)),
                 maybe(bot.gain.map(percent)),
                 maybe(bot.random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)))),
-                maybe(bot.p_random.map(|p| format!("{p:.4}"))),
-                maybe(bot.p_shuffled.map(|p| format!("{p:.4}"))),
+                p_value_text(bot.p_random),
+                p_value_text(bot.p_shuffled),
                 bot.words().to_owned(),
             ]);
         }

@@ -1,25 +1,105 @@
 //! Edge verdicts on trades of any source, and the effect of stakes on the money.
 
-mod break_even;
 mod gate_report;
-mod independent;
-mod ruin_figures;
-mod ruin_summary;
+mod ruin;
 mod sample;
-mod trade_cells;
 mod trade_findings;
 mod trades_file;
 mod trades_needed;
 mod verdict_report;
 
-pub use break_even::{BreakEvenReport, PayoutLine};
+use crate::figure::{break_even_payout_words, percent};
+use candlewick_records::table;
+use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
+use serde::Serialize;
+use std::fmt;
+
 pub use gate_report::{GateReport, GatedBot, TriedGate};
-pub use independent::{Counts, IndependentFigures};
-pub use ruin_figures::{RuinFigures, RuinRate, RuinTerms};
-pub use ruin_summary::RuinSummary;
-pub use sample::{NamedTrade, Sample, TradeMoney};
-pub(crate) use trade_cells::is_date;
+pub use ruin::{RuinFigures, RuinRate, RuinSummary, RuinTerms};
+pub use sample::{Counts, IndependentFigures, NamedTrade, Sample, TradeMoney};
 pub use trade_findings::findings_of;
+pub(crate) use trades_file::is_date;
 pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
 pub use verdict_report::VerdictReport;
+
+#[derive(Debug, Serialize)]
+pub struct BreakEvenReport {
+    pub payouts: Vec<PayoutLine>,
+    pub mixed_break_even: Option<f64>,
+    pub win_rate: Option<f64>,
+    /// Payout at which `win_rate` breaks even, as a fraction of the stake.
+    pub payout_needed: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PayoutLine {
+    /// As a fraction of the stake.
+    pub payout: f64,
+    pub break_even: f64,
+    /// Mean return per unit of stake at a win rate of 50 %.
+    pub coin_return: f64,
+}
+
+impl BreakEvenReport {
+    pub fn of(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
+        let line = |payout: &f64| {
+            let coin_return = f64::midpoint(*payout, -1.0);
+            Ok(PayoutLine { payout: *payout, break_even: break_even(*payout)?, coin_return })
+        };
+        Ok(Self {
+            payouts: payouts.iter().map(line).collect::<Result<_, _>>()?,
+            mixed_break_even: (!stakes.is_empty()).then(|| mixed_break_even(stakes)).transpose()?,
+            win_rate,
+            payout_needed: win_rate.map(|rate| (1.0 - rate) / rate),
+        })
+    }
+}
+
+impl fmt::Display for BreakEvenReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        if !self.payouts.is_empty() {
+            let mut lines = table(["payout", "break-even win rate", "a coin earns per 100 staked"]);
+            for PayoutLine { payout, break_even, coin_return } in &self.payouts {
+                let payout = format!("{} %", (payout * 1e6).round() / 1e4);
+                let needed = format!("{:.4} %", break_even * 100.0);
+                lines.add_row([payout, needed, format!("{:+.2}", coin_return * 100.0)]);
+            }
+            parts.push(lines.trim_fmt());
+        }
+        if let Some(mixed) = self.mixed_break_even {
+            parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));
+        }
+        if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
+            let needed = break_even_payout_words(needed * 100.0);
+            parts.push(format!("break-even payout of a win rate of {}: {needed}", percent(rate)));
+        }
+        f.write_str(&parts.join("\n\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_win_rate_that_no_usual_payout_makes_up_for_has_none() {
+        for (rate, expected) in
+            [(0.56, "of 56.00 %: 78.57 %"), (0.5, "100.00 %"), (0.3, "none (above 100 %)")]
+        {
+            let text = BreakEvenReport::of(&[], &[], Some(rate)).unwrap().to_string();
+            assert!(text.ends_with(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn stakes_at_several_payouts_are_summed_up() {
+        assert_eq!(BreakEvenReport::of(&[0.8], &[], None).unwrap().mixed_break_even, None);
+        // 10 and 30 staked return 18 and 57 when all win.
+        let stakes =
+            [(10.0, 0.8), (30.0, 0.9)].map(|(stake, payout_fraction)| PaidStake { stake, payout_fraction });
+        let found = BreakEvenReport::of(&[], &stakes, None).unwrap().mixed_break_even.unwrap();
+        assert!((found - 40.0 / 75.0).abs() < 1e-15, "{found}");
+    }
+}

@@ -1,17 +1,24 @@
 //! Verdict on a sequence of trades, with supplementary statistics.
+//!
+//! Some of the statistics assume independent trades. They supplement a verdict and never replace it.
 
-use super::{Counts, IndependentFigures, is_date};
+use super::is_date;
+use crate::ReportError;
 use crate::analysis::Finding;
-use crate::error::ReportError;
 use crate::run::Caveats;
 use crate::shown::ShownLine;
+use candlewick_backtest::metric::WinRates;
 use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of, judge_of, judge_trades};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, utc, verdict_name, verdict_words,
     withheld_words,
 };
-use candlewick_sdk::Millis;
-use candlewick_statistics::{AlphaBudget, EdgeTest, EdgeTestPlan, Verdict};
+use candlewick_sdk::{Millis, Outcome, Payout};
+use candlewick_statistics::{
+    AlphaBudget, EdgeTest, EdgeTestPlan, MAX_MIXED_TRADES, MeanBreakEven, Sprt, SprtAnswer, StatisticsError,
+    Verdict, WinRate, binomial_p_value, break_even, clopper_pearson_interval, poisson_binomial_p_value,
+    wilson_interval,
+};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -30,7 +37,7 @@ pub struct TradeMoney {
     pub decimals: u32,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Sample {
     /// `None` for all bots together.
     pub bot: Option<String>,
@@ -83,25 +90,8 @@ pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>
 impl Sample {
     /// Bare counts have no order, so there is no account to follow.
     pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
-        Ok(Self {
-            bot: None,
-            counts,
-            verdict: None,
-            about_more_trades: None,
-            account_for: None,
-            threshold_for: None,
-            account_against: None,
-            threshold_against: None,
-            clusters: None,
-            variance_inflation: None,
-            withheld: Vec::new(),
-            labels: Vec::new(),
-            no_longer_held_since: None,
-            no_longer_held_since_trade: None,
-            shown: None,
-            intervals: EdgeIntervals::default(),
-            independent: IndependentFigures::of_counts(counts, payout_fraction)?,
-        })
+        let independent = IndependentFigures::of_counts(counts, payout_fraction)?;
+        Ok(Self { counts, independent, ..Self::default() })
     }
 
     /// Judges all trades together and, with several bots, each bot in the order of first trades.
@@ -200,5 +190,195 @@ impl Sample {
             || "none: it takes trades in their order".to_owned(),
             |verdict| verdict_words(verdict, self.about_more_trades),
         )
+    }
+}
+
+const CONFIDENCE: f64 = 0.95;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub won: u64,
+    pub lost: u64,
+    pub draw: u64,
+    pub cancelled: u64,
+    pub unsettled: u64,
+}
+
+/// Fixed-sample statistics of independent trades, valid for a single look.
+#[derive(Debug, Default, PartialEq, Serialize)]
+pub struct IndependentFigures {
+    pub assumes: &'static str,
+    /// Trades won, as a fraction of those won or lost.
+    pub win_rate: Option<f64>,
+    pub break_even: Option<f64>,
+    pub mean_return: Option<f64>,
+    pub wilson_95: Option<[f64; 2]>,
+    pub clopper_pearson_95: Option<[f64; 2]>,
+    /// One-sided, against each trade's own break-even rate.
+    pub p_value: Option<f64>,
+    /// `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
+    pub sprt: Option<&'static str>,
+}
+
+impl Counts {
+    pub fn of(trades: &[JudgedTrade]) -> Self {
+        let mut counts = Self::default();
+        for trade in trades.iter().filter(|trade| !trade.was_none()) {
+            *match trade.ended {
+                Some((_, Outcome::Won)) => &mut counts.won,
+                Some((_, Outcome::Lost)) => &mut counts.lost,
+                Some((_, Outcome::Draw)) => &mut counts.draw,
+                Some((_, Outcome::Cancelled)) => &mut counts.cancelled,
+                None => &mut counts.unsettled,
+            } += 1;
+        }
+        counts
+    }
+}
+
+impl IndependentFigures {
+    pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, StatisticsError> {
+        let null = break_even(payout_fraction)?;
+        let rate = match WinRate::new(counts.won, counts.lost) {
+            Ok(rate) => Some(rate),
+            Err(StatisticsError::NoTrades) => None,
+            Err(error) => return Err(error),
+        };
+        let mut figures = Self::of_rate(rate)?;
+        figures.break_even = Some(null);
+        figures.mean_return = figures.win_rate.map(|rate| rate * (1.0 + payout_fraction) - 1.0);
+        figures.p_value = rate.map(|rate| binomial_p_value(rate, null)).transpose()?;
+        Ok(figures)
+    }
+
+    pub fn of_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Result<Self, StatisticsError> {
+        let mut decided: Vec<_> = trades.iter().filter_map(decided).collect();
+        decided.sort_by_key(|(at, ..)| *at);
+        let won = decided.iter().filter(|(_, is_won, _)| *is_won).count() as u64;
+        let rate = WinRate::new(won, decided.len() as u64 - won).ok();
+        let mut figures = Self::of_rate(rate)?;
+        let payouts: Option<Vec<f64>> =
+            decided.iter().map(|(.., payout)| payout.map(Payout::to_fraction)).collect();
+        if let (Some(payouts), Some(rate)) = (payouts, rate) {
+            let mut needed = MeanBreakEven::default();
+            payouts.iter().try_for_each(|payout| needed.add(*payout))?;
+            figures.break_even = needed.mean();
+            let returned = |(won, payout): (bool, f64)| if won { payout } else { -1.0 };
+            let outcomes = || decided.iter().map(|(_, is_won, _)| *is_won).zip(payouts.iter().copied());
+            figures.mean_return = Some(outcomes().map(returned).sum::<f64>() / decided.len() as f64);
+            figures.p_value = p_value(rate, &payouts)?;
+            figures.sprt = Some(sprt(plan, outcomes()));
+        }
+        Ok(figures)
+    }
+
+    fn of_rate(rate: Option<WinRate>) -> Result<Self, StatisticsError> {
+        let wilson = rate.map(|rate| wilson_interval(rate, CONFIDENCE)).transpose()?;
+        let exact = rate.map(|rate| clopper_pearson_interval(rate, CONFIDENCE)).transpose()?;
+        Ok(Self {
+            assumes: WinRates::ASSUMES,
+            win_rate: rate.map(WinRate::to_fraction),
+            wilson_95: wilson.map(|interval| [interval.lower, interval.upper]),
+            clopper_pearson_95: exact.map(|interval| [interval.lower, interval.upper]),
+            ..Self::default()
+        })
+    }
+}
+
+fn decided(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<Payout>)> {
+    match trade.ended? {
+        (at, Outcome::Won) => Some((at, true, trade.payout)),
+        (at, Outcome::Lost) => Some((at, false, trade.payout)),
+        (_, Outcome::Draw | Outcome::Cancelled) => None,
+    }
+}
+
+/// Tests each trade against its own break-even rate. `None` if there are too many trades with mixed
+/// payouts to compute.
+fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
+    let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
+    let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
+    match nulls.first() {
+        Some(null) if is_one_payout => binomial_p_value(rate, *null).map(Some),
+        Some(_) if nulls.len() <= MAX_MIXED_TRADES => poisson_binomial_p_value(rate.won(), &nulls).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Skips trades at a payout for which no win rate reaches the edge.
+fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
+    let mut sprt = Sprt::new(plan);
+    for (is_won, payout) in outcomes {
+        let _ = if is_won { sprt.on_won(payout) } else { sprt.on_lost(payout) };
+    }
+    match sprt.answer() {
+        SprtAnswer::Edge => "edge",
+        SprtAnswer::NoEdge => "no_edge",
+        SprtAnswer::Undecided => "undecided",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_engine::SymbolId;
+
+    fn trade(second: i64, outcome: Option<Outcome>, percent: u32) -> JudgedTrade {
+        JudgedTrade {
+            symbol: SymbolId::FIRST,
+            decided: Millis::from_seconds(second),
+            answered: None,
+            payout: Payout::from_parts(percent * 10_000),
+            ended: outcome.map(|outcome| (Millis::from_seconds(second + 60), outcome)),
+            sequence: None,
+        }
+    }
+
+    #[test]
+    fn counts_at_one_payout_have_the_figures_of_the_tables() {
+        let counts = Counts { won: 580, lost: 420, draw: 7, ..Counts::default() };
+        let found = IndependentFigures::of_counts(counts, 0.85).unwrap();
+        // By sums of exact fractions: P(580 or more of 1,000 at 1 / 1.85), and the ends at which 580 is 2.5 % probable; the
+        // Wilson ends by its formula with z = 1.959964.
+        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-6;
+        let is_near = |found: Option<f64>, expected| found.is_some_and(|found| near(found, expected));
+        assert!(is_near(found.break_even, 1.0 / 1.85) && is_near(found.mean_return, 0.073), "{found:?}");
+        assert!(is_near(found.p_value, 0.006_612_9), "{found:?}");
+        for (interval, ends) in
+            [(found.wilson_95, [0.549_160, 0.610_227]), (found.clopper_pearson_95, [0.548_711, 0.610_816])]
+        {
+            let [low, high] = interval.unwrap();
+            assert!(near(low, ends[0]) && near(high, ends[1]), "{low} to {high}");
+        }
+        assert_eq!(found.sprt, None);
+    }
+
+    #[test]
+    fn no_trades_have_no_figures() {
+        let none = IndependentFigures::of_counts(Counts::default(), 0.85).unwrap();
+        assert_eq!((none.win_rate, none.p_value, none.wilson_95), (None, None, None));
+        let none = IndependentFigures::of_trades(&[], EdgeTestPlan::default()).unwrap();
+        assert_eq!((none.win_rate, none.break_even, none.sprt), (None, None, None));
+    }
+
+    #[test]
+    fn mixed_payouts_are_tested_each_against_its_own_break_even() {
+        let trades = [trade(0, Some(Outcome::Won), 60), trade(60, Some(Outcome::Won), 100)];
+        let found = IndependentFigures::of_trades(&trades, EdgeTestPlan::default()).unwrap();
+        // Both won by chance: 1 / 1.6 x 1 / 2.
+        assert!((found.p_value.unwrap() - 0.3125).abs() < 1e-12, "{found:?}");
+        assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);
+        // The mean of the two.
+        assert!((found.break_even.unwrap() - 0.5625).abs() < 1e-12);
+        assert_eq!(found.sprt, Some("undecided"));
+    }
+
+    #[test]
+    fn trades_are_counted_by_their_end() {
+        let ends =
+            [Some(Outcome::Won), Some(Outcome::Lost), Some(Outcome::Draw), Some(Outcome::Cancelled), None];
+        let trades: Vec<_> = (0..).zip(ends).map(|(place, end)| trade(place * 60, end, 80)).collect();
+        let counts = Counts { won: 1, lost: 1, draw: 1, cancelled: 1, unsettled: 1 };
+        assert_eq!(Counts::of(&trades), counts);
     }
 }

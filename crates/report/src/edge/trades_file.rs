@@ -1,15 +1,14 @@
 //! A CSV of trades, written by `backtest --trades` or by another program.
 
-use super::trade_cells::{
-    parse_amount, parse_foreign_payout, parse_outcome, parse_payout, parse_time, to_f64,
-};
 use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, without_times};
 use super::{NamedTrade, TradeMoney};
+use crate::ReportError;
 use crate::analysis::{Finding, FindingKind};
-use crate::break_even_payout::MAX_PERCENT;
-use crate::error::ReportError;
+use crate::figure::high_payout;
 use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
+use candlewick_sdk::rust_decimal::Decimal;
+use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible, visible_cell};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
@@ -117,7 +116,8 @@ fn read(
     let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
     withheld.extend(is_sorted.then(|| SORTED.to_owned()));
     let is_foreign = !columns.are_of_a_run();
-    withheld.extend(is_foreign.then(|| generous_payout(&trades)).flatten());
+    let payouts = trades.iter().filter_map(|named| named.trade.payout);
+    withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
     let mut caveats = Caveats::recorded(withheld, labels, variants);
     if !is_counted {
         caveats.leave_uncounted();
@@ -152,12 +152,6 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
         }
     }
     repeated
-}
-
-fn generous_payout(trades: &[NamedTrade]) -> Option<String> {
-    let highest = trades.iter().filter_map(|named| named.trade.payout).max()?.to_percent();
-    (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is stated, and above {MAX_PERCENT} % a coin toss earns"))
 }
 
 fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
@@ -210,18 +204,9 @@ impl Columns {
     }
 
     fn ignored(&self, header: &StringRecord) -> Option<String> {
-        let [times_0, times_1] =
-            self.times.map_or([None; 2], |(decided, closed)| [Some(decided), Some(closed)]);
-        let read = [
-            Some(self.result),
-            self.payout,
-            times_0,
-            times_1,
-            self.symbol,
-            self.bot,
-            self.stake,
-            self.profit,
-        ];
+        let (decided, closed) = self.times.unzip();
+        let read =
+            [Some(self.result), self.payout, decided, closed, self.symbol, self.bot, self.stake, self.profit];
         let ignored = (0..header.len()).filter(|place| !read.contains(&Some(*place)));
         let names: Vec<String> = ignored
             .filter_map(|place| header.get(place))
@@ -323,6 +308,66 @@ fn symbol_of(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> 
         symbols.len() - 1
     });
     SymbolId::new(place).ok_or_else(|| "there are more than 65,535 symbols".to_owned())
+}
+
+/// Smallest number read as seconds since 1970: in September 2001.
+const MIN_SECONDS: i64 = 1_000_000_000;
+/// Smallest number read as milliseconds: in March 1973. As seconds it is in the year 5138.
+const MIN_MILLIS: i64 = 100_000_000_000;
+/// Smallest number read as microseconds. As milliseconds it is in the year 5138.
+const MIN_MICROS: i64 = 100_000_000_000_000;
+/// Smallest number read as nanoseconds.
+const MIN_NANOS: i64 = 100_000_000_000_000_000;
+
+fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
+    let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let found = outcomes.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
+    found.map(Some).ok_or_else(|| format!("\"{text}\" is not a result: use WON, LOST, DRAW or CANCELLED"))
+}
+
+fn parse_payout(text: &str) -> Result<Payout, String> {
+    let percent = text.trim_end_matches('%').trim_end().parse::<Decimal>();
+    let percent = percent.map_err(|_| format!("\"{text}\" is not a payout"))?;
+    Payout::from_percent(percent).map_err(|error| error.to_string())
+}
+
+/// Parses a payout of a file from another program. Rejects fractions (0.85), odds (1.85) and
+/// returns that include the stake (185).
+fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
+    let payout = parse_payout(text)?;
+    match Payout::percent_meant_by(payout.to_percent()) {
+        Some(meant) => Err(format!("invalid payout {text}: payouts are percentages, did you mean {meant}?")),
+        None => Ok(payout),
+    }
+}
+
+/// Parses milliseconds since 1970, or seconds, microseconds or nanoseconds, depending on their
+/// size.
+///
+/// Smaller numbers are not dates. They only order the trades.
+fn parse_time(text: &str) -> Result<Millis, String> {
+    let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
+    Ok(Millis::new(match number {
+        MIN_SECONDS..MIN_MILLIS => number * 1_000,
+        MIN_MICROS..MIN_NANOS => number / 1_000,
+        MIN_NANOS.. => number / 1_000_000,
+        _ => number,
+    }))
+}
+
+pub(crate) fn is_date(time: Millis) -> bool {
+    time.get() >= MIN_MILLIS
+}
+
+fn parse_amount(text: &str) -> Option<Decimal> {
+    text.parse().ok().or_else(|| Decimal::from_scientific(text).ok())
+}
+
+pub(super) fn to_f64(amount: Decimal) -> f64 {
+    amount.to_f64().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -428,5 +473,42 @@ mod tests {
             let (line, problem) = read_text(text, payout).unwrap_err();
             assert!(line == expected.0 && problem.contains(expected.1), "{text}: {line:?} {problem}");
         }
+    }
+
+    #[test]
+    fn shares_odds_and_returns_are_refused_with_the_percent_they_mean() {
+        for (text, expected) in [
+            ("0.85", Some("did you mean 85?")),
+            ("1.85", Some("did you mean 85?")),
+            ("185", Some("did you mean 85?")),
+            ("185%", Some("did you mean 85?")),
+            ("0.92", Some("did you mean 92?")),
+            ("192.5", Some("did you mean 92.5?")),
+            ("85", None),
+            ("85 %", None),
+            ("100", None),
+            // Unusual, but nothing else can be meant: the report has a finding.
+            ("12", None),
+            ("110", None),
+        ] {
+            let problem = parse_foreign_payout(text).err();
+            let is_expected = match (&problem, expected) {
+                (Some(problem), Some(expected)) => problem.contains(expected),
+                (None, None) => true,
+                _ => false,
+            };
+            assert!(is_expected, "{text}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_the_unit_of_their_size() {
+        let expected = Millis::new(1_767_880_800_000);
+        for text in ["1767880800", "1767880800000", "1767880800000000", "1767880800000000000"] {
+            assert_eq!(parse_time(text), Ok(expected), "{text}");
+        }
+        assert_eq!(parse_time("17"), Ok(Millis::new(17)));
+        assert!(is_date(expected) && !is_date(Millis::new(17)));
+        assert!(parse_time("soon").is_err());
     }
 }

@@ -1,15 +1,17 @@
-//! The HTML document around the sections: one file that loads nothing.
+//! The HTML document around the sections, and its tables: one file that loads nothing.
 //!
 //! Its security policy allows only the script and the style whose hashes it names.
 
+use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use candlewick_records::table;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
-const STYLE: &str = include_str!("page.css");
 /// The script in parts. Each part uses names of earlier parts.
 const SCRIPT: &str = concat!(
     include_str!("script/format.js"),
@@ -85,6 +87,76 @@ fn hash_of(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
+/// Maximum number of columns side by side on a phone. Wider rows are stacked, each cell with its
+/// column's name.
+const MOST_BESIDE: usize = 4;
+/// Maximum number of columns side by side on a tablet.
+const MOST_ON_TABLET: usize = 7;
+
+/// A table with rows as long as its header. The first cell of each row names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataTable {
+    pub header: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+impl DataTable {
+    pub(crate) fn new<const N: usize>(header: [&str; N], rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.map(str::to_owned).into(), rows }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        let mut lines = table(&self.header);
+        for row in &self.rows {
+            lines.add_row(row);
+        }
+        lines.trim_fmt()
+    }
+
+    pub(super) fn to_markup(&self) -> String {
+        let class_of = |place: usize| if self.is_of_numbers(place) { " class=\"number\"" } else { "" };
+        let mut text = format!(
+            "<div class=\"wide\"><table{}><thead><tr>",
+            match self.header.len() {
+                columns if columns <= MOST_BESIDE => "",
+                columns if columns <= MOST_ON_TABLET => " class=\"stacks\"",
+                _ => " class=\"stacks long\"",
+            }
+        );
+        for (place, name) in self.header.iter().enumerate() {
+            let _ = write!(text, "<th scope=\"col\"{}>{}</th>", class_of(place), escaped(name));
+        }
+        text.push_str("</tr></thead><tbody>");
+        for row in &self.rows {
+            text.push_str("<tr>");
+            for (place, cell) in row.iter().enumerate() {
+                let (tag, scope) = if place == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
+                let name = self.header.get(place).map(|name| escaped(name)).filter(|_| place > 0);
+                let name = name.map(|name| format!(" data-name=\"{name}\"")).unwrap_or_default();
+                let _ = write!(text, "<{tag}{scope}{name}{}>{}</{tag}>", class_of(place), escaped(cell));
+            }
+            text.push_str("</tr>");
+        }
+        text.push_str("</tbody></table></div>");
+        text
+    }
+
+    fn is_of_numbers(&self, place: usize) -> bool {
+        let numbers =
+            self.rows.iter().filter_map(|row| row.get(place)).filter(|cell| is_number(cell)).count();
+        place > 0 && numbers * 2 > self.rows.len()
+    }
+}
+
+fn is_number(cell: &str) -> bool {
+    let mut letters = cell.trim_start_matches(['+', '-', '−']).chars();
+    letters.next().is_some_and(|first| first.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +186,17 @@ mod tests {
     fn a_script_is_named_by_its_hash() {
         // From `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
         assert_eq!(hash_of("alert(1)"), "sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
+    }
+
+    #[test]
+    fn a_column_of_numbers_stands_at_the_right_with_what_stands_for_one() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = vec![row(["1", "+2.5", "not yet"]), row(["2", "–", "a"]), row(["3", "-4", "5"])];
+        let table = DataTable { header: row(["no.", "amount", "back"]), rows }.to_markup();
+        assert_eq!(table.matches("class=\"number\"").count(), 4, "{table}");
+        assert!(
+            table.contains("<td data-name=\"amount\" class=\"number\">–</td><td data-name=\"back\">a</td>"),
+            "{table}"
+        );
     }
 }

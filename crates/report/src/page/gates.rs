@@ -4,19 +4,10 @@ use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::{DataTable, RunPage};
 use crate::analysis::{Bin, Bins, histogram};
 use crate::edge::GatedBot;
-use crate::figure::{or_dash, percent, signed_percent};
+use crate::figure::{capitalised, or_dash, percent, signed_percent};
 use crate::markup::escaped;
+use crate::run::GateLine;
 use std::fmt::Write as _;
-
-pub struct GateText<'a> {
-    pub(crate) gate: &'a str,
-    pub(crate) worth: &'a GatedBot,
-    pub(crate) payout_percent: f64,
-    pub(crate) draws: u32,
-    pub(crate) seed: u64,
-    /// Mean return per unit of stake of each random gate, ascending.
-    pub(crate) random_means: &'a [f64],
-}
 
 pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     if page.gates.is_empty() {
@@ -32,14 +23,14 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
     text + "</section>"
 }
 
-impl GateText<'_> {
+impl GateLine {
     fn figure(&self, number: usize, charts: &mut Charts) -> String {
-        let GatedBot { bot, mean_of_real, .. } = self.worth;
-        let mut text = format!("<h3>{}: {}</h3>", escaped(bot), escaped(self.gate));
+        let GatedBot { bot, mean_of_real, .. } = &self.worth;
+        let mut text = format!("<h3>{}: {}</h3>", escaped(bot), escaped(&self.gate));
         let _ = write!(
             text,
             "<p><b>{}.</b> {}</p>{}",
-            sentence(self.worth),
+            capitalised(self.worth.words()),
             self.chance(),
             self.table().to_markup()
         );
@@ -50,36 +41,29 @@ impl GateText<'_> {
     }
 
     fn table(&self) -> DataTable {
-        let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = self.worth;
+        let GatedBot { trades, real, mean_of_all, mean_of_real, gain, random_95, .. } = &self.worth;
         let range = |[low, high]: [f64; 2]| format!("{} to {}", signed_percent(low), signed_percent(high));
-        let row = |cells: [String; 4]| cells.to_vec();
-        DataTable {
-            header: ["traded", "signals", "return, % of stake", "gain"].map(str::to_owned).to_vec(),
-            rows: vec![
-                row([
-                    "every signal".to_owned(),
-                    trades.to_string(),
-                    signed_percent(*mean_of_all),
-                    "–".to_owned(),
-                ]),
-                row([
-                    "what the gate let pass".to_owned(),
-                    real.to_string(),
-                    or_dash(*mean_of_real, signed_percent),
-                    or_dash(*gain, signed_percent),
-                ]),
-                row([
-                    "as many at random, 95 of 100 draws".to_owned(),
-                    real.to_string(),
-                    or_dash(*random_95, range),
-                    or_dash(random_95.map(|ends| ends.map(|end| end - mean_of_all)), range),
-                ]),
-            ],
-        }
+        let every =
+            ["every signal".to_owned(), trades.to_string(), signed_percent(*mean_of_all), "–".to_owned()];
+        let real = real.to_string();
+        let passed = [
+            "what the gate let pass".to_owned(),
+            real.clone(),
+            or_dash(*mean_of_real, signed_percent),
+            or_dash(*gain, signed_percent),
+        ];
+        let random = [
+            "as many at random, 95 of 100 draws".to_owned(),
+            real,
+            or_dash(*random_95, range),
+            or_dash(random_95.map(|ends| ends.map(|end| end - mean_of_all)), range),
+        ];
+        let rows = Vec::from([every, passed, random].map(Vec::from));
+        DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
     }
 
     fn chance(&self) -> String {
-        let GatedBot { p_random, p_shuffled, trades, real, .. } = self.worth;
+        let GatedBot { p_random, p_shuffled, trades, real, .. } = &self.worth;
         let share = percent(*real as f64 / (*trades).max(1) as f64);
         let payout = self.payout_percent;
         let Some((p_random, p_shuffled)) = p_random.zip(*p_shuffled) else {
@@ -112,13 +96,7 @@ impl GateText<'_> {
         let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
         let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];
         let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
-        let header = ["return, % of stake", "random gates"].map(str::to_owned).to_vec();
-        format!("<figure>{chart}{}</figure>", as_table("As a table", &DataTable { header, rows }))
+        let table = DataTable::new(["return, % of stake", "random gates"], rows);
+        format!("<figure>{chart}{}</figure>", as_table("As a table", &table))
     }
-}
-
-fn sentence(worth: &GatedBot) -> String {
-    let words = worth.words();
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -1,54 +1,41 @@
 //! The report of a run as one self-contained HTML file.
 //!
-//! A section is a file with a function from the [`RunPage`] to markup. A [`chart`] is declared as
+//! A section is a function from the [`RunPage`] to markup. A [`chart`] is declared as
 //! data and drawn on a canvas by the page's own script (`script/`). Candles are stored in levels
-//! ([`bars`]), and the script unpacks only the level that fits the visible range, so a page with a
+//! ([`packed`]), and the script unpacks only the level that fits the visible range, so a page with a
 //! million candles opens at once.
 
-mod bars;
-mod baselines;
-mod candles;
 mod chart;
+mod charted;
 mod comparison;
-mod data_table;
 mod document;
-mod equity;
-mod findings;
 mod gates;
 mod packed;
-mod provenance;
 mod recalled;
-mod results;
-mod returns;
-mod sensitivity;
-mod settings;
-mod trade_columns;
-mod trade_list;
-mod tuning;
-mod value_bar;
+mod sections;
 mod verdict;
 mod week;
-mod win_rate;
-
-pub use comparison::{ComparisonPage, write_comparison_page};
-pub use data_table::DataTable;
-pub use gates::GateText;
-pub use recalled::{RecalledRun, RecalledTrade};
-pub use settings::flattened;
-pub use tuning::{TunePage, write_tune_page};
-pub use verdict::VerdictText;
 
 use crate::analysis::{Analysis, Trades};
+use crate::run::{EdgeLine, GateLine};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
 use chart::Charts;
 use document::Document;
+use packed::Packed;
 use serde_json::Value;
 use std::io::{self, Write};
 
+pub use comparison::{ComparisonPage, TunePage, write_comparison_page, write_tune_page};
+pub use document::DataTable;
+pub use recalled::{RecalledRun, RecalledTrade};
+pub use sections::flattened;
+
 pub struct RunPage<'a> {
     pub title: String,
-    pub verdict: VerdictText,
+    pub edge: &'a EdgeLine,
+    pub break_even_payout_percent: Option<f64>,
+    pub pnl: f64,
     pub bots: DataTable,
     pub figures: Vec<(&'static str, String)>,
     pub notices: Vec<String>,
@@ -57,7 +44,7 @@ pub struct RunPage<'a> {
     /// In the order of the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
     pub analysis: &'a Analysis,
-    pub gates: Vec<GateText<'a>>,
+    pub gates: &'a [GateLine],
     pub candles: Vec<CandleSeries>,
     pub without_sensitivity: &'static str,
     pub settings: Value,
@@ -93,22 +80,22 @@ fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
 
 pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> {
     let mut charts = Charts::default();
-    let mut packed = candles::Packed::of(page)?;
+    let mut packed = Packed::of(page)?;
     let sections = [
         verdict::section(page),
-        findings::section(page),
-        equity::section(page, &mut charts)?,
-        win_rate::section(page, &mut charts)?,
-        equity::worst(page),
-        trade_list::section(page),
-        returns::section(page, &mut charts),
+        sections::findings(page),
+        charted::equity(page, &mut charts)?,
+        charted::win_rate(page, &mut charts)?,
+        charted::worst(page),
+        sections::trade_list(page),
+        charted::returns(page, &mut charts),
         week::section(page),
-        results::section(page),
-        baselines::section(page),
+        sections::results(page),
+        sections::baselines(page),
         gates::section(page, &mut charts),
-        sensitivity::section(page, &mut charts),
-        settings::section(page),
-        provenance::section(page),
+        charted::sensitivity(page, &mut charts),
+        sections::settings(page),
+        sections::provenance(page),
     ];
     packed.elements.append(&mut charts.elements);
     let document = Document {

@@ -1,13 +1,22 @@
-//! Compression of bytes and encoding as text for a page.
+//! Candles and trades, packed as text for the script of a page.
+//!
+//! Candles are stored in levels. Each level joins four bars of the previous one, down to as many as
+//! fit a screen. A joined bar opens with its first candle, closes with its last, and covers the range
+//! of all.
 
+use super::RunPage;
+use crate::analysis::Trades;
+use crate::markup::visible_json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use candlewick_engine::{IntentRow, IntentState};
+use candlewick_sdk::{Candle, Direction, Interval};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use serde_json::{Value, json};
 use std::io::{self, Read, Write};
-
-use super::bars::Level;
 
 const MAX_DECIMALS: u32 = 10;
 /// Relative tolerance for a scaled price to count as a whole number, because decimal fractions are
@@ -48,7 +57,7 @@ pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-pub(super) fn decimals_of(candles: &Level) -> u32 {
+fn decimals_of(candles: &Level) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
     let highest = prices().fold(0.0, f64::max);
     let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MOST;
@@ -62,7 +71,7 @@ pub(super) fn decimals_of(candles: &Level) -> u32 {
 
 /// Encodes a level column by column. Positions are stored as gaps, opens as differences to the
 /// previous close, and other prices as mostly small distances.
-pub(super) fn numbers_of(level: &Level, decimals: u32) -> Numbers {
+fn numbers_of(level: &Level, decimals: u32) -> Numbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
     let mut numbers = Numbers::default();
@@ -88,10 +97,143 @@ pub(super) fn numbers_of(level: &Level, decimals: u32) -> Numbers {
     numbers
 }
 
+const JOINED: i64 = 4;
+const FEW: usize = 300;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bar {
+    /// Start, in multiples of the level's bar length since the epoch.
+    pub(super) place: i64,
+    pub(super) open: f64,
+    pub(super) high: f64,
+    pub(super) low: f64,
+    pub(super) close: f64,
+}
+
+/// Bars of equal length; bars without a candle are omitted.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Level {
+    pub(super) length_ms: i64,
+    pub(super) bars: Vec<Bar>,
+}
+
+impl Level {
+    pub(super) fn all_of(candles: &[Candle], interval: Interval) -> Vec<Self> {
+        let length_ms = interval.length().get();
+        let bar = |candle: &Candle| Bar {
+            place: candle.time().get().div_euclid(length_ms),
+            open: candle.open(),
+            high: candle.high(),
+            low: candle.low(),
+            close: candle.close(),
+        };
+        let mut levels = vec![Self { length_ms, bars: candles.iter().map(bar).collect() }];
+        while let Some(last) = levels.last().filter(|last| last.bars.len() > FEW) {
+            let next = last.joined();
+            levels.push(next);
+        }
+        levels
+    }
+
+    fn joined(&self) -> Self {
+        let mut bars: Vec<Bar> = Vec::with_capacity(self.bars.len() / 3);
+        for bar in &self.bars {
+            let place = bar.place.div_euclid(JOINED);
+            match bars.last_mut().filter(|last| last.place == place) {
+                Some(last) => {
+                    last.high = last.high.max(bar.high);
+                    last.low = last.low.min(bar.low);
+                    last.close = bar.close;
+                }
+                None => bars.push(Bar { place, ..*bar }),
+            }
+        }
+        Self { length_ms: self.length_ms * JOINED, bars }
+    }
+}
+
+pub(super) struct Packed {
+    pub(super) contents: Value,
+    pub(super) elements: Vec<(String, String)>,
+}
+
+impl Packed {
+    pub(super) fn of(page: &RunPage<'_>) -> io::Result<Self> {
+        let mut elements = Vec::new();
+        let mut series = Vec::new();
+        for (number, one) in page.candles.iter().enumerate() {
+            let levels = Level::all_of(one.candles(), one.interval());
+            let decimals = decimals_of(&levels[0]);
+            let packed = levels.par_iter().map(|level| numbers_of(level, decimals).to_letters());
+            let packed = packed.collect::<io::Result<Vec<String>>>()?;
+            let names: Vec<String> =
+                (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
+            let levels_of = levels.iter().zip(&names);
+            let levels_of = levels_of.map(
+                |(level, name)| json!({ "id": name, "length": level.length_ms, "count": level.bars.len() }),
+            );
+            series.push(json!({
+                "name": one.series().to_string(),
+                "decimals": decimals,
+                "start": one.start(),
+                "end": one.end(),
+                "levels": levels_of.collect::<Vec<Value>>(),
+            }));
+            elements.extend(names.into_iter().zip(packed));
+        }
+        let of_bot = |bot: &candlewick_engine::BotSettings| {
+            let place = page.candles.iter().position(|one| one.series() == bot.series());
+            json!({ "name": bot.name, "series": place })
+        };
+        let bots: Vec<Value> = page.trades.bots.iter().map(of_bot).collect();
+        let trades = visible_json(&columns_of(&page.rows, &page.trades)).to_string();
+        elements.push(("trades".to_owned(), letters(trades.as_bytes())?));
+        let decimals = page.trades.scale.decimals();
+        let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,
+            "settings": page.settings });
+        Ok(Self { contents, elements })
+    }
+}
+
+/// Returns one array per column, with one entry per trade. Times are in milliseconds: decisions
+/// relative to the previous decision, opens to the decision, closes to the open. Unknown values are
+/// null.
+pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
+    let scale = trades.scale;
+    let column =
+        |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<Value>>();
+    let mut before = 0;
+    let decided: Vec<i64> = rows
+        .iter()
+        .map(|row| {
+            let at = row.approved.decision_time().get();
+            let step = at - before;
+            before = at;
+            step
+        })
+        .collect();
+    let close = |row: &IntentRow| row.close_time.filter(|_| row.state == IntentState::Settled);
+    json!({
+        "bot": column(&|row| json!(row.approved.bot().index())),
+        "buy": column(&|row| json!(u8::from(row.approved.direction() == Direction::Buy))),
+        "amount": column(&|row| json!(scale.to_f64(row.approved.stake()))),
+        "decided": decided,
+        "opened": column(&|row| json!(row.open_time.map(|at| at - row.approved.decision_time()))),
+        "open": column(&|row| json!(row.open_price)),
+        "closed": column(&|row| json!(close(row).zip(row.open_time).map(|(close, open)| close - open))),
+        "close": column(&|row| json!(row.close_price.filter(|_| row.state == IntentState::Settled))),
+        "payout": column(&|row| json!(row.payout)),
+        "result": column(&|row| json!(row.outcome)),
+        "pnl": column(&|row| json!((row.state == IntentState::Settled).then(|| scale.to_f64(row.profit)))),
+        "reason": column(&|row| json!(trades.book.reason(row).to_string())),
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::bars::Bar;
     use super::*;
+    use candlewick_sdk::{Millis, Ohlcv};
+    use proptest::prelude::*;
 
     /// Reads numbers as the page's script does.
     fn numbers_in(bytes: &[u8]) -> Vec<i64> {
@@ -172,6 +314,52 @@ mod tests {
         ] {
             let level = Level { length_ms: 1, bars: vec![bar(0, [price; 4])] };
             assert_eq!(decimals_of(&level), expected, "{price}");
+        }
+    }
+
+    fn candle((minute, open, close, above, below): (i64, u32, u32, u32, u32)) -> Candle {
+        let [open, close] = [open, close].map(|ticks| f64::from(ticks) / 100.0);
+        let (high, low) =
+            (open.max(close) + f64::from(above) / 100.0, open.min(close) - f64::from(below) / 100.0);
+        let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
+        Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+    }
+
+    /// Candles with gaps, from before the epoch on.
+    fn candles() -> impl Strategy<Value = Vec<Candle>> {
+        let one = (1_i64..9, 1_000_u32..9_000, 1_000_u32..9_000, 0_u32..500, 0_u32..500);
+        proptest::collection::vec(one, 1..3_000).prop_map(|rows| {
+            let mut minute = -4_000;
+            let next = |(gap, open, close, above, below)| {
+                minute += if gap == 8 { 700 } else { 1 };
+                candle((minute, open, close, above, below))
+            };
+            rows.into_iter().map(next).collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn every_bar_shows_first_last_highest_and_lowest_of_its_candles(candles in candles()) {
+            let levels = Level::all_of(&candles, Interval::MINUTE);
+            prop_assert!(levels[levels.len() - 1].bars.len() <= FEW);
+            for level in &levels {
+                let mut rest = &candles[..];
+                for bar in &level.bars {
+                    let from = bar.place * level.length_ms;
+                    let own = rest.partition_point(|candle| candle.time().get() < from + level.length_ms);
+                    let (inside, later) = rest.split_at(own);
+                    prop_assert!(inside.iter().all(|candle| candle.time().get() >= from));
+                    let high = inside.iter().map(Candle::high).fold(f64::MIN, f64::max);
+                    let low = inside.iter().map(Candle::low).fold(f64::MAX, f64::min);
+                    let first = inside.first().map(Candle::open);
+                    let last = inside.last().map(Candle::close);
+                    prop_assert_eq!((Some(bar.open), bar.high, bar.low, Some(bar.close)), (first, high, low, last));
+                    rest = later;
+                }
+                prop_assert!(rest.is_empty());
+            }
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Parsing of a run from its page.
 
 use super::RunPage;
-use super::packed::unpacked;
-use super::trade_columns::columns_of;
+use super::packed::{columns_of, unpacked};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,39 +1,23 @@
 //! Page section: the verdict with its evidence.
 
-use super::{DataTable, RunPage};
+use super::RunPage;
 use crate::analysis::Metrics;
-use crate::break_even_payout::break_even_payout_words;
-use crate::figure::{minute, or_dash, percent, signed_money, signed_percent};
+use crate::figure::{
+    break_even_payout_words, capitalised, minute, or_dash, percent, signed_money, signed_percent,
+};
 use crate::markup::escaped;
+use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_records::{EdgeIntervals, threshold_words};
+use candlewick_records::threshold_words;
 use std::fmt::Write as _;
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VerdictText {
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
-    pub name: &'static str,
-    pub words: String,
-    pub withheld: Vec<String>,
-    pub labels: Vec<&'static str>,
-    pub judged_trades: u64,
-    /// Value of the account that bets on an edge; starts at 1.
-    pub account_for: f64,
-    /// Value of the account that bets against an edge; starts at 1.
-    pub account_against: f64,
-    pub thresholds: [Option<f64>; 2],
-    pub break_even_payout_percent: Option<f64>,
-    pub pnl: f64,
-    pub intervals: EdgeIntervals,
-}
-
 pub(super) fn section(page: &RunPage<'_>) -> String {
-    let verdict = &page.verdict;
-    let (class, headline) = match verdict.name {
+    let edge = page.edge;
+    let (class, headline) = match edge.verdict {
         "edge_shown" => ("shown", "Edge shown"),
         "edge_rejected" => ("rejected", "No edge"),
         "edge_no_longer_held" => ("rejected", "Edge no longer held"),
-        _ if !verdict.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
+        _ if edge.is_withheld() => ("withheld", "Edge shown, but withheld"),
         _ => ("open", "Not enough trades yet"),
     };
     let mut text = format!("<section id=\"verdict\" class=\"{class}\">");
@@ -43,20 +27,20 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
-        escaped(&capitalised(&without(&verdict.words, headline)))
+        escaped(&capitalised(&without(&edge.words(), headline)))
     );
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
     }
-    if !verdict.withheld.is_empty() {
+    if edge.is_withheld() {
         text.push_str("<p>It is withheld because</p><ul>");
-        for reason in &verdict.withheld {
+        for reason in &edge.withheld {
             let _ = write!(text, "<li>{}</li>", escaped(reason));
         }
         text.push_str("</ul>");
     }
     if let Some(rates) = &page.analysis.metrics.win_rate {
-        text.push_str(&ruler(rates, page.verdict.intervals.win_rate_sequence_95));
+        text.push_str(&ruler(rates, edge.intervals().win_rate_sequence_95));
     }
     text.push_str(&tiles(page));
     if page.bots.rows.len() > 1 {
@@ -68,7 +52,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
 
 fn sentences(page: &RunPage<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
-    let VerdictText { judged_trades, account_for, account_against, thresholds, .. } = &page.verdict;
+    let EdgeLine { judged_trades, account_for, account_against, .. } = page.edge;
     match &page.analysis.metrics.win_rate {
         None => sentences.push("No trade was won or lost, so nothing can be said of an edge.".to_owned()),
         Some(rates) => {
@@ -92,12 +76,12 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
             sentences.push(sentence);
         }
     }
-    if let Some(edge) = page.verdict.intervals.edge_words() {
+    if let Some(edge) = page.edge.intervals().edge_words() {
         sentences.push(format!(
             "Edge, as a part of the stake: {edge} (95 %, looked at any time, overlap included)."
         ));
     }
-    if let Some(payout) = page.verdict.break_even_payout_percent {
+    if let Some(payout) = page.break_even_payout_percent {
         let words = break_even_payout_words(payout);
         sentences.push(format!("The same trades' break-even payout: {words}."));
     }
@@ -109,9 +93,9 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         "Evidence from {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict may be \
          looked at after every trade, and holds for trades that overlap.",
         factor(*account_for),
-        threshold_words(thresholds[0]),
+        threshold_words(page.edge.threshold_for),
         factor(*account_against),
-        threshold_words(thresholds[1])
+        threshold_words(Some(page.edge.threshold_against))
     ));
     sentences
 }
@@ -166,7 +150,7 @@ fn tiles(page: &RunPage<'_>) -> String {
     let tiles = [
         ("win rate", or_dash(win_rate.as_ref(), |rates| percent(rates.rate))),
         ("break-even", or_dash(win_rate.as_ref().and_then(|rates| rates.break_even), percent)),
-        ("profit and loss", signed_money(page.verdict.pnl, scale)),
+        ("profit and loss", signed_money(page.pnl, scale)),
         (
             "expectancy, % of stake",
             or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit)),
@@ -208,17 +192,6 @@ fn without(words: &str, headline: &str) -> String {
     match rest.strip_prefix('(').and_then(|inside| inside.split_once(')')) {
         Some((inside, after)) => format!("{inside}{after}"),
         None => rest.to_owned(),
-    }
-}
-
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
-impl DataTable {
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
     }
 }
 

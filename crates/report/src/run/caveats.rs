@@ -1,11 +1,17 @@
-//! Caveats of a run: reasons to withhold an edge, and assumptions of the results.
+//! Caveats of a run: reasons to withhold an edge, assumptions of the results, and variants tried.
 
-use crate::break_even_payout::MAX_PERCENT;
+use crate::analysis::Metrics;
+use crate::figure::high_payout;
+use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_records::TradingMode;
 use candlewick_sdk::Outcome;
+use candlewick_search::variants::{
+    Look, Note, Noted, Variant, VariantCount, VariantLedger, trades_hash, trades_hash_of_closed,
+};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
+use std::io;
 
 /// Share of cancellations caused by data gaps, above which an edge is withheld.
 const MAX_CANCELLED: f64 = 0.01;
@@ -106,15 +112,8 @@ impl Caveats {
 }
 
 fn optimistic_terms(simulation: &SimulationSettings, bots: &[BotSettings]) -> Vec<String> {
-    low_latency(simulation).into_iter().chain(high_payout(simulation, bots)).collect()
-}
-
-/// Checks for a payout above the stake. No venue pays it, and a coin toss would earn money.
-fn high_payout(simulation: &SimulationSettings, bots: &[BotSettings]) -> Option<String> {
-    let assumed = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
-    let highest = assumed.max()?.to_percent();
-    (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is assumed, and above {MAX_PERCENT} % a coin toss earns"))
+    let payouts = bots.iter().map(|bot| simulation.payout_of(bot.symbol));
+    low_latency(simulation).into_iter().chain(high_payout(payouts, "assumed")).collect()
 }
 
 fn low_latency(simulation: &SimulationSettings) -> Option<String> {
@@ -194,4 +193,60 @@ fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
     (share > MAX_CANCELLED).then(|| format!("{:.1} % of the trades were cancelled for gaps", share * 100.0))
+}
+
+pub struct VariantCounter {
+    pub ledger: VariantLedger,
+    pub tried: Vec<Variant>,
+    pub look: Look,
+}
+
+impl VariantCounter {
+    pub(super) fn count(
+        &self,
+        book: &TradeBook,
+        summary: &Summary,
+        metrics: &Metrics,
+    ) -> io::Result<VariantCount> {
+        // A figure is that of a single idea, or it is none of any.
+        let is_single = self.tried.len() == 1;
+        let note = |tried: &Variant| Note {
+            tried: tried.clone(),
+            p_value: summary.p_value.filter(|_| is_single),
+            sharpe_of_a_day: metrics.daily.sharpe_of_a_day().filter(|_| is_single),
+            trades: Some(trades_hash(book, &tried.bots, &self.look.span)),
+        };
+        let notes: Vec<Note> = self.tried.iter().map(note).collect();
+        let mut noted = self.ledger.note(&notes, &self.look)?;
+        if self.note_rewritten(&noted, &notes, book)? {
+            noted = self.ledger.note(&notes, &self.look)?;
+        }
+        Ok(VariantCount::of(&noted, &notes, &self.look))
+    }
+
+    /// Detects code changes that the variant's name does not cover.
+    ///
+    /// Records what the strategies would have traded on the candles of their first and last run, if
+    /// candles were added and the trades differ.
+    fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
+        let mut is_any = false;
+        for note in notes {
+            for span in noted.spans_before_growth(note, &self.look) {
+                let trades = Some(trades_hash_of_closed(book, &note.tried.bots, &span));
+                let then = Note { tried: note.tried.clone(), p_value: None, sharpe_of_a_day: None, trades };
+                if !noted.knows(&then, &span) {
+                    self.ledger.note(&[then], &Look { span, ..self.look.clone() })?;
+                    is_any = true;
+                }
+            }
+        }
+        Ok(is_any)
+    }
+
+    pub(super) fn failure(&self, error: &io::Error) -> String {
+        let place = self.ledger.path().display();
+        format!(
+            "this variant is not counted: {place}: {error} ([variants] ledger names another file, \"\" none)"
+        )
+    }
 }

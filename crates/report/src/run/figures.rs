@@ -1,17 +1,20 @@
-//! Text rendering of a run report.
+//! A run report as text and as a page.
 
-use super::{BotLine, RunReport, Unsettled};
-use crate::analysis::{Curve, SensitivityPoint, VenueSetting};
-use crate::break_even_payout::break_even_payout_words;
+use super::{BotLine, RunReport, Unsettled, rows_of};
+use crate::ReportError;
+use crate::analysis::{Curve, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
-use crate::figure::{minute, percent};
-use crate::page::DataTable;
-use crate::sparkline::sparkline;
-use candlewick_records::table;
-use candlewick_records::{DelayLine, Spread};
+use crate::figure::{break_even_payout_words, minute, p_value_text, percent, sparkline};
+use crate::page::{DataTable, RunPage};
+use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
+use candlewick_records::{DelayLine, Spread, table};
+use candlewick_sdk::{CandleSeries, Millis, Money};
+use candlewick_simulator::SimulationSettings;
+use serde_json::{Map, Value, json};
 use std::fmt::{self, Write as _};
+use std::ops::Range;
 
-pub(super) const BOT_HEADER: [&str; 10] =
+const BOT_HEADER: [&str; 10] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
 const BEHIND_WIN_RATE: usize = 3;
 const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
@@ -55,7 +58,7 @@ impl fmt::Display for RunReport {
 }
 
 impl RunReport {
-    pub(super) fn bot_rows(&self) -> Vec<Vec<String>> {
+    fn bot_rows(&self) -> Vec<Vec<String>> {
         let row = |line: &BotLine| {
             let counts = [line.trades, line.won, line.lost, line.draw].map(|count| count.to_string());
             let mut row = vec![line.bot.clone(), line.symbol.clone()];
@@ -71,7 +74,7 @@ impl RunReport {
         self.bots.iter().map(row).collect()
     }
 
-    pub(super) fn delay_table(&self) -> DataTable {
+    fn delay_table(&self) -> DataTable {
         let header = ["symbol"].into_iter().chain(DELAYS).map(str::to_owned).collect();
         DataTable { header, rows: self.delays.iter().map(delay_row).collect() }
     }
@@ -89,10 +92,7 @@ impl RunReport {
             ),
             ("edge, 95 % at any look", self.edge.intervals().edge_words().unwrap_or_else(|| "-".to_owned())),
             ("break-even payout", self.break_even_payouts()),
-            (
-                "p-value, if trades are independent",
-                self.p_value.map_or("-".to_owned(), |p| format!("{p:.4}")),
-            ),
+            ("p-value, if trades are independent", p_value_text(self.p_value)),
             ("profit and loss", self.signed(self.pnl)),
             ("final balance", self.money(self.final_balance)),
             ("max. drawdown", self.money(self.max_drawdown)),
@@ -233,4 +233,102 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
     let mut row = vec![line.symbol.clone()];
     row.extend(spreads.map(text));
     row
+}
+
+pub struct PageParts<'a> {
+    /// Kind of run: `Backtest` or `Journal`.
+    pub kind: &'static str,
+    pub book: &'a TradeBook,
+    pub session: &'a SessionSettings,
+    pub simulation: &'a SimulationSettings,
+    pub strategies: &'a [(String, String)],
+    pub balance: Money,
+    pub span: &'a Range<Millis>,
+    pub prices: Prices,
+    pub candles: Vec<CandleSeries>,
+    pub without_sensitivity: &'static str,
+}
+
+pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
+    let bots = &parts.session.bots;
+    let scale = parts.session.money_scale;
+    let document = serde_json::to_value(report)?;
+    let mut rows = rows_of(parts.book);
+    rows.retain(|row| row.approved.bot().index() < bots.len());
+    let has_bot = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
+    let mut candles = parts.candles;
+    candles.retain(has_bot);
+    candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
+    let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
+    Ok(RunPage {
+        title: title_of(parts.kind, bots),
+        edge: &report.edge,
+        break_even_payout_percent: report.break_even_payout_percent,
+        pnl: report.pnl,
+        bots: report.bot_table(),
+        figures: report.figures(),
+        notices: report.notices.clone(),
+        tables: vec![
+            ("Delays, p50 / p99 ms", report.delay_table()),
+            ("How often each condition held", ConditionLine::table(&report.conditions)),
+        ],
+        trades: Trades { book, bots, scale, balance, span, prices },
+        rows,
+        analysis: &report.analysis,
+        gates: &report.gates,
+        candles,
+        without_sensitivity: parts.without_sensitivity,
+        settings: settings_of(parts.session, parts.simulation, parts.strategies),
+        provenance: report.provenance(),
+        document,
+    })
+}
+
+impl RunReport {
+    fn provenance(&self) -> Vec<(&'static str, String)> {
+        let mut entries = Vec::new();
+        entries.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
+        entries.extend(self.journal_hash.clone().map(|hash| ("journal hash", hash)));
+        entries.extend(self.head_hash.clone().map(|hash| ("hash of the last line", hash)));
+        entries.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
+        entries
+    }
+
+    fn bot_table(&self) -> DataTable {
+        DataTable::new(BOT_HEADER, self.bot_rows())
+    }
+}
+
+fn title_of(kind: &str, bots: &[BotSettings]) -> String {
+    let named = |bot: &BotSettings| format!("{} ({} on {})", bot.name, bot.strategy, bot.series());
+    match bots {
+        [] => kind.to_owned(),
+        [one] => format!("{kind} of {}", named(one)),
+        [one, two] => format!("{kind} of {} and {}", named(one), named(two)),
+        [one, two, three] => format!("{kind} of {}, {} and {}", one.name, two.name, three.name),
+        [one, two, rest @ ..] => format!("{kind} of {}, {} and {} more bots", one.name, two.name, rest.len()),
+    }
+}
+
+fn settings_of(
+    session: &SessionSettings,
+    simulation: &SimulationSettings,
+    strategies: &[(String, String)],
+) -> Value {
+    let mut groups = Map::new();
+    for (bot, (_, version)) in session.bots.iter().zip(strategies) {
+        let mut settings = json!(bot);
+        settings["strategy_version"] = json!(version);
+        groups.insert(format!("bot {}", bot.name), settings);
+    }
+    let account = json!({ "initial_balance": session.balance, "decimals": session.money_scale.decimals() });
+    groups.insert("account".to_owned(), account);
+    groups.insert("risk".to_owned(), json!(session.risk));
+    let mut settings = json!(simulation);
+    if let Some(recorded) = &simulation.recorded_latency {
+        let samples: usize = recorded.samples_ms.values().map(Vec::len).sum();
+        settings["recorded_latency"] = json!(format!("{samples} samples, seed {}", recorded.seed));
+    }
+    groups.insert("simulation".to_owned(), settings);
+    Value::Object(groups)
 }

@@ -1,9 +1,8 @@
 //! Value of the bots' gates in a run.
 
+use crate::ReportError;
 use crate::edge::GatedBot;
-use crate::error::ReportError;
-use crate::figure::percent;
-use crate::page::GateText;
+use crate::figure::{p_value_text, percent};
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
@@ -21,14 +20,14 @@ pub struct GateLine {
     /// `trades` counts all signals. `real` counts those that the gate passed, before any risk
     /// limits.
     #[serde(flatten)]
-    worth: GatedBot,
-    gate: String,
-    payout_percent: f64,
-    draws: u32,
-    seed: u64,
+    pub(crate) worth: GatedBot,
+    pub(crate) gate: String,
+    pub(crate) payout_percent: f64,
+    pub(crate) draws: u32,
+    pub(crate) seed: u64,
     /// Mean return of each random gate, ascending.
     #[serde(skip)]
-    random_means: Vec<f64>,
+    pub(crate) random_means: Vec<f64>,
 }
 
 impl GateLine {
@@ -53,17 +52,6 @@ impl GateLine {
         }))
     }
 
-    pub(super) fn to_text(&self) -> GateText<'_> {
-        GateText {
-            gate: &self.gate,
-            worth: &self.worth,
-            payout_percent: self.payout_percent,
-            draws: self.draws,
-            seed: self.seed,
-            random_means: &self.random_means,
-        }
-    }
-
     pub(super) fn words(&self) -> Vec<String> {
         let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
         let gate = format!("{bot} {}", self.gate);
@@ -71,13 +59,13 @@ impl GateLine {
             return vec![gate, format!("it never opened, over {trades} signals")];
         };
         let random = random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)));
-        let p = p_shuffled.map_or_else(|| "-".to_owned(), |p| format!("{p:.4}"));
         vec![
             gate,
             format!("{} against {} a trade without it", percent(mean), percent(*mean_of_all)),
             format!(
-                "{} of a random gate (95 %), p-value in random order {p}",
-                random.unwrap_or_else(|| "-".to_owned())
+                "{} of a random gate (95 %), p-value in random order {}",
+                random.unwrap_or_else(|| "-".to_owned()),
+                p_value_text(*p_shuffled)
             ),
             self.worth.words().to_owned(),
             format!("{real} of {trades} signals let pass, at a payout of {:.0} %;", self.payout_percent),

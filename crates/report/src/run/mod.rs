@@ -3,22 +3,9 @@
 mod caveats;
 mod figures;
 mod gates;
-mod page;
 mod recorded;
-mod run_facts;
 mod trades;
-mod variants;
 mod verdict;
-
-pub(crate) use caveats::caveat_of;
-pub use caveats::{Caveats, ReplayBasis};
-pub use gates::GateLine;
-pub use page::{PageParts, page_of};
-pub use recorded::RecordedReport;
-pub use run_facts::{NotOpened, RunFacts};
-pub use trades::{rows_of, write_trades_to};
-pub use variants::VariantCounter;
-pub use verdict::EdgeLine;
 
 use crate::analysis::{
     Analysis, Background, Finding, Prices, Sensitivity, StakedResult, Trades, VariantsUnknown,
@@ -33,6 +20,14 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
+
+pub(crate) use caveats::caveat_of;
+pub use caveats::{Caveats, ReplayBasis, VariantCounter};
+pub use figures::{PageParts, page_of};
+pub use gates::GateLine;
+pub use recorded::RecordedReport;
+pub use trades::{NotOpened, RunFacts, rows_of, write_trades_to};
+pub use verdict::EdgeLine;
 
 pub struct Run<'a> {
     pub book: &'a TradeBook,
@@ -164,9 +159,8 @@ impl RunReport {
         let summary = Summary::of(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
-        let cancelled = stakes_of(run.book, Outcome::Cancelled);
-        let (stakes_won, stakes_lost) =
-            (stakes_of(run.book, Outcome::Won), stakes_of(run.book, Outcome::Lost));
+        let [cancelled, stakes_won, stakes_lost] =
+            [Outcome::Cancelled, Outcome::Won, Outcome::Lost].map(|outcome| stakes_of(run.book, outcome));
         let is_replay = run.data_hash.is_some();
         if is_replay {
             run.caveats.count_gaps(run.book);
@@ -174,24 +168,11 @@ impl RunReport {
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
         let test = test_of_all(&run);
         let mut analysis = analyse(&mut run, &summary, &test);
-        let judged = run.bots.iter().zip(&run.verdicts).enumerate();
-        let bot_line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
-            bot_line((index, bot), verdict, run.book, (scale, &run.caveats))
-        };
-        let edge = match &*run.verdicts {
-            [only] => {
-                let edge = EdgeLine::of(&test, judged_rows(run.book, (0, only)), &run.caveats);
-                edge.ended(only.judge().no_longer_held_since())
-            }
-            _ => EdgeLine::of(&test, run.book.rows(), &run.caveats),
-        };
+        let (edge, bots) = edges_of(&run, &test);
         analysis.add_finding(edge.finding());
-        let bots: Vec<BotLine> = judged.map(bot_line).collect();
         for (index, line) in bots.iter().enumerate().filter(|_| bots.len() > 1) {
-            let found = [line.edge.finding(), staked_finding(&run, index)];
-            for finding in found.into_iter().flatten() {
-                analysis.add_finding(Some(finding.of_bot(&line.bot)));
-            }
+            let found = [line.edge.finding(), staked_finding(&run, index)].into_iter().flatten();
+            found.for_each(|finding| analysis.add_finding(Some(finding.of_bot(&line.bot))));
         }
         let headline = analysis.headlines().next().map(str::to_owned);
         Self {
@@ -240,6 +221,21 @@ impl RunReport {
             span: run.span,
         }
     }
+}
+
+fn edges_of(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) {
+    let edge = match &*run.verdicts {
+        [only] => {
+            let edge = EdgeLine::of(test, judged_rows(run.book, (0, only)), &run.caveats);
+            edge.ended(only.judge().no_longer_held_since())
+        }
+        _ => EdgeLine::of(test, run.book.rows(), &run.caveats),
+    };
+    let judged = run.bots.iter().zip(&run.verdicts).enumerate();
+    let line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
+        bot_line((index, bot), verdict, run.book, (run.scale, &run.caveats))
+    };
+    (edge, judged.map(line).collect())
 }
 
 fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {

@@ -1,11 +1,17 @@
-//! The trades of a run as CSV: one line each, ordered by decision time, then bot.
+//! The trades of a run as CSV, and the facts of the run stored next to that file.
 
-use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
+use super::Caveats;
+use candlewick_engine::{BotSettings, EventSequence, IntentRow, IntentState, TradeBook};
 use candlewick_records::utc;
-use candlewick_sdk::{MoneyScale, visible_cell};
+use candlewick_sdk::{Millis, MoneyScale, visible_cell};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-pub(crate) const HEADER: [&str; COLUMNS] = [
+const HEADER: [&str; COLUMNS] = [
     "bot",
     "symbol",
     "direction",
@@ -50,7 +56,7 @@ pub fn write_trades_to(
     csv.flush()
 }
 
-pub(super) fn lines_of<'a>(
+fn lines_of<'a>(
     book: &'a TradeBook,
     bots: &'a [BotSettings],
     scale: MoneyScale,
@@ -68,7 +74,7 @@ pub fn rows_of(book: &TradeBook) -> Vec<&IntentRow> {
     rows
 }
 
-pub(super) const fn is_trade(row: &IntentRow) -> bool {
+const fn is_trade(row: &IntentRow) -> bool {
     match row.state {
         IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::Settled => true,
         IntentState::Rejected | IntentState::NotSent | IntentState::NotOpened => false,
@@ -106,4 +112,109 @@ fn line(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneySca
 
 fn text(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+type LineHash = [u8; 32];
+
+/// Data that trades do not contain: two runs with the same trades may differ in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Names of all bots. Those without a trade have a share of alpha, too.
+    pub bots: Vec<String>,
+    /// Number of variants tried, including this one; 0 if they are not counted.
+    pub variants: u64,
+    pub withheld: Vec<String>,
+    pub labels: Vec<String>,
+    /// SHA-256 over the lines of the CSV in any order, in hexadecimal.
+    pub lines: String,
+    /// For each line, ordered by line hash: sequence numbers of decision, answer, end without a
+    /// trade and settlement among all events of the Session. 0 for what did not happen.
+    pub order: Vec<[u32; 4]>,
+    pub not_opened: Vec<NotOpened>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotOpened {
+    pub bot: String,
+    pub symbol: String,
+    pub decided: Millis,
+    /// Sequence numbers of decision and end; 0 if missing.
+    pub order: [u32; 2],
+}
+
+impl RunFacts {
+    pub fn of(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
+        let mut withheld = caveats.withholding.clone();
+        if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
+            withheld.push("trades of earlier runs are in the journal and not here".to_owned());
+        }
+        let lines = lines_of(book, bots, scale);
+        let mut hashed: Vec<(LineHash, [u32; 4])> =
+            lines.map(|(row, cells)| (hash_of_line(cells.iter()), row.sequence.numbers())).collect();
+        hashed.sort_unstable();
+        let of_bot = |row: &IntentRow| {
+            let bot = bots.get(row.approved.bot().index())?;
+            let [decided, _, left_out, _] = row.sequence.numbers();
+            Some(NotOpened {
+                bot: bot.name.clone(),
+                symbol: bot.symbol.to_string(),
+                decided: row.approved.decision_time(),
+                order: [decided, left_out],
+            })
+        };
+        Self {
+            bots: bots.iter().map(|bot| bot.name.clone()).collect(),
+            variants: caveats.variants,
+            withheld,
+            labels: caveats.labels.iter().map(|label| (*label).to_owned()).collect(),
+            lines: hash_of_lines(hashed.iter().map(|(hash, _)| hash)),
+            order: hashed.iter().map(|(_, order)| *order).collect(),
+            not_opened: book.rows().iter().filter(|row| !is_trade(row)).filter_map(of_bot).collect(),
+        }
+    }
+
+    pub fn path_of(trades: &Path) -> PathBuf {
+        let mut name = OsString::from(trades);
+        name.push(".run.json");
+        PathBuf::from(name)
+    }
+
+    /// Returns the sequence numbers of these lines, in any order; `None` if they are not the run's.
+    pub(crate) fn order_of<'a>(
+        &self,
+        lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,
+    ) -> Option<Vec<EventSequence>> {
+        let mut hashed: Vec<(LineHash, usize)> =
+            lines.enumerate().map(|(place, cells)| (hash_of_line(cells), place)).collect();
+        hashed.sort_unstable();
+        if hash_of_lines(hashed.iter().map(|(hash, _)| hash)) != self.lines
+            || hashed.len() != self.order.len()
+        {
+            return None;
+        }
+        let mut orders = vec![EventSequence::default(); hashed.len()];
+        for ((_, place), order) in hashed.into_iter().zip(&self.order) {
+            orders[place] = EventSequence::recorded(*order, [None; 2]);
+        }
+        Some(orders)
+    }
+}
+
+fn hash_of_line(cells: impl Iterator<Item = impl AsRef<str>>) -> LineHash {
+    let mut hash = Sha256::new();
+    for cell in cells {
+        let cell = cell.as_ref().trim();
+        hash.update((cell.len() as u64).to_le_bytes());
+        hash.update(cell);
+    }
+    hash.finalize().into()
+}
+
+fn hash_of_lines<'a>(sorted: impl Iterator<Item = &'a LineHash>) -> String {
+    let mut hash = Sha256::new();
+    sorted.for_each(|line| hash.update(line));
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

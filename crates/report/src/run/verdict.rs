@@ -2,7 +2,6 @@
 
 use super::caveats::{Caveats, caveat_of};
 use crate::analysis::Finding;
-use crate::page::VerdictText;
 use crate::shown::{ShownLine, interval_words};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
@@ -21,7 +20,7 @@ pub struct EdgeLine {
     /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     #[serde(skip)]
     pub verdict: &'static str,
-    judged_trades: u64,
+    pub(crate) judged_trades: u64,
     /// Approximate number of trades still needed to show an edge of `delta`.
     about_more_trades: Option<u64>,
     /// Edge that is tested for, as a return per unit of stake.
@@ -29,17 +28,17 @@ pub struct EdgeLine {
     #[serde(skip)]
     alpha: f64,
     /// Value of the account that bets on an edge; starts at 1.
-    account_for: f64,
+    pub(crate) account_for: f64,
     /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
-    threshold_for: Option<f64>,
+    pub(crate) threshold_for: Option<f64>,
     /// Value of the account that bets against an edge of `delta`; starts at 1.
-    account_against: f64,
+    pub(crate) account_against: f64,
     /// `1 / beta`.
-    threshold_against: f64,
+    pub(crate) threshold_against: f64,
     clusters: u64,
     /// Factor by which overlap inflates the variance of the sum of returns.
     variance_inflation: f64,
-    withheld: Vec<String>,
+    pub(crate) withheld: Vec<String>,
     labels: Vec<&'static str>,
     /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
     /// smaller all along. `None` while it holds or if it was never shown.
@@ -76,17 +75,7 @@ impl EdgeLine {
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         }
-        let line = Self::new(test, (verdict, about_more_trades), withheld, caveats.labels.clone());
-        Self { shown, intervals, ..line }.ended(since)
-    }
-
-    fn new(
-        test: &EdgeTest,
-        (verdict, about_more_trades): (&'static str, Option<u64>),
-        withheld: Vec<String>,
-        labels: Vec<&'static str>,
-    ) -> Self {
-        Self {
+        let line = Self {
             verdict,
             judged_trades: test.settled(),
             about_more_trades,
@@ -99,11 +88,12 @@ impl EdgeLine {
             clusters: test.overlap().clusters(),
             variance_inflation: test.overlap().variance_inflation(),
             withheld,
-            labels,
+            labels: caveats.labels.clone(),
             no_longer_held_since: None,
-            shown: None,
-            intervals: EdgeIntervals::default(),
-        }
+            shown,
+            intervals,
+        };
+        line.ended(since)
     }
 
     /// Overrides the verdict if the edge no longer holds. A monitor over earlier trades may know
@@ -124,21 +114,6 @@ impl EdgeLine {
 
     pub const fn intervals(&self) -> EdgeIntervals {
         self.intervals
-    }
-
-    pub(super) fn to_text(&self) -> VerdictText {
-        VerdictText {
-            name: self.verdict,
-            words: self.words(),
-            withheld: self.withheld.clone(),
-            labels: self.labels.clone(),
-            judged_trades: self.judged_trades,
-            account_for: self.account_for,
-            account_against: self.account_against,
-            thresholds: [self.threshold_for, Some(self.threshold_against)],
-            intervals: self.intervals,
-            ..VerdictText::default()
-        }
     }
 
     fn ended_words(&self) -> Option<String> {

@@ -1,12 +1,9 @@
 //! The report of a sweep: the best sets as a table, or one JSON document.
 
-mod brief;
 mod page;
 
-pub use page::write_sweep_page;
-
-use crate::figure::percent;
-use crate::value::short;
+use crate::figure::{p_value_text, percent, short};
+use crate::page::DataTable;
 use candlewick_records::{counted, table};
 use candlewick_search::sweep::{
     Figures, Luck, Objective, Outcome, Space, SweepSettings, TrialRow, corrected_p_values, ranked,
@@ -18,6 +15,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use page::write_sweep_page;
 
 pub(crate) const LEDGER_BEGINS: &str = "variants unknown before this: the ledger of variants begins with this search; what was tried before it, or counted elsewhere, is \
      not in it";
@@ -233,23 +232,16 @@ fn line(
 
 impl fmt::Display for SweepReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut header = vec!["rank".to_owned(), "trial".to_owned()];
-        header.extend(self.parameters.iter().cloned());
-        header.push(self.by.title().to_owned());
-        header.extend(
-            ["trades", "win rate", "needed", "corrected p", "pnl", "max. drawdown"].map(str::to_owned),
-        );
         let is_any_stopped = self.best.iter().any(|line| line.figures.stopped_by.is_some());
+        let mut header = vec!["rank".to_owned(), "trial".to_owned()];
+        header.extend(self.column_names());
+        header.push("max. drawdown".to_owned());
         header.extend(is_any_stopped.then(|| "stopped by".to_owned()));
         let mut best = table(header);
         for line in &self.best {
             let mut row = vec![line.rank.to_string(), line.trial.to_string()];
-            row.extend(self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short));
-            row.push(self.by.words(line.score));
-            let Figures { trades, win_rate, break_even, pnl, max_drawdown, .. } = &line.figures;
-            row.extend([trades.to_string(), percent(*win_rate), percent(*break_even)]);
-            row.push(line.p_value_corrected.map_or("-".to_owned(), |p_value| format!("{p_value:.4}")));
-            row.extend([format!("{pnl:+.2}"), format!("{max_drawdown:.2}")]);
+            row.extend(self.cells(line));
+            row.push(format!("{:.2}", line.figures.max_drawdown));
             let stopped_by = line.figures.stopped_by.map_or("-", |rule| rule.as_str());
             row.extend(is_any_stopped.then(|| stopped_by.to_owned()));
             best.add_row(row);
@@ -290,6 +282,81 @@ impl fmt::Display for SweepReport {
             write!(f, "\nnote: {notice}")?;
         }
         Ok(())
+    }
+}
+
+impl SweepReport {
+    pub(crate) fn brief(&self) -> String {
+        let sets = format!(
+            "{} by {}, of which {} count",
+            counted(self.trials, "set", "sets"),
+            self.search,
+            self.counting
+        );
+        let Some(best) = self.best.first() else {
+            return format!("{sets}: none has enough trades to be chosen");
+        };
+        let BestLine { score, p_value_corrected, figures, .. } = best;
+        let chance = p_value_corrected
+            .map_or(String::new(), |p_value| format!("; p-value {p_value:.4} as the best of these sets"));
+        format!(
+            "{sets}. Best: {} ({} {}, {} trades, win rate {} where {} is needed{chance})",
+            self.set_words(best),
+            self.by.title(),
+            self.by.words(*score),
+            figures.trades,
+            percent(figures.win_rate),
+            percent(figures.break_even),
+        )
+    }
+
+    pub(crate) fn luck_words(&self) -> Option<&'static str> {
+        self.luck.as_ref().map(Luck::reading)
+    }
+
+    pub(crate) const fn variants(&self) -> Option<u64> {
+        self.variants_tried
+    }
+
+    pub(crate) const fn tried(&self) -> usize {
+        self.trials
+    }
+
+    /// Returns the notices except the number of variants, which later steps increase.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
+        self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
+    }
+
+    pub(crate) fn best_table(&self) -> DataTable {
+        let header = std::iter::once("rank".to_owned()).chain(self.column_names()).collect();
+        let row = |line: &BestLine| -> Vec<String> {
+            std::iter::once(line.rank.to_string()).chain(self.cells(line)).collect()
+        };
+        DataTable { header, rows: self.best.iter().map(row).collect() }
+    }
+
+    fn column_names(&self) -> impl Iterator<Item = String> {
+        let figures = [self.by.title(), "trades", "win rate", "needed", "corrected p", "pnl"];
+        self.parameters.iter().cloned().chain(figures.map(str::to_owned))
+    }
+
+    fn cells(&self, line: &BestLine) -> impl Iterator<Item = String> {
+        let Figures { trades, win_rate, break_even, pnl, .. } = &line.figures;
+        let figures = [
+            self.by.words(line.score),
+            trades.to_string(),
+            percent(*win_rate),
+            percent(*break_even),
+            p_value_text(line.p_value_corrected),
+            format!("{pnl:+.2}"),
+        ];
+        let values = self.parameters.iter().filter_map(|name| line.parameters.get(name)).map(short);
+        values.chain(figures)
+    }
+
+    fn set_words(&self, line: &BestLine) -> String {
+        let named = self.parameters.iter().filter_map(|name| Some((name, line.parameters.get(name)?)));
+        named.map(|(name, value)| format!("{name} {}", short(value))).collect::<Vec<_>>().join(", ")
     }
 }
 

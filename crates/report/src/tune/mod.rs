@@ -1,17 +1,19 @@
 //! The report of a guided search: findings per step, conclusion and next steps.
 
 mod conclusion;
-mod page;
-mod text;
 
-pub use conclusion::Conclusion;
-
+use crate::ReportError;
 use crate::conditions::ConditionLine;
+use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
 use crate::walk_forward::{WalkForwardReport, WalkForwardSummary};
+use candlewick_records::table;
 use serde::Serialize;
 use serde_json::Value;
+use std::fmt;
 use std::path::PathBuf;
+
+pub use conclusion::Conclusion;
 
 pub struct TuneResult<'a> {
     pub bot: TunedBot,
@@ -210,4 +212,64 @@ fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result
 
 fn document<S: serde::Serializer>(part: &FoundPart, serializer: S) -> Result<S::Ok, S::Error> {
     part.document.serialize(serializer)
+}
+
+impl TuneReport<'_> {
+    pub fn page(&self) -> Result<TunePage, ReportError> {
+        let bot = &self.bot;
+        let searched = if bot.searched.is_empty() {
+            "tested as it stands".to_owned()
+        } else {
+            format!("searched: {}", bot.searched.join(", "))
+        };
+        let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
+        let steps = DataTable::new(["step", "found"], rows);
+        let mut tables = vec![("steps", "What each step found", steps)];
+        tables.extend(
+            self.sweep.map(|sweep| ("best", "The best sets before the hold-out", sweep.best_table())),
+        );
+        if !self.conditions.is_empty() {
+            tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
+        }
+        tables.push(("windows", "The windows of the walk-forward", self.walk_forward.report.window_table()));
+        Ok(TunePage {
+            title: format!("{} on {}", bot.name, bot.series),
+            subtitle: format!("{} {}, {searched}", bot.strategy, bot.version),
+            class: self.conclusion.class(),
+            headline: self.conclusion.headline(),
+            words: self.words.clone(),
+            next: self.next.clone(),
+            tables,
+            notes: self.notes().into_iter().map(str::to_owned).collect(),
+            document: serde_json::to_value(self)?,
+        })
+    }
+}
+
+impl fmt::Display for TuneReport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bot = &self.bot;
+        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.headline())?;
+        writeln!(f, "{}\n", self.words)?;
+        let mut steps = table(["step", "found"]);
+        for (name, found) in self.steps() {
+            steps.add_row([name, found]);
+        }
+        writeln!(f, "{}\n", steps.trim_fmt())?;
+        if !self.conditions.is_empty() {
+            let held = ConditionLine::table(&self.conditions).to_text();
+            writeln!(f, "{HELD}\n\n{held}\n")?;
+        }
+        writeln!(f, "Next")?;
+        for (step, number) in self.next.iter().zip(1..) {
+            writeln!(f, "{number}. {step}")?;
+        }
+        for note in self.notes() {
+            write!(f, "\nnote: {note}")?;
+        }
+        for file in &self.files {
+            write!(f, "\nwrote {}", file.display())?;
+        }
+        Ok(())
+    }
 }

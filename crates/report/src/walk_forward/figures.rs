@@ -1,10 +1,15 @@
-//! Text rendering of a walk-forward report.
+//! A walk-forward report as text and CSV.
 
-use super::{ChosenLine, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
-use crate::figure::{minute, percent};
-use crate::value::short;
+use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
+use crate::analysis::FindingKind;
+use crate::figure::{minute, p_value_text, percent, short};
+use crate::page::DataTable;
 use candlewick_records::{counted, table};
+use candlewick_sdk::visible_cell;
+use candlewick_search::sweep::Figures;
+use serde_json::Value;
 use std::fmt;
+use std::io::{self, Write};
 
 const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by that in sample: 1 is all of it, 0 nothing, and below 0 the \
                           test lost. All windows together count by the trades of their tests; - stands where the training earned \
@@ -121,8 +126,7 @@ impl WalkForwardReport {
                 let ends = format!("{} to {}", percent(interval.lower), percent(interval.upper));
                 figures.push(("win rate, 95 % if looked at once and independent", ends));
             }
-            let p_value = all.p_value.map_or("-".to_owned(), |p_value| format!("{p_value:.4}"));
-            figures.push(("p-value, if trades are independent", p_value));
+            figures.push(("p-value, if trades are independent", p_value_text(all.p_value)));
             figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
             figures.extend(self.curve.clone().map(|curve| ("equity curve", curve)));
             figures.push(("max. drawdown", format!("{:.2}", all.max_drawdown)));
@@ -147,11 +151,163 @@ impl WalkForwardReport {
             );
             figures.push(("neighbours of the choices", text));
         }
-        figures.extend(self.hold_out.iter().flat_map(super::HoldOut::words));
+        figures.extend(self.hold_out.iter().flat_map(HoldOut::words));
         figures
     }
 }
 
 fn part(part: Option<f64>) -> String {
     part.map_or("-".to_owned(), |part| format!("{part:.2}"))
+}
+
+impl WalkForwardReport {
+    pub(crate) const fn verdict(&self) -> &'static str {
+        self.verdict
+    }
+
+    pub(crate) fn verdict_words(&self) -> String {
+        self.edge.words()
+    }
+
+    pub(crate) fn is_withheld(&self) -> bool {
+        self.edge.is_withheld()
+    }
+
+    pub(crate) fn did_not_last(&self) -> bool {
+        self.has_finding(FindingKind::EdgeDidNotLast)
+    }
+
+    pub(crate) fn loses_money(&self) -> bool {
+        self.has_finding(FindingKind::StakesLoseMoney)
+    }
+
+    fn has_finding(&self, kind: FindingKind) -> bool {
+        self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
+    pub(crate) fn headlines(&self) -> impl Iterator<Item = &str> {
+        self.findings.iter().filter(|finding| finding.is_headline()).map(|finding| finding.text.as_str())
+    }
+
+    pub(crate) fn tested(&self) -> Option<&Figures> {
+        self.out_of_sample.as_ref().map(|joined| &joined.figures)
+    }
+
+    pub(crate) const fn hold_out(&self) -> Option<&HoldOut> {
+        self.hold_out.as_ref()
+    }
+
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notices
+    }
+
+    pub(crate) fn brief(&self) -> String {
+        let windows = counted(self.windows.len(), "window", "windows");
+        match self.tested() {
+            None => format!("{windows}: nothing was traded, since no set had enough trades in a training"),
+            Some(figures) => format!(
+                "{windows}, {} on their tests: win rate {} where {} is needed, {:+.2} in all",
+                counted(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
+                percent(figures.win_rate),
+                percent(figures.break_even),
+                figures.pnl
+            ),
+        }
+    }
+
+    pub(crate) fn window_table(&self) -> DataTable {
+        let mut header = ["test from", "to"].map(str::to_owned).to_vec();
+        header.extend(self.parameters.iter().cloned());
+        header.extend(["win rate in training", "on the test", "needed", "trades", "pnl"].map(str::to_owned));
+        let row = |line: &WindowLine| {
+            let mut row = vec![minute(line.test.from), minute(line.test.to)];
+            match &line.chosen {
+                None => row.extend((0..self.parameters.len() + 5).map(|_| "-".to_owned())),
+                Some(chosen) => {
+                    let named = self.parameters.iter().filter_map(|name| chosen.parameters.get(name));
+                    row.extend(named.map(short));
+                    let tested = &chosen.out_of_sample;
+                    row.extend([
+                        percent(chosen.in_sample.win_rate),
+                        percent(tested.win_rate),
+                        percent(tested.break_even),
+                        tested.trades.to_string(),
+                        format!("{:+.2}", tested.pnl),
+                    ]);
+                }
+            }
+            row
+        };
+        DataTable { header, rows: self.windows.iter().map(row).collect() }
+    }
+}
+
+type Named = (&'static str, fn(&Figures) -> Option<f64>);
+
+const FIGURES: [Named; 14] = [
+    ("trades", |f| Some(f.trades as f64)),
+    ("won", |f| Some(f.won as f64)),
+    ("lost", |f| Some(f.lost as f64)),
+    ("draw", |f| Some(f.draw as f64)),
+    ("cancelled", |f| Some(f.cancelled as f64)),
+    ("unsettled", |f| Some(f.unsettled as f64)),
+    ("win_rate", |f| f.win_rate),
+    ("break_even", |f| f.break_even),
+    ("p_value", |f| f.p_value),
+    ("pnl", |f| Some(f.pnl)),
+    ("expectancy", |f| f.expectancy),
+    ("sharpe", |f| f.sharpe),
+    ("max_drawdown", |f| Some(f.max_drawdown)),
+    ("longest_losing_streak", |f| Some(f.longest_losing_streak as f64)),
+];
+
+pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(writer);
+    let mut header = ["window", "training_from", "training_to", "test_from", "test_to", "trials", "counting"]
+        .map(str::to_owned)
+        .to_vec();
+    header.extend(report.parameters.iter().cloned());
+    let choice = [
+        "score",
+        "out_of_sample_score",
+        "efficiency",
+        "neighbours",
+        "neighbours_beat_break_even",
+        "neighbours_mean_fall",
+        "neighbours_worst_fall",
+    ];
+    header.extend(choice.map(str::to_owned));
+    for sample in ["in_sample", "out_of_sample"] {
+        header.extend(FIGURES.iter().map(|(name, _)| format!("{sample}_{name}")));
+    }
+    let safe =
+        |cells: &[String]| cells.iter().map(|cell| visible_cell(cell).into_owned()).collect::<Vec<_>>();
+    csv.write_record(safe(&header))?;
+    for (number, line) in (1..).zip(&report.windows) {
+        let mut record: Vec<String> = vec![i32::to_string(&number)];
+        let moments = [line.training.from, line.training.to, line.test.from, line.test.to];
+        record.extend(moments.map(|at| at.to_string()));
+        record.extend([line.trials, line.counting].map(|count| count.to_string()));
+        match &line.chosen {
+            Some(chosen) => record.extend(csv_cells(chosen, &report.parameters)),
+            None => record.resize(header.len(), String::new()),
+        }
+        csv.write_record(safe(&record))?;
+    }
+    csv.flush()
+}
+
+fn csv_cells(chosen: &ChosenLine, parameters: &[String]) -> Vec<String> {
+    let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values = parameters.iter().map(|name| chosen.parameters.get(name).map(plain).unwrap_or_default());
+    let counts = chosen.robustness.counts;
+    let mut cells: Vec<String> = values.collect();
+    cells.extend([Some(chosen.score), chosen.out_of_sample_score, chosen.efficiency].map(number));
+    cells.extend([counts.neighbours, counts.beat_break_even].map(|count| count.to_string()));
+    cells.extend([counts.mean_fall, counts.worst_fall].map(number));
+    for figures in [&chosen.in_sample, &chosen.out_of_sample] {
+        cells.extend(FIGURES.iter().map(|(_, figure)| number(figure(figures))));
+    }
+    cells
 }

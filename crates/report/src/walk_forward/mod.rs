@@ -1,16 +1,10 @@
 //! The report of a walk-forward: one struct that renders as a table or as JSON.
 
-mod brief;
-mod curve;
 mod figures;
 mod hold_out;
-mod table;
-
-pub use hold_out::{HoldOut, HoldOutOpening};
-pub use table::write_windows;
 
 use crate::analysis::{Finding, StakedResult, settled_rows};
-use crate::figure::span;
+use crate::figure::{running_sum, span};
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
 use candlewick_backtest::Finished;
@@ -22,13 +16,15 @@ use candlewick_search::walk_forward::{Robustness, Window, WindowResult, WindowSe
 use candlewick_statistics::{
     ConfidenceInterval, EdgeTestPlan, WinRate, clopper_pearson_interval, wilson_interval,
 };
-use curve::running_sum;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
+
+pub use figures::write_windows;
+pub use hold_out::{HoldOut, HoldOutOpening};
 
 const CONFIDENCE: f64 = 0.95;
 

@@ -1,20 +1,20 @@
 //! `config init`: writes a first configuration from a few answers.
 
-use super::dialogue::{Dialogue, Question};
-use super::stake_answer::{TypedStake, percent};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
-use candlewick_app::AppError;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::problems_of;
-use candlewick_app::usual_spelling;
+use candlewick_app::{AppError, usual_spelling};
 use candlewick_history::{AssetType, asset_type_of, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol, suggest};
 use clap::Args;
-use std::io::{BufRead, IsTerminal, Write};
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 const TEMPLATE: &str = include_str!("template.toml");
 const EXAMPLE: &str = include_str!("example.rule.toml");
@@ -107,6 +107,10 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     ))
 }
 
+fn parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
+    text.parse::<T>().map(|_| ()).map_err(|error| error.to_string())
+}
+
 fn written_symbol(typed: &str) -> Result<String, Failure> {
     let usual = usual_spelling(typed);
     if usual != typed {
@@ -151,7 +155,7 @@ impl Rules {
 
     fn expiry(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
-        let rule: toml_edit::DocumentMut = std::fs::read_to_string(path).ok()?.parse().ok()?;
+        let rule: toml_edit::DocumentMut = fs::read_to_string(path).ok()?.parse().ok()?;
         let own = rule.get("expiry")?.as_str()?;
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
@@ -178,15 +182,16 @@ impl Answers {
         let first = names.first().copied().unwrap_or_default();
         let usual = names.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
         let question = |option, text, usual| Question { option, text, usual };
-        let symbol =
-            dialogue.answer(question("symbol", "Symbol", "BTCUSDT"), arguments.symbol.as_ref(), |text| {
-                text.parse::<Symbol>().map(|_| ()).map_err(|error| error.to_string())
-            })?;
+        let symbol = dialogue.answer(
+            question("symbol", "Symbol", "BTCUSDT"),
+            arguments.symbol.as_ref(),
+            parses::<Symbol>,
+        )?;
         let symbol = written_symbol(&symbol)?;
         let interval = dialogue.answer(
             question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m"),
             arguments.interval.as_ref(),
-            |text| text.parse::<Interval>().map(|_| ()).map_err(|error| error.to_string()),
+            parses::<Interval>,
         )?;
         let known = |text: &str| {
             if names.contains(&text) {
@@ -204,10 +209,11 @@ impl Answers {
             Some(own) => format!("Length of a trade (minutes:seconds; the rule's own {own} stands above it)"),
             None => "Length of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
-        let expiry =
-            dialogue.answer(question("expiry", &text, usual), arguments.expiry.as_ref(), |text| {
-                text.parse::<CloseType>().map(|_| ()).map_err(|error| error.to_string())
-            })?;
+        let expiry = dialogue.answer(
+            question("expiry", &text, usual),
+            arguments.expiry.as_ref(),
+            parses::<CloseType>,
+        )?;
         let stake = dialogue.answer(
             question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0"),
             arguments.stake.as_ref(),
@@ -285,8 +291,7 @@ fn refuse_existing(file: &Path) -> Result<(), Failure> {
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
-        .with_context(|| format!("{} cannot be written", file.display()))
-        .map_err(unwritable)
+        .map_err(|error| unwritable(file, error))
 }
 
 fn example_of(path: &Path) -> String {
@@ -310,8 +315,9 @@ fn ticks_of(symbol: &str) -> String {
     })
 }
 
-fn unwritable(error: anyhow::Error) -> Failure {
-    Failure::new(FailureKind::Configuration, error)
+fn unwritable(file: &Path, error: io::Error) -> Failure {
+    let failure = Failure::new(FailureKind::Configuration, error);
+    failure.context(format!("{} cannot be written", file.display()))
 }
 
 fn filled(template: &str, values: &[(&str, &str)]) -> String {
@@ -322,16 +328,12 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
     // Beside the file that it is to become: what cannot be written there is found here.
     let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(beside);
-    let folder =
-        folder.with_context(|| format!("{} cannot be written", file.display())).map_err(unwritable)?;
+    let folder = folder.map_err(|error| unwritable(file, error))?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
-    std::fs::write(&draft, text)
-        .with_context(|| format!("{} cannot be written", file.display()))
-        .map_err(unwritable)?;
+    fs::write(&draft, text).map_err(|error| unwritable(file, error))?;
     if let Rules::Example(path) = rules {
-        std::fs::write(folder.path().join(file_name(path)), example_of(path))
-            .with_context(|| format!("{} cannot be written", path.display()))
-            .map_err(unwritable)?;
+        let beside = folder.path().join(file_name(path));
+        fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
     }
     check_draft(&draft, context).map_err(|error| match error {
         // The draft is gone when they are read.
@@ -344,6 +346,116 @@ fn check_draft(draft: &PathBuf, context: &Context<'_>) -> Result<(), AppError> {
     let loaded = Loaded::read(std::slice::from_ref(draft), Base::Sandbox, Vec::new())?;
     Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?;
     Ok(())
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    pub(super) option: &'static str,
+    pub(super) text: &'a str,
+    pub(super) usual: &'a str,
+}
+
+pub(super) struct Dialogue<'a> {
+    terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
+    taken: Vec<String>,
+}
+
+impl<'a> Dialogue<'a> {
+    pub(super) const fn new(terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>) -> Self {
+        Self { terminal, taken: Vec::new() }
+    }
+
+    pub(super) fn answer(
+        &mut self,
+        question: Question<'_>,
+        given: Option<&String>,
+        check: impl Fn(&str) -> Result<(), String>,
+    ) -> Result<String, Failure> {
+        if let Some(given) = given {
+            return Ok(given.clone());
+        }
+        let Some((from, to)) = &mut self.terminal else {
+            self.taken.push(format!("--{} {}", question.option, question.usual));
+            return Ok(question.usual.to_owned());
+        };
+        let answered = ask(question, check, (&mut **from, &mut **to));
+        let answered = answered.context("the terminal cannot be read; --defaults asks nothing");
+        answered.map_err(|error| Failure::new(FailureKind::Configuration, error))
+    }
+
+    pub(super) fn taken(&self) -> &[String] {
+        &self.taken
+    }
+
+    pub(super) const fn asks(&self) -> bool {
+        self.terminal.is_some()
+    }
+}
+
+fn ask(
+    question: Question<'_>,
+    check: impl Fn(&str) -> Result<(), String>,
+    (from, to): (&mut dyn BufRead, &mut dyn Write),
+) -> io::Result<String> {
+    loop {
+        write!(to, "{} [{}]: ", question.text, question.usual)?;
+        to.flush()?;
+        let mut line = String::new();
+        if from.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let typed = line.trim();
+        let answer = if typed.is_empty() { question.usual } else { typed };
+        match check(answer) {
+            Ok(()) => return Ok(answer.to_owned()),
+            Err(problem) => writeln!(to, "  {problem}")?,
+        }
+    }
+}
+
+const BALANCE: f64 = 10_000.0;
+/// Default daily loss limit in stakes, and as a maximum fraction of the balance.
+const STAKES_A_DAY: f64 = 20.0;
+const MOST_OF_BALANCE: f64 = 0.2;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum TypedStake {
+    Amount(f64),
+    Percent(f64),
+}
+
+impl TypedStake {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (number, is_percent) = text.trim().strip_suffix('%').map_or((text, false), |rest| (rest, true));
+        let number = number.trim().parse().ok().filter(|number| f64::is_finite(*number)).ok_or_else(|| {
+            format!("the stake \"{text}\" is no number: write an amount such as 10.0, or a part of the balance such as 2%")
+        })?;
+        Ok(if is_percent { Self::Percent(number) } else { Self::Amount(number) })
+    }
+
+    pub(super) fn table(self) -> String {
+        match self {
+            Self::Amount(amount) => format!("{{ kind = \"fixed\", amount = {amount:?} }}"),
+            Self::Percent(percent) => format!("{{ kind = \"share\", percent = {percent:?} }}"),
+        }
+    }
+
+    fn daily_loss(self) -> String {
+        let loss = match self {
+            Self::Amount(amount) => amount * STAKES_A_DAY,
+            Self::Percent(percent) => {
+                (percent / 100.0 * BALANCE * STAKES_A_DAY).min(BALANCE * MOST_OF_BALANCE).round()
+            }
+        };
+        format!("{loss:?}")
+    }
+}
+
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    let number = number.ok().filter(|number| number.is_finite());
+    number
+        .ok_or_else(|| format!("the payout \"{text}\" is no number: write percent of the stake, such as 80"))
 }
 
 #[cfg(test)]
@@ -379,7 +491,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("my.rule.toml");
         let said = |text: &str| {
-            std::fs::write(&path, text).unwrap();
+            fs::write(&path, text).unwrap();
             Rules::File(path.clone()).expiry()
         };
         assert_eq!(said("buy = \"close > 1\"\nexpiry = \"02:00\"").as_deref(), Some("02:00"));
@@ -406,5 +518,58 @@ mod tests {
         let text = filled(TEMPLATE, &names.map(|name| (name, "7")));
         assert!(names.iter().all(|name| !text.contains(&format!("{{{name}}}"))), "{text}");
         assert!(text.contains("params = 7") && text.contains("stake = 7"), "{text}");
+    }
+
+    const QUESTION: Question<'_> = Question { option: "stake", text: "Stake", usual: "1.0" };
+
+    fn number(text: &str) -> Result<(), String> {
+        text.parse::<f64>().map(|_| ()).map_err(|_| format!("{text} is no number"))
+    }
+
+    fn typed(text: &str) -> (Option<String>, String) {
+        let (mut from, mut to) = (text.as_bytes(), Vec::new());
+        let mut dialogue = Dialogue::new(Some((&mut from, &mut to)));
+        let answer = dialogue.answer(QUESTION, None, number).ok();
+        (answer, String::from_utf8(to).unwrap())
+    }
+
+    #[test]
+    fn an_answer_that_cannot_stand_is_asked_for_again_with_the_reason() {
+        let (answer, said) = typed("much\n 5 \n");
+        assert_eq!(answer.as_deref(), Some("5"));
+        assert_eq!(said, "Stake [1.0]:   much is no number\nStake [1.0]: ");
+        assert_eq!(typed("\n").0.as_deref(), Some("1.0"));
+    }
+
+    #[test]
+    fn a_terminal_that_ends_is_not_asked_for_ever() {
+        assert_eq!(typed("much\n").0, None);
+    }
+
+    #[test]
+    fn without_a_terminal_the_usual_answer_is_taken_and_named() {
+        let mut dialogue = Dialogue::new(None);
+        let given = "7".to_owned();
+        assert_eq!(dialogue.answer(QUESTION, Some(&given), number).ok(), Some(given));
+        assert_eq!(dialogue.answer(QUESTION, None, number).ok().as_deref(), Some("1.0"));
+        assert_eq!(dialogue.taken(), ["--stake 1.0"]);
+    }
+
+    #[test]
+    fn a_stake_is_an_amount_or_a_part_of_the_balance() {
+        for (text, table, daily_loss) in [
+            ("10", "{ kind = \"fixed\", amount = 10.0 }", "200.0"),
+            ("0.5", "{ kind = \"fixed\", amount = 0.5 }", "10.0"),
+            ("5 %", "{ kind = \"share\", percent = 5.0 }", "2000.0"),
+            ("0.5%", "{ kind = \"share\", percent = 0.5 }", "1000.0"),
+        ] {
+            let stake = TypedStake::parse(text).unwrap();
+            assert_eq!((stake.table().as_str(), stake.daily_loss().as_str()), (table, daily_loss));
+        }
+        for text in ["much", "5 percent", "", "%", "nan", "10,5"] {
+            assert!(TypedStake::parse(text).unwrap_err().contains("is no number"), "{text}");
+        }
+        assert_eq!((percent("85 %"), percent("85")), (Ok(85.0), Ok(85.0)));
+        assert!(percent("inf").is_err());
     }
 }

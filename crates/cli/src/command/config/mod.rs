@@ -1,8 +1,6 @@
 //! `config init`, `config show`, `config check` and `config schema`.
 
-mod dialogue;
 mod init;
-mod stake_answer;
 
 use crate::combinations::{combinations_of, gates_of};
 use crate::context::Context;
@@ -98,25 +96,24 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
         print(&requests)?;
     }
     let plural = if bots == 1 { "" } else { "s" };
-    let (style, answer) = if idle > 0 {
-        let answer = format!(
-            "Every value may stand, but {idle} of {bots} bot{plural} could open no trade (above): raise account.initial_balance, or change \
-             the stakes or their limits."
-        );
-        (AnsiColor::Yellow.on_default().bold(), answer)
+    let of_bots = format!("of {bots} bot{plural}");
+    let doubt = if idle > 0 {
+        Some(format!(
+            "{idle} {of_bots} could open no trade (above): raise account.initial_balance, or change the stakes or their limits"
+        ))
     } else if stopping > 0 {
-        let answer = format!(
-            "Every value may stand, but {stopping} of {bots} bot{plural} opens no trade once its stake is above max_stake (above)."
-        );
-        (AnsiColor::Yellow.on_default().bold(), answer)
-    } else if halved > 0 {
-        let answer = format!(
-            "Every value may stand, but the balance of {halved} of {bots} bot{plural} falls to half or less in most simulated runs (above): \
-             stake less, or limit the loss."
-        );
-        (AnsiColor::Yellow.on_default().bold(), answer)
+        Some(format!("{stopping} {of_bots} opens no trade once its stake is above max_stake (above)"))
     } else {
-        (AnsiColor::Green.on_default().bold(), format!("The configuration is sound: {bots} bot{plural}."))
+        (halved > 0).then(|| {
+            format!(
+                "the balance of {halved} {of_bots} falls to half or less in most simulated runs (above): stake less, or limit the loss"
+            )
+        })
     };
+    let (colour, answer) = match doubt {
+        Some(doubt) => (AnsiColor::Yellow, format!("Every value may stand, but {doubt}.")),
+        None => (AnsiColor::Green, format!("The configuration is sound: {bots} bot{plural}.")),
+    };
+    let style = colour.on_default().bold();
     print_coloured(&format!("\n{style}{answer}{style:#}"))
 }

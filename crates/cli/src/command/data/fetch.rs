@@ -3,7 +3,7 @@
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind, fail_with_last};
+use crate::failure::{Ending, Failure, fail_with_last};
 use crate::interrupt::Interrupt;
 use crate::output::show_as;
 use crate::progress::Terminal;
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let asset_type = arguments.asset_type.map(AssetType::as_str);
     let targets = targets(&arguments.series, every, asset_type, &loaded)?;
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
-    let runtime = Runtime::new().map_err(|error| Failure::new(FailureKind::Unexpected, error))?;
+    let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
         let fetching = Fetching::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
@@ -93,7 +93,7 @@ fn check_in_step(all: &[Fetched], fetching: &Fetching, context: &Context<'_>) ->
     let mut failures = Vec::new();
     for symbol in symbols {
         match fetching.check_in_step(symbol) {
-            Ok(notices) => notices.iter().for_each(|notice| context.say(&format!("note: {notice}"))),
+            Ok(notices) => context.note_all(notices),
             Err(error) => failures.push(Failure::from(error)),
         }
     }
@@ -122,7 +122,7 @@ async fn run_all(
     while !tasks.is_empty() {
         tokio::select! {
             Some(task) = tasks.join_next() => {
-                done.push(task.map_err(|error| Failure::new(FailureKind::Unexpected, error))?);
+                done.push(task.map_err(Failure::unexpected)?);
             }
             stopped = interrupt.wait(), if ending.is_none() => {
                 ending = Some(stopped);

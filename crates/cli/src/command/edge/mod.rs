@@ -1,16 +1,17 @@
 //! `edge`: statistics of an edge, from numbers, a file of trades or a journal.
 
-mod break_even;
-mod gate;
-mod plan;
 mod ruin;
 mod verdict;
 
 use crate::arguments::{parse_payout_percent, parse_percent};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
+use crate::output::show;
+use crate::progress::Progress;
 use candlewick_app::configuration::{Base, Loaded};
-use clap::Subcommand;
+use candlewick_report::edge::{BreakEvenReport, EdgeRequirement, TradesNeeded, TradesNeededTerms};
+use candlewick_statistics::{EdgeTestPlan, PaidStake};
+use clap::{Args, Subcommand};
 
 /// The statistics of an edge.
 #[derive(Debug, Subcommand)]
@@ -21,11 +22,11 @@ use clap::Subcommand;
 )]
 pub(crate) enum EdgeCommand {
     /// The win rate at which a payout neither earns nor costs
-    BreakEven(break_even::BreakEvenArguments),
+    BreakEven(BreakEvenArguments),
     /// What it would have been worth to trade only after virtual trades went a certain way
-    Gate(gate::GateArguments),
+    Gate(verdict::GateArguments),
     /// How many trades it takes to show an edge
-    Plan(plan::PlanArguments),
+    Plan(PlanArguments),
     /// How probably stakes run out of money, and how much money keeps them from it
     Ruin(ruin::RuinArguments),
     /// What trades say of an edge
@@ -34,13 +35,12 @@ pub(crate) enum EdgeCommand {
 
 pub(super) fn run(command: &EdgeCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
-        EdgeCommand::BreakEven(arguments) => break_even::run(arguments, context)?,
-        EdgeCommand::Gate(arguments) => gate::run(arguments, context)?,
-        EdgeCommand::Plan(arguments) => plan::run(arguments, context)?,
-        EdgeCommand::Ruin(arguments) => ruin::run(arguments, context)?,
-        EdgeCommand::Verdict(arguments) => verdict::run(arguments, context)?,
+        EdgeCommand::BreakEven(arguments) => run_break_even(arguments, context),
+        EdgeCommand::Gate(arguments) => verdict::run_gate(arguments, context),
+        EdgeCommand::Plan(arguments) => run_plan(arguments, context),
+        EdgeCommand::Ruin(arguments) => ruin::run(arguments, context),
+        EdgeCommand::Verdict(arguments) => verdict::run_verdict(arguments, context),
     }
-    Ok(Ending::Done)
 }
 
 fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
@@ -58,6 +58,120 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     percent
         .map(|percent| percent / 100.0)
         .ok_or_else(|| "use a percentage between 0 and 100, such as 55".to_owned())
+}
+
+const USUAL: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
+
+/// Of which payouts.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A win earns the payout, a loss costs the stake, a draw neither: so a coin loses money at every payout below \
+                  100. Payouts with stakes (85:10) are summed up together as well; each trade still has a break-even of \
+                  its own, and a verdict tests against that.\n\nExamples:\n  candlewick edge break-even\n  candlewick \
+                  edge break-even 80 85.5\n  candlewick edge break-even 80:10 90:30\n  candlewick edge break-even \
+                  --win-rate 56"
+)]
+pub(crate) struct BreakEvenArguments {
+    /// Payouts in percent, each with a stake if need be; the usual ones without any
+    #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_paid)]
+    payouts: Vec<(f64, Option<f64>)>,
+    /// The payout that this win rate, in percent, breaks even at
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    win_rate: Option<f64>,
+}
+
+fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let named: Vec<f64> = match arguments.payouts.as_slice() {
+        [] if arguments.win_rate.is_some() => Vec::new(),
+        [] => USUAL.to_vec(),
+        named => named.iter().map(|(payout, _)| *payout).collect(),
+    };
+    let stakes = stakes(&arguments.payouts)?;
+    show(&BreakEvenReport::of(&named, &stakes, arguments.win_rate)?, context.global)
+}
+
+fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
+    let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
+        stake.map(|stake| PaidStake { stake, payout_fraction })
+    };
+    let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
+    if !stakes.is_empty() && stakes.len() < named.len() {
+        return Err(Failure::configuration("some payouts have a stake and some have none")
+            .help("name all stakes (80:10 90:30), or none"));
+    }
+    Ok(stakes)
+}
+
+/// Parses `85`, or `85:10` for a stake of 10 at payout 85.
+fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
+    let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout(text)?, None)) };
+    let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);
+    let amount = amount.ok_or_else(|| format!("\"{stake}\" is no stake: use an amount such as 85:10"))?;
+    Ok((parse_payout(payout)?, Some(amount)))
+}
+
+/// Which edges, and how surely they are to be found.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Three answers for trades one after another, all at one payout. The normal approximation and the exact \
+                  binomial test look once, at the end, and assume independent trades; looked at earlier they err far more \
+                  often than alpha. The verdict may be looked at after every trade and decides in every run: its figures \
+                  come from simulated runs, one standard error each way, and are the same for the same seed.\n\nExamples:\n  \
+                  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
+                  candlewick edge plan --payout 80 --points 3 --paths 20000 --json"
+)]
+pub(crate) struct PlanArguments {
+    /// Payout in percent; simulation.payout_percent of the configuration when left out
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    payout: Option<f64>,
+    /// How far the win rate lies above break-even, in percentage points; each is worth 1 + payout points of edge
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
+    points: Vec<f64>,
+    /// How probable it may be to find an edge that is not there; risk.verdict.alpha when left out
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    alpha: Option<f64>,
+    /// How probable it has to be to find one that is
+    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, default_value = "80")]
+    power: f64,
+    /// Simulated runs for the verdict's own figure
+    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
+    paths: u64,
+    /// Trades after which a simulated run is given up
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    most_trades: u64,
+    /// Seed of the simulated runs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let loaded = load(context)?;
+    let usual = loaded.config.risk.verdict.to_plan()?;
+    let alpha = arguments.alpha.unwrap_or(usual.alpha());
+    let terms = TradesNeededTerms {
+        payout: arguments.payout.unwrap_or(loaded.config.simulation.payout_percent.to_fraction()),
+        verdict: EdgeTestPlan::new(alpha, usual.beta(), usual.delta())?,
+        power: arguments.power,
+        paths: arguments.paths,
+        most_trades: arguments.most_trades,
+        seed: arguments.seed,
+    };
+    let mut needed = TradesNeeded::new(terms)?;
+    let mut progress = Progress::new("Simulating verdicts", context.global);
+    for (done, points) in (0..).zip(&arguments.points) {
+        progress.update(done, arguments.points.len() as u64);
+        let edge = EdgeRequirement::of(*points, terms).map_err(|error| {
+            let failure = Failure::from(error).context(format!("--points {points}"));
+            failure.help("name points above 0, such as 2,5")
+        })?;
+        needed.edges.push(edge);
+    }
+    drop(progress);
+    show(&needed, context.global)
+}
+
+fn parse_points(text: &str) -> Result<f64, String> {
+    parse_percent(text).ok_or_else(|| "use percentage points, such as 2,5".to_owned())
 }
 
 #[cfg(test)]
@@ -78,5 +192,21 @@ mod tests {
         ] {
             assert_eq!((parse_payout(text).ok(), parse_rate(text).ok()), (payout, rate), "{text}");
         }
+    }
+
+    #[test]
+    fn payouts_are_named_with_or_without_stakes() {
+        assert_eq!(parse_paid("85"), Ok((0.85, None)));
+        assert_eq!(parse_paid("85:10"), Ok((0.85, Some(10.0))));
+        for wrong in ["85:", "85:0", "85:x", ":10", "0:10"] {
+            assert!(parse_paid(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn stakes_are_named_for_all_payouts_or_for_none() {
+        assert!(stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
+        assert_eq!(stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
+        assert!(stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes"));
     }
 }

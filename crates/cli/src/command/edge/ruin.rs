@@ -2,7 +2,7 @@
 
 use super::{load, parse_payout, parse_rate};
 use crate::context::Context;
-use crate::failure::Failure;
+use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Progress;
 use candlewick_app::bots::session_settings;
@@ -87,7 +87,7 @@ pub(crate) struct RuinArguments {
     limit: Option<f64>,
 }
 
-pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = load(context)?;
     let asked = Asked::of(arguments, &loaded)?;
     let stakes = asked.stakes(arguments, &loaded)?;

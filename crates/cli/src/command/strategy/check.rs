@@ -185,10 +185,7 @@ fn judge(examined: &ValidationReport) -> Result<(), Failure> {
         return Ok(());
     }
     let count = if failed.len() == 1 { "1 check".to_owned() } else { format!("{} checks", failed.len()) };
-    Err(Failure::new(
-        FailureKind::Check,
-        anyhow::Error::msg(format!("{count} failed: {}", failed.join(", "))),
-    ))
+    Err(Failure::check(format!("{count} failed: {}", failed.join(", "))))
 }
 
 pub(in crate::command) fn not_made(

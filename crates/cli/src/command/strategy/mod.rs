@@ -1,11 +1,10 @@
 //! `strategy`: lists, describes, checks and creates strategies.
 
 pub(super) mod check;
-mod member;
 mod new;
 
 use crate::context::Context;
-use crate::failure::{Ending, Failure, FailureKind};
+use crate::failure::{Ending, Failure};
 use crate::host::host;
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;
@@ -58,9 +57,8 @@ pub(crate) fn itself() -> Result<Itself, Failure> {
     if let Some(itself) = host().and_then(|host| host.itself()) {
         return Ok(itself);
     }
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::new(FailureKind::Check, anyhow::anyhow!("this program cannot be found: {error}"))
-    })?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::check(format!("this program cannot be found: {error}")))?;
     Ok(Itself { program, arguments: vec!["strategy".into(), "decide".into()] })
 }
 

@@ -1,41 +1,23 @@
-//! Findings: reasons to doubt a result, one kind per file.
+//! Findings: reasons to doubt a result.
 
-mod assumed_payout;
-mod bounce;
-mod data_revised;
-mod dies_of_latency;
-mod draw_share;
-mod few_clusters;
-mod gaps;
-mod halted_early;
-mod in_sample_only;
-mod many_numbers;
-mod many_variants;
-mod no_price_step;
-mod one_hour_only;
-mod refused_by_one_rule;
-mod regimes;
-mod staked_result;
-mod stale_longer_candles;
-mod too_few_trades;
-mod too_good;
-mod unusual_payout;
-mod variants_unknown;
+mod choice;
+mod limits;
+mod trades;
+mod venue;
 
 use super::{Breakdown, Dimension, Metrics, Sensitivity, VenueSetting};
-pub use assumed_payout::assumed_payout_percent;
-pub use bounce::Reversals;
 use candlewick_backtest::Summary;
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{Interval, Millis, MoneyScale, Staleness, Symbol};
 use candlewick_search::variants::VariantCount;
 use serde::Serialize;
-pub(crate) use staked_result::StakedResult;
 use std::collections::BTreeMap;
 use std::ops::Range;
-pub(crate) use too_good::{DecidedTrades, too_good};
-pub(crate) use unusual_payout::unusual_payout;
-pub use variants_unknown::VariantsUnknown;
+
+pub use choice::VariantsUnknown;
+pub(crate) use trades::{DecidedTrades, StakedResult, too_good};
+pub(crate) use venue::unusual_payout;
+pub use venue::{Reversals, assumed_payout_percent};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -181,58 +163,29 @@ impl Finding {
         };
         let found = [
             staked.and_then(|staked| staked.finding(&bots)),
-            refused_by_one_rule::find(summary),
-            halted_early::find(&facts.refused_since_last, background.untraded_candles, facts.last_open),
+            limits::refused_by_one_rule(summary),
+            limits::halted_early(&facts.refused_since_last, background.untraded_candles, facts.last_open),
             too_good(&traded),
-            too_few_trades::find(metrics.win_rate.as_ref(), decided),
-            few_clusters::find(facts.basis, decided),
-            regimes::find(facts.settled, facts.bots),
-            hours.and_then(|hours| one_hour_only::find(&hours.cells)),
-            dies_of_latency::find(latencies),
-            assumed_payout::find(background.assumed_payout_percent, background.seen_payout_percent),
+            trades::too_few_trades(metrics.win_rate.as_ref(), decided),
+            trades::few_clusters(facts.basis, decided),
+            trades::regimes(facts.settled, facts.bots),
+            hours.and_then(|hours| trades::one_hour_only(&hours.cells)),
+            trades::dies_of_latency(latencies),
+            venue::assumed_payout(background.assumed_payout_percent, background.seen_payout_percent),
             unusual_payout(background.assumed_payout_percent),
-            variants.and_then(many_variants::find),
-            facts.variants_unknown.map(variants_unknown::find),
-            gaps::find(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
-            bounce::find(&background.reversals),
-            many_numbers::find(&background.rule_numbers, facts.settled, facts.bots),
-            stale_longer_candles::find(&background.stale_longer),
-            draw_share::find(summary.draw, summary.trades),
-            no_price_step::find(facts.settled, facts.bots, &background.unset_steps),
-            data_revised::find(background.revised_candles),
-            variants.and_then(in_sample_only::find),
+            variants.and_then(choice::many_variants),
+            facts.variants_unknown.map(choice::variants_unknown),
+            venue::gaps(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
+            venue::bid_ask_bounce(&background.reversals),
+            choice::many_numbers(&background.rule_numbers, facts.settled, facts.bots),
+            venue::stale_longer_candles(&background.stale_longer),
+            venue::draw_share(summary.draw, summary.trades),
+            venue::no_price_step(facts.settled, facts.bots, &background.unset_steps),
+            venue::data_revised(background.revised_candles),
+            variants.and_then(choice::in_sample_only),
         ];
         let mut found: Vec<Self> = found.into_iter().flatten().collect();
         found.sort_by_key(|finding| finding.severity);
         found
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use candlewick_backtest::metric::Drawdown;
-    use candlewick_sdk::Money;
-
-    /// Of a run of which only this is known.
-    pub(super) fn summary(won: u64, lost: u64) -> Summary {
-        Summary {
-            trades: won + lost,
-            won,
-            lost,
-            draw: 0,
-            cancelled: 0,
-            unsettled: 0,
-            refused: BTreeMap::new(),
-            pnl: Money::ZERO,
-            win_rate: None,
-            break_even: None,
-            break_even_by_money: None,
-            p_value: None,
-            max_drawdown: Drawdown::default(),
-            max_drawdown_by_percent: Drawdown::default(),
-            longest_winning_streak: 0,
-            longest_losing_streak: 0,
-        }
     }
 }

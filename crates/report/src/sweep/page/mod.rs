@@ -2,13 +2,12 @@
 //!
 //! One file without external resources: SVG drawings and a small script.
 
-mod heat_map;
-mod parallel;
 mod ruler;
 
 use crate::markup::escaped;
 use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
 use ruler::{Ruler, Shade};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 const STYLE: &str = include_str!("page.css");
@@ -48,7 +47,7 @@ pub fn write_sweep_page(
             writer,
             "<h2>Every set</h2><p>Drag along an axis to see only the sets within; click it to see all.</p>"
         )?;
-        parallel::draw(&counting, space, objective, &shade, &mut writer)?;
+        draw_lines(&counting, space, objective, &shade, &mut writer)?;
         let paired = space.axes().len().min(MAX_PAIRED);
         if paired > 1 {
             writeln!(
@@ -58,7 +57,7 @@ pub fn write_sweep_page(
         }
         for across in 0..paired {
             for up in across + 1..paired {
-                heat_map::draw(&counting, space, (across, up), &shade, &mut writer)?;
+                draw_heat_map(&counting, space, (across, up), &shade, &mut writer)?;
             }
         }
     } else {
@@ -106,6 +105,173 @@ fn short(number: f64) -> String {
     let text = format!("{number:.digits$}");
     let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+const MAP_LEFT: f64 = 90.0;
+const MAP_BELOW: f64 = 45.0;
+const MAP_SIDE: f64 = 360.0;
+
+#[derive(Default)]
+struct Cell {
+    sum: f64,
+    best: f64,
+    count: u32,
+}
+
+fn draw_heat_map(
+    rows: &[&TrialRow],
+    space: &Space,
+    (across, up): (usize, usize),
+    shade: &Shade,
+    writer: &mut impl Write,
+) -> io::Result<()> {
+    let rulers = rulers(rows, space);
+    let (x, y) = (&rulers[across], &rulers[up]);
+    let mut cells: BTreeMap<(usize, usize), Cell> = BTreeMap::new();
+    for row in rows {
+        let Some(score) = row.score else { continue };
+        let cell = cells.entry((x.cell(&row.candidate[across]), y.cell(&row.candidate[up]))).or_default();
+        cell.best = if cell.count == 0 { score } else { cell.best.max(score) };
+        cell.sum += score;
+        cell.count += 1;
+    }
+    let (wide, high) = (MAP_SIDE / x.cells() as f64, MAP_SIDE / y.cells() as f64);
+    let (width, height) = (MAP_LEFT + MAP_SIDE + 10.0, MAP_SIDE + MAP_BELOW + 10.0);
+    write!(writer, "<svg class=\"map\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">")?;
+    for ((column, line), cell) in &cells {
+        let (left, top) = (MAP_LEFT + *column as f64 * wide, 5.0 + MAP_SIDE - (*line + 1) as f64 * high);
+        let mean = cell.sum / f64::from(cell.count);
+        write!(
+            writer,
+            "<rect class=\"cell\" x=\"{left:.2}\" y=\"{top:.2}\" width=\"{wide:.2}\" height=\"{high:.2}\" fill=\"{}\">\
+             <title>mean {}, best {}, of {} sets</title></rect>",
+            shade.colour(mean),
+            short(mean),
+            short(cell.best),
+            cell.count
+        )?;
+    }
+    draw_labels(x, y, writer)?;
+    writeln!(writer, "</svg>")
+}
+
+fn draw_labels(x: &Ruler, y: &Ruler, writer: &mut impl Write) -> io::Result<()> {
+    for (at, label) in x.labels(10) {
+        let left = MAP_LEFT + at * MAP_SIDE;
+        write!(writer, "<text class=\"middle\" x=\"{left:.2}\" y=\"{}\">{label}</text>", MAP_SIDE + 22.0)?;
+    }
+    for (at, label) in y.labels(18) {
+        let top = 9.0 + MAP_SIDE * (1.0 - at);
+        write!(writer, "<text class=\"end\" x=\"{}\" y=\"{top:.2}\">{label}</text>", MAP_LEFT - 6.0)?;
+    }
+    let (middle, below, centre) = (MAP_LEFT + MAP_SIDE / 2.0, MAP_SIDE + 42.0, MAP_SIDE / 2.0);
+    write!(
+        writer,
+        "<text class=\"name middle\" x=\"{middle}\" y=\"{below}\">{}</text>\
+         <text class=\"name middle\" transform=\"translate(14 {centre}) rotate(-90)\">{}</text>",
+        x.name, y.name
+    )
+}
+
+/// Maximum number of lines. With more, draws the best and an even selection of the rest.
+const MAX_LINES: usize = 1_500;
+const BEST_LINES: usize = 100;
+const TOP: f64 = 30.0;
+const HEIGHT: f64 = 380.0;
+const GAP: f64 = 160.0;
+const LEFT: f64 = 60.0;
+
+/// `rows` are sorted from best to worst.
+fn draw_lines(
+    rows: &[&TrialRow],
+    space: &Space,
+    objective: Objective,
+    shade: &Shade,
+    writer: &mut impl Write,
+) -> io::Result<()> {
+    let rulers = rulers(rows, space);
+    let width = LEFT * 2.0 + GAP * rulers.len() as f64;
+    let height = TOP + HEIGHT + 20.0;
+    write!(
+        writer,
+        "<div class=\"wide\"><svg id=\"lines\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">"
+    )?;
+    let shown = chosen(rows);
+    if shown.len() < rows.len() {
+        write!(
+            writer,
+            "<text x=\"0\" y=\"{height}\">{} of {} lines are drawn</text>",
+            shown.len(),
+            rows.len()
+        )?;
+    }
+    // The best last, so that they lie on top.
+    for row in shown.iter().rev() {
+        let Some(score) = row.score else { continue };
+        let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.at(setting));
+        let places: Vec<f64> = of_set.chain([shade.at(score)]).collect();
+        let points: Vec<String> =
+            places.iter().enumerate().map(|(axis, at)| format!("{:.1},{:.1}", x(axis), y(*at))).collect();
+        let places: Vec<String> = places.iter().map(|at| format!("{at:.4}")).collect();
+        write!(
+            writer,
+            "<polyline points=\"{}\" stroke=\"{}\" data-at=\"{}\"><title>{}</title></polyline>",
+            points.join(" "),
+            shade.colour(score),
+            places.join(" "),
+            label_of(row, space, score)
+        )?;
+    }
+    let (low, high) = shade.ends();
+    let of_scores = [0.0, 0.5, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec();
+    let named = rulers.iter().map(|ruler| (ruler.name.clone(), ruler.labels(20)));
+    for (axis, (name, labels)) in named.chain([(objective.to_string(), of_scores)]).enumerate() {
+        let (left, bottom) = (x(axis), TOP + HEIGHT);
+        write!(writer, "<text class=\"name middle\" x=\"{left}\" y=\"14\">{name}</text>")?;
+        write!(writer, "<line class=\"axis\" x1=\"{left}\" y1=\"{TOP}\" x2=\"{left}\" y2=\"{bottom}\"/>")?;
+        for (at, label) in labels {
+            write!(
+                writer,
+                "<text class=\"end\" x=\"{}\" y=\"{:.1}\">{label}</text>",
+                left - 6.0,
+                y(at) + 4.0
+            )?;
+        }
+        write!(
+            writer,
+            "<rect class=\"brush\" x=\"{}\" y=\"0\" width=\"12\" height=\"0\"/>\
+             <rect class=\"grip\" data-axis=\"{axis}\" x=\"{}\" y=\"{TOP}\" width=\"24\" height=\"{HEIGHT}\"/>",
+            left - 6.0,
+            left - 12.0
+        )?;
+    }
+    writeln!(writer, "</svg></div>")
+}
+
+fn x(axis: usize) -> f64 {
+    LEFT + GAP * axis as f64
+}
+
+fn y(at: f64) -> f64 {
+    TOP + HEIGHT * (1.0 - at)
+}
+
+fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
+    if rows.len() <= MAX_LINES {
+        return rows.to_vec();
+    }
+    let (best, rest) = rows.split_at(BEST_LINES);
+    let every = rest.len().div_ceil(MAX_LINES - BEST_LINES);
+    best.iter().chain(rest.iter().step_by(every)).copied().collect()
+}
+
+fn label_of(row: &TrialRow, space: &Space, score: f64) -> String {
+    let set = space
+        .axes()
+        .iter()
+        .zip(row.candidate.iter())
+        .map(|(axis, setting)| format!("{} {setting}", axis.name()));
+    escaped(&format!("trial {}: {}; {}", row.trial, set.collect::<Vec<_>>().join(", "), short(score)))
 }
 
 #[cfg(test)]
@@ -191,5 +357,21 @@ mod tests {
         ] {
             assert_eq!(short(number), expected);
         }
+    }
+
+    #[test]
+    fn of_many_sets_the_best_and_some_of_all_others_are_drawn() {
+        let row = |trial| TrialRow {
+            trial,
+            candidate: [Setting::Whole(1)].into(),
+            rung: 0,
+            share: 1.0,
+            outcome: Outcome::Refused(String::new()),
+            score: None,
+        };
+        let rows: Vec<TrialRow> = (0..5_000).map(row).collect();
+        let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
+        assert!(shown.len() <= MAX_LINES && shown.len() > MAX_LINES / 2, "{}", shown.len());
+        assert!(shown[..100].iter().copied().eq(0..100) && shown.iter().any(|trial| *trial > 4_900));
     }
 }

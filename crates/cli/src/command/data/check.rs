@@ -1,0 +1,173 @@
+//! `data check`: finds problems in candles and repairs a copy.
+
+use super::CatalogArgument;
+use super::import::ReadingArguments;
+use crate::command::data::existing;
+use crate::context::Context;
+use crate::failure::{Ending, Failure, fail_with_last};
+use crate::output::{print, print_json};
+use crate::progress::Terminal;
+use candlewick_app::candles::candle_store;
+use candlewick_app::data::check::{CheckResult, CheckTarget, RepairTerms, coverage_table};
+use candlewick_history::{CheckSettings, ConflictChoice, FindingKind, MarketHours, Remedy, check_in_step};
+use chrono::NaiveDate;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Which candles, and what to hold them to.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Problems that are certain: unreadable, not-finite, price, volume, range, misaligned, unsorted, duplicate; \
+                  --fix mends them.\nDoubtful ones: closed, spike, flat, revised, conflict (different rows of one time), mended by --fix --also KINDS; gap, jump \
+                  and out-of-step, which nothing mends.\nWhat is left exits with 5.\n\nExamples:\n  candlewick data check\n  candlewick data \
+                  check EURUSD@1m --ignore gap --json\n  candlewick data check DAT_ASCII_EURUSD_M1_2024.zip --fix --out \
+                  EURUSD_1m.csv\n  candlewick data check AAPL.csv --session \"Mon-Fri 09:30-16:00 America/New_York\" \
+                  --holiday 2024-01-15"
+)]
+pub(crate) struct CheckArguments {
+    /// Series of the catalog, SYMBOL@INTERVAL, or files of any format that can be imported; the whole catalog when left out
+    #[arg(value_name = "SERIES")]
+    names: Vec<String>,
+    /// When the market is open: always, currencies, or days, hours and a time zone; known by the symbol when left out
+    #[arg(long)]
+    session: Option<MarketHours>,
+    /// Day on which the market stays closed, such as 2024-12-25: of currencies the day that ends at 17:00 in New York, else the day
+    /// on which a session begins; repeat it
+    #[arg(long, value_name = "DATE")]
+    holiday: Vec<NaiveDate>,
+    /// A price so many usual ranges of a candle away is a spike or a jump
+    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_ranges)]
+    spike: f64,
+    /// So many candles without any movement, one after the other, are a flat stretch
+    #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
+    flat: u64,
+    /// Kinds of problems that are none here, between commas
+    #[arg(long, value_name = "KINDS", value_delimiter = ',')]
+    ignore: Vec<FindingKind>,
+    /// How many problems of each kind the table shows
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    show: usize,
+    #[command(flatten)]
+    catalog: CatalogArgument,
+    #[command(flatten)]
+    repair: RepairArguments,
+    #[command(flatten)]
+    reading: ReadingArguments,
+}
+
+pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let store = candle_store(&arguments.catalog.load(context)?);
+    let targets = CheckTarget::all_of(&arguments.names, &store.catalog)?;
+    let repair = arguments.repair.terms();
+    repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
+    let settings = CheckSettings {
+        session: arguments.session.clone(),
+        holidays: arguments.holiday.clone(),
+        spike_ranges: arguments.spike,
+        flat_candles: arguments.flat,
+    };
+    let (reading, progress) = (arguments.reading.settings(), Terminal(context.global));
+    let (mut all, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
+    for target in targets {
+        match target.check(&settings, &reading, &store, &progress) {
+            Ok(checked) => all.push((target, checked)),
+            // One series that cannot be read hides no other.
+            Err(error) => failures.push(error.into()),
+        }
+    }
+    check_in_step(&mut all.iter_mut().map(|(_, checked)| checked).collect::<Vec<_>>());
+    let mut results = Vec::with_capacity(all.len());
+    for (target, checked) in all {
+        let repair = repair.as_ref().map(|terms| terms.repair(&target, &checked, &store.catalog, &progress));
+        let share = store.longer_share_percent;
+        let result = CheckResult::new(target, checked, repair.transpose()?, &arguments.ignore, share);
+        if !context.global.json {
+            print(&result.text(arguments.show))?;
+        }
+        results.push(result);
+    }
+    if context.global.json {
+        print_json(&results.iter().map(CheckResult::document).collect::<Vec<_>>())?;
+    } else if !results.is_empty() {
+        print(&coverage_table(&results))?;
+    } else if failures.is_empty() {
+        print(&format!(
+            "{}: the catalog is empty; there is nothing to check",
+            store.catalog.folder().display()
+        ))?;
+    }
+    fail_with_last(failures)?;
+    judge(&results)
+}
+
+fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
+    let bad = results.iter().filter(|result| result.left() > 0).count();
+    if bad == 0 {
+        return Ok(Ending::Done);
+    }
+    let left: u64 = results.iter().map(CheckResult::left).sum();
+    let what = if left == 1 { "1 problem is".to_owned() } else { format!("{left} problems are") };
+    let problem = format!("{what} left in {bad} of {} series", results.len());
+    Err(Failure::check(problem).help(CheckResult::help(results)))
+}
+
+fn parse_ranges(text: &str) -> Result<f64, String> {
+    let ranges = text.parse().ok().filter(|ranges: &f64| *ranges >= 1.0 && ranges.is_finite());
+    ranges.ok_or_else(|| "use a number of at least 1".to_owned())
+}
+
+/// Whether and how to repair.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Repair")]
+pub(crate) struct RepairArguments {
+    /// Write a copy without what is certainly wrong: of a file, in a folder "fixed" beside it; in the catalog, a new version
+    #[arg(long)]
+    fix: bool,
+    /// Mend these kinds, too, between commas: leave out closed, spike, flat; give a revised candle its latest value; of different rows of one time keep conflict=first, last or larger
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
+    also: Vec<ExtraRepair>,
+    /// The repaired file, .csv or .parquet
+    #[arg(long, value_name = "FILE", requires = "fix")]
+    out: Option<PathBuf>,
+    /// Replace the repaired file when it is there
+    #[arg(long, requires = "fix")]
+    force: bool,
+}
+
+impl RepairArguments {
+    pub(super) fn terms(&self) -> Option<RepairTerms> {
+        let existing = existing(self.force);
+        let kinds = self.also.iter().filter_map(|also| match also {
+            ExtraRepair::Kind(kind) => Some(*kind),
+            ExtraRepair::Conflict(_) => None,
+        });
+        let conflicts = self.also.iter().rev().find_map(|also| match also {
+            ExtraRepair::Conflict(choice) => Some(*choice),
+            ExtraRepair::Kind(_) => None,
+        });
+        self.fix.then(|| RepairTerms { also: kinds.collect(), conflicts, out: self.out.clone(), existing })
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum ExtraRepair {
+    Kind(FindingKind),
+    Conflict(ConflictChoice),
+}
+
+fn parse_extra_repair(text: &str) -> Result<ExtraRepair, String> {
+    if let Some(("conflict" | "duplicate", choice)) = text.split_once('=') {
+        let choice: Result<ConflictChoice, _> = choice.parse();
+        return choice.map(ExtraRepair::Conflict).map_err(|error| error.to_string());
+    }
+    let kind: FindingKind =
+        text.parse().map_err(|error: candlewick_history::ParseChoiceError| error.to_string())?;
+    match kind.remedy() {
+        Remedy::LeaveOut | Remedy::TakeLatest => Ok(ExtraRepair::Kind(kind)),
+        Remedy::Choose => {
+            Err("say which row to keep: conflict=first, conflict=last or conflict=larger".to_owned())
+        }
+        Remedy::Always => Err(format!("--fix mends {kind} anyway")),
+        Remedy::Nothing => Err(format!("nothing mends a {kind}; use closed, spike, flat or revised")),
+    }
+}

@@ -1,0 +1,268 @@
+//! What a journal and its bot hold: `status`, `watch`, `explain`, `why` and `trades`.
+
+use crate::arguments::{AskedTime, parse_asked};
+use crate::context::{Context, JournalArguments, block_on};
+use crate::failure::{Ending, Failure, FailureKind};
+use crate::interrupt::Interrupt;
+use crate::output::{print, print_json, print_json_text, show};
+use candlewick_app::AppError;
+use candlewick_app::configuration::control_paths;
+use candlewick_app::recent::read_recent;
+use candlewick_app::status::Status;
+use candlewick_journal::Reader;
+use candlewick_records::explain::{AskedMoment, AskedTrade, MomentQuery, read_last, read_moment, read_trade};
+use candlewick_records::{TradeFilter, TradeLine, TradeList};
+use candlewick_runtime::control::{FollowedRun, RunState};
+use candlewick_runtime::events::event_schema;
+use candlewick_sdk::{Millis, Symbol, visible_cell};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+/// Whose.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides. Without --journal \
+                  it is the configured journal, candlewick.db in this folder unless [journal] url names another; other journals \
+                  that lie here are named on stderr. With --quiet no table is printed: the exit code answers.\n\n\
+                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet"
+)]
+pub(crate) struct StatusArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+    /// Health check: end with exit code 5 if no bot answers, an API of the venue is silent, or candles are late
+    #[arg(long)]
+    running: bool,
+}
+
+pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (loaded, url) = arguments.journal.load_of_bot(context)?;
+    let status = block_on(Status::read(&loaded, &url))?;
+    if context.global.json || !context.global.quiet {
+        show(&status, context.global)?;
+    }
+    if arguments.running && status.bot.is_none() {
+        return Err(Failure::check(format!("no bot answers on {}", status.journal)));
+    }
+    let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
+    if arguments.running && !problems.is_empty() {
+        return Err(Failure::check(format!(
+            "the bot on {} cannot trade: {}",
+            status.journal,
+            problems.join("; ")
+        )));
+    }
+    Ok(Ending::Done)
+}
+
+/// Which bot.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Prints a JSON object a line, the same as `live --json`, from now on until the bot ends or Ctrl-C; what this reader does not \
+                  take in time is left out and counted (\"event\":\"dropped\"). The bot waits for nobody who watches.\n\nExamples:\n  \
+                  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
+                  == \"settled\")'"
+)]
+pub(crate) struct WatchArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+    /// Print the JSON Schema of an event instead
+    #[arg(long)]
+    schema: bool,
+}
+
+pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    if arguments.schema {
+        print_json(&event_schema())?;
+        return Ok(Ending::Done);
+    }
+    let (loaded, _) = arguments.journal.load_of_bot(context)?;
+    let paths = control_paths(&loaded)?;
+    block_on(async {
+        let mut interrupt = Interrupt::new()?;
+        let mut followed = FollowedRun::begin(&paths.socket).await.map_err(AppError::from)?;
+        loop {
+            let line = tokio::select! {
+                line = followed.next() => line,
+                ending = interrupt.wait() => return Ok::<_, Failure>(ending),
+            };
+            match line {
+                Some(line) if print_json_text(&line)? => {}
+                // The bot has ended, or nobody reads any more.
+                Some(_) | None => return Ok(Ending::Done),
+            }
+        }
+    })
+}
+
+/// Which trade.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The candles, the decision with its numbers, every request with its reply, the lists that ended a doubt, and \
+                  the settlement with what of it the journal shows to be right, in UTC; --raw and --json have what was said byte \
+                  for byte.\n\n\
+                  Examples:\n  candlewick explain 17\n  candlewick explain 17 --raw\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
+)]
+pub(crate) struct ExplainArguments {
+    /// The number of the intent, or the venue's identifier of the trade
+    trade: String,
+    /// Show entries, requests and replies as they were recorded
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
+    /// Compute the indicators also where more than 500,000 entries of the run come before the decision
+    #[arg(long)]
+    indicators: bool,
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let explanation = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        let contents = read_recent(&mut reader).await?;
+        let (name, registry, is_far) = (arguments.trade.as_str(), context.registry, arguments.indicators);
+        Ok::<_, AppError>(read_trade(&mut reader, &contents, &AskedTrade { name, registry, is_far }).await?)
+    })?;
+    if arguments.raw {
+        print(&explanation.raw_text())?;
+    } else {
+        show(&explanation, context.global)?;
+    }
+    Ok(Ending::Done)
+}
+
+/// Which moment.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without a time: the last ten signals that were opened or refused. With one, of each bot: the last candle that it saw by then, what its strategy said, the rule that refused it, and of a \
+                  rule or a combination each condition, whether it held, and the numbers in it.\n\nExamples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
+                  run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31\n  candlewick why"
+)]
+pub(crate) struct WhyArguments {
+    /// A time such as 2026-01-05T12:00:00Z, seconds or milliseconds since 1970; 17:08 or "01-05 17:08", as live prints them, are the last before the journal's end
+    #[arg(value_parser = parse_asked)]
+    time: Option<AskedTime>,
+    /// Only bots on this symbol
+    symbol: Option<Symbol>,
+    /// Only the bot with this name
+    #[arg(long, value_name = "NAME")]
+    bot: Option<String>,
+    /// Compute the conditions also where more than 500,000 entries of the run come before the candle
+    #[arg(long)]
+    indicators: bool,
+    #[command(flatten)]
+    journal: JournalArguments,
+}
+
+pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let WhyArguments { time, symbol, bot, .. } = arguments;
+    let Some(time) = time else {
+        let last = block_on(async {
+            let mut reader = Reader::open(&url).await?;
+            let contents = read_recent(&mut reader).await?;
+            Ok::<_, AppError>(read_last(&mut reader, &contents, (bot.as_deref(), *symbol)).await?)
+        })?;
+        show(&last, context.global)?;
+        return Ok(Ending::Done);
+    };
+    let report = block_on(async {
+        let mut reader = Reader::open(&url).await?;
+        let contents = read_recent(&mut reader).await?;
+        let last = contents.last.line.received;
+        time.say(last, context);
+        let time = time.before(last).unwrap_or(last);
+        let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
+        let asked = AskedMoment { query: &query, registry: context.registry, is_far: arguments.indicators };
+        Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
+    })?;
+    show(&report, context.global)
+}
+
+/// Which of them.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "One line an intent, in the order of their decisions; it may be read while a bot runs. An intent whose \
+                  answer is awaited counts as in doubt.\n\nExamples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
+                  run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv"
+)]
+pub(crate) struct TradesArguments {
+    #[command(flatten)]
+    journal: JournalArguments,
+    /// Print CSV, with the keys of --json as header
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Only this bot's
+    #[arg(long, value_name = "NAME")]
+    bot: Option<String>,
+    /// Only on this symbol
+    #[arg(long)]
+    symbol: Option<Symbol>,
+    /// Only in this state
+    #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
+    state: Option<String>,
+    /// Only decided at this time or later: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or seconds or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
+    since: Option<AskedTime>,
+    /// Only decided before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
+    until: Option<AskedTime>,
+    /// Only the last so many of these
+    #[arg(long, value_name = "COUNT")]
+    last: Option<usize>,
+}
+
+pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
+    let (_, url) = arguments.journal.load(context)?;
+    let trades = block_on(async { arguments.read(&mut Reader::open(&url).await?, context).await })?;
+    if context.global.json {
+        print_json(&trades)?;
+    } else if arguments.csv {
+        print(to_csv(&trades.lines().iter().collect::<Vec<_>>())?.trim_end())?;
+    } else {
+        print(&trades.to_string())?;
+    }
+    Ok(Ending::Done)
+}
+
+impl TradesArguments {
+    /// Reads a few of the last trades from their own entries, others from the whole journal.
+    async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
+        let head = reader.head().await?.seq;
+        if let Some(end) = reader.lines(head, 1).await?.first() {
+            let end = end.line.received;
+            let asked = [&self.since, &self.until];
+            asked.into_iter().flatten().for_each(|asked| asked.say(end, context));
+            let filter = self.filter(end);
+            if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
+                return Ok(trades);
+            }
+        }
+        let contents = read_recent(reader).await?;
+        Ok(self.filter(contents.last.line.received).apply(&contents)?)
+    }
+
+    fn filter(&self, end: Millis) -> TradeFilter {
+        let Self { symbol, last, .. } = *self;
+        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.before(end));
+        let (since, until) = (moment(&self.since), moment(&self.until));
+        TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
+    }
+}
+
+pub(crate) fn to_csv(lines: &[&TradeLine]) -> Result<String, Failure> {
+    let unexpected = |error: String| Failure::new(FailureKind::Unexpected, anyhow::Error::msg(error));
+    let mut serialized = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        serialized.serialize(line).map_err(|error| unexpected(error.to_string()))?;
+    }
+    let bytes = serialized.into_inner().map_err(|error| unexpected(error.to_string()))?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice()).records() {
+        let record = record.map_err(|error| unexpected(error.to_string()))?;
+        let cells = record.iter().map(|cell| visible_cell(cell).into_owned());
+        writer.write_record(cells).map_err(|error| unexpected(error.to_string()))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| unexpected(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| unexpected(error.to_string()))
+}

@@ -1,0 +1,249 @@
+//! Words and layout of screen lines: decisions, trades, verdicts, and why a run stops.
+
+use crate::terminal::{coloured_line, columns_of, wrapped_beside};
+use anstyle::{AnsiColor, Style};
+use candlewick_engine::{
+    Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
+};
+use candlewick_records::time_text;
+use candlewick_runtime::control::Blockage;
+use candlewick_runtime::{Funds, Stop};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, price_text, visible};
+use console::Term;
+
+pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
+    let expiry = approved.expiry();
+    let kind = expiration_words(expiry.expiration_type);
+    let (intent, stake, direction) =
+        (approved.intent(), scale.format(approved.stake()), approved.direction());
+    let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
+    let reason = with_values(approved.reason());
+    let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
+    format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
+}
+
+/// Empty for the usual ones, else with a space before it.
+pub(super) fn expiration_words(expiration_type: ExpirationType) -> String {
+    match expiration_type {
+        ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
+        other => format!(" {other}"),
+    }
+}
+
+fn with_values(reason: &Reason) -> String {
+    let text = reason.text();
+    let place_of = |name: &str| -> Option<usize> {
+        let is_part = |letter: char| letter.is_alphanumeric() || "_.@[(".contains(letter);
+        let found = text.match_indices(name).map(|(at, _)| (at, at + name.len()));
+        let whole = found.filter(|(at, end)| {
+            let before = text[..*at].chars().next_back();
+            !text[*end..].starts_with(is_part) && !before.is_some_and(|one| one != '(' && is_part(one))
+        });
+        // Of `sma(close, 9) < close` the second is compared.
+        whole.min_by_key(|(at, _)| open_brackets(&text[..*at])).map(|(_, end)| end)
+    };
+    let mut values: Vec<(usize, f64)> =
+        reason.numbers().filter_map(|(name, value)| Some((place_of(name)?, value))).collect();
+    if values.is_empty() {
+        return reason.to_string();
+    }
+    values.sort_by_key(|(place, _)| *place);
+    let (mut words, mut done) = (String::new(), 0);
+    for (place, value) in values {
+        words.push_str(&text[done..place]);
+        words.push(' ');
+        words.push_str(&price_text(value));
+        done = place;
+    }
+    words.push_str(&text[done..]);
+    for (name, value) in reason.numbers().filter(|(name, _)| place_of(name).is_none()) {
+        words.extend([" ", name, "=", &price_text(value)]);
+    }
+    words
+}
+
+fn open_brackets(text: &str) -> usize {
+    text.matches('(').count().saturating_sub(text.matches(')').count())
+}
+
+fn fitted(reason: &str, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(BEFORE));
+    if reason.chars().count() <= room {
+        return reason.to_owned();
+    }
+    reason.chars().take(room.saturating_sub(1)).chain(['\u{2026}']).collect()
+}
+
+pub(super) fn refusal_words(
+    refused: &Refused,
+    (bot, interval): (&str, Millis),
+    received: Millis,
+    (risk, suspended): (Option<&RiskSettings>, Option<&str>),
+) -> String {
+    let own = || risk.map_or_else(|| refused.rule.words(), |risk| refused.rule.words_within(risk, bot));
+    let rule = match suspended {
+        Some(reason) if refused.rule == Rule::Halted => format!("opens are suspended: {}", visible(reason)),
+        _ => own(),
+    };
+    let lateness = Lateness::of((refused.decision_time, received), interval, risk);
+    let rule = refused.rule.with_lateness(rule, lateness);
+    let reason = with_values(&refused.reason);
+    let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
+    format!("{DIM}{bot} {} refused: {rule}   {reason}{DIM:#}", refused.direction)
+}
+
+pub(super) fn verdict_words(judgement: &Judgement, bot: &str) -> String {
+    let (style, text) = match judgement.edge {
+        Edge::Open => (NOTE, "is open"),
+        Edge::Shown => (GOOD, "is shown"),
+        Edge::Rejected => (BAD, "is ruled out"),
+        Edge::NoLongerHeld => (BAD, "no longer holds"),
+    };
+    format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades)
+}
+
+pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
+    let lacks = |all: &[Blockage], one: &Blockage| {
+        all.iter().all(|other| (&other.rule, &other.bots) != (&one.rule, &one.bots))
+    };
+    let began = now.iter().filter(|one| lacks(before, one)).map(Blockage::describe);
+    let ended = before.iter().filter(|one| now.iter().all(|other| other.rule != one.rule));
+    began.chain(ended.map(|one| format!("lifted: {}", one.rule))).collect()
+}
+
+pub(super) fn describe_opened(opened: &Opened) -> String {
+    let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), price_text);
+    let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
+    let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
+    let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
+    format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent)
+}
+
+pub(super) fn describe_settled(
+    settled: &Settled,
+    style: Style,
+    (funds, intent): (Funds, Option<&IntentRow>),
+    scale: MoneyScale,
+) -> String {
+    let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
+    let prices = match (entry, settled.close_price) {
+        (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
+        _ => "without prices".to_owned(),
+    };
+    let profit = format_signed(settled.profit, scale);
+    let (free, open) = (scale.format(funds.free), scale.format(funds.open_stakes));
+    let balance = format!("balance {BOLD}{free}{BOLD:#}, open stakes {open}");
+    format!("#{} {style}{profit}{style:#}  {prices}   {balance}", settled.intent)
+}
+
+pub(super) fn format_signed(money: Money, scale: MoneyScale) -> String {
+    let sign = if money.is_positive() { "+" } else { "" };
+    format!("{sign}{}", scale.format(money))
+}
+
+pub(super) fn stopping_words(
+    why: Stop,
+    unfinished: usize,
+    (last_close, waits_until): (Option<Millis>, Millis),
+) -> String {
+    let why = match why {
+        Stop::TimeUp => "the time is up: ",
+        Stop::DataEnds(_) => "the candles end: ",
+        Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
+        Stop::Interrupted | Stop::Terminated => "",
+    };
+    if unfinished == 0 {
+        return format!("{why}no new trades; none is open");
+    }
+    let until = clock_time(waits_until);
+    let trades = if unfinished == 1 { "trade" } else { "trades" };
+    let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
+    format!(
+        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until} at most; Ctrl-C again quits now"
+    )
+}
+
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+
+const LABEL: usize = 8;
+const BEFORE: usize = "MM-DD hh:mm:ss  ".len() + LABEL + 1;
+
+pub(super) fn dated(at: Millis, (style, label): (Style, &str), text: &str, columns: Option<usize>) -> String {
+    let time = time_text(at, "%m-%d %H:%M:%S");
+    let text = coloured_line(text);
+    let text = wrapped_beside(&text, BEFORE - LABEL + label.len().max(LABEL), columns);
+    format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL$}{style:#} {text}")
+}
+
+fn clock_time(at: Millis) -> String {
+    time_text(at, "%H:%M:%S")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::ReasonTemplate;
+
+    #[test]
+    fn a_reason_of_a_rule_has_its_values_where_their_names_stand() {
+        for (text, numbers, expected) in [
+            (
+                "rsi(14) < 30 and close > sma(200)",
+                &[("rsi(14)", 27.4), ("close", 1.0832), ("sma(200)", 1.0811)][..],
+                "rsi(14) 27.4 < 30 and close 1.0832 > sma(200) 1.0811",
+            ),
+            ("sma(close, 9) < close", &[("close", 2.0)], "sma(close, 9) < close 2"),
+            (
+                "2 of 3: (close[1] < close or crosses_above(ema(9), ema(21)))",
+                &[("close[1]", 1.5), ("close", 2.5), ("ema(9)", 3.5), ("ema(21)", 3.25)],
+                "2 of 3: (close[1] 1.5 < close 2.5 or crosses_above(ema(9) 3.5, ema(21) 3.25))",
+            ),
+            // Written otherwise than it is called: behind it.
+            (
+                "rsi(n) < 30 and close > 1",
+                &[("rsi(14)", 27.5), ("close", 1.5)],
+                "rsi(n) < 30 and close 1.5 > 1 rsi(14)=27.5",
+            ),
+            ("oversold", &[("rsi", 28.25), ("level", 30.0)], "oversold rsi=28.25 level=30"),
+            ("closed high", &[("close", 1.5), ("h", 2.0)], "closed high close=1.5 h=2"),
+        ] {
+            let (names, values): (Vec<&str>, Vec<f64>) = numbers.iter().copied().unzip();
+            assert_eq!(with_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
+        }
+    }
+
+    #[test]
+    fn a_reason_ends_where_the_terminal_does_and_nowhere_else() {
+        let reason = "rsi(14) < 30 and close > sma(200)";
+        assert_eq!(fitted(reason, None), reason);
+        // 58 columns, of which 25 are taken, leave 33: as many as it has letters.
+        assert_eq!(fitted(reason, Some(58)), reason);
+        assert_eq!(fitted(reason, Some(57)), "rsi(14) < 30 and close > sma(20\u{2026}");
+        assert_eq!(fitted(reason, Some(40)), "rsi(14) < 30 a\u{2026}");
+    }
+
+    #[test]
+    fn profits_carry_their_sign() {
+        for (units, expected) in [(800, "+8.00"), (-1_000, "-10.00"), (0, "0.00")] {
+            assert_eq!(format_signed(Money::from_minor(units), MoneyScale::default()), expected);
+        }
+    }
+
+    #[test]
+    fn a_stop_says_what_is_waited_for_and_how_to_quit() {
+        let now = Millis::HOUR * 3;
+        let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
+        assert_eq!(
+            stopping_words(Stop::Interrupted, 1, (Some(close), until)),
+            "no new trades; waiting for 1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C again quits now"
+        );
+        assert_eq!(
+            stopping_words(Stop::TimeUp, 0, (None, until)),
+            "the time is up: no new trades; none is open"
+        );
+    }
+}

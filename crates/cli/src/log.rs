@@ -1,0 +1,515 @@
+//! Writes the log to stderr from a separate thread.
+//!
+//! A stalled terminal (Ctrl-S, a pager) blocks nothing. Each event is a single line, whatever it
+//! quotes, and floods of warnings are condensed.
+
+use crate::arguments::GlobalArguments;
+use crate::repeats::Repeats;
+use crate::terminal::{coloured_line, json, lines};
+use anstream::adapter::strip_str;
+use candlewick_broker::clock::{Clock, Stopwatch};
+use candlewick_records::utc;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+use tracing::level_filters::LevelFilter;
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::fmt::format::{Format, Full, Json, Writer};
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
+
+/// Capacity of the queue, in lines. Further lines are dropped and counted.
+const MAX_QUEUED: usize = 4_096;
+/// Lines written to the terminal after a full-screen view.
+const MAX_HELD: usize = 200;
+const IDLE: Duration = Duration::from_hours(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub(crate) struct LogWriter {
+    queue: SyncSender<Line>,
+    dropped: Arc<AtomicU64>,
+    form: LineForm,
+}
+
+enum Line {
+    Text(String),
+    Warning(String),
+    /// Sends later lines there. The target gets them too if it is not a terminal.
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
+    Divert(SyncSender<String>),
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
+    GiveBack,
+    Flush(SyncSender<()>),
+}
+
+impl LogWriter {
+    fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
+        let (queue, lines) = sync_channel(MAX_QUEUED);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let log = Log {
+            target,
+            dropped: Arc::clone(&dropped),
+            form: form.clone(),
+            repeats: Repeats::default(),
+            watch: Stopwatch::start(),
+            view: None,
+            held: VecDeque::new(),
+        };
+        std::thread::spawn(move || log.run(&lines));
+        Self { queue, dropped, form }
+    }
+
+    pub(crate) const fn form(&self) -> &LineForm {
+        &self.form
+    }
+
+    pub(crate) fn print(&self, text: &str) {
+        let text = if self.form.is_json() {
+            self.form.json_line("INFO", text.trim_end())
+        } else {
+            lines(text).into_owned()
+        };
+        self.send(Line::Text(text));
+    }
+
+    /// Prints why the program ends. Returns `false`, with nothing printed, if lines are not JSON.
+    pub(crate) fn print_failure(&self, text: &str) -> bool {
+        let is_json = self.form.is_json();
+        if is_json {
+            self.send(Line::Text(self.form.json_line("ERROR", text)));
+        }
+        is_json
+    }
+
+    pub(crate) fn print_event(&self, name: &str, event: &str) {
+        self.send(Line::Text(self.form.json_event(name, event)));
+    }
+
+    #[cfg(feature = "tui")]
+    pub(crate) fn divert(&self, view: SyncSender<String>) {
+        self.send(Line::Divert(view));
+    }
+
+    #[cfg(feature = "tui")]
+    pub(crate) fn give_back(&self) {
+        self.send(Line::GiveBack);
+    }
+
+    fn send(&self, line: Line) {
+        if let Err(TrySendError::Full(_)) = self.queue.try_send(line) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn flush(&self) {
+        let (done, is_done) = sync_channel(1);
+        let queue = self.queue.clone();
+        // The queue may be full: waiting in a thread of its own keeps the timeout for both waits.
+        std::thread::spawn(move || queue.send(Line::Flush(done)));
+        let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
+    }
+}
+
+/// The writing end.
+struct Log<T> {
+    target: T,
+    dropped: Arc<AtomicU64>,
+    form: LineForm,
+    repeats: Repeats,
+    watch: Stopwatch,
+    view: Option<SyncSender<String>>,
+    held: VecDeque<String>,
+}
+
+impl<T: Write> Log<T> {
+    fn run(mut self, lines: &Receiver<Line>) {
+        loop {
+            let due = self.repeats.next_due();
+            let timeout = due.map_or(IDLE, |due| due.saturating_sub(self.watch.elapsed()));
+            match lines.recv_timeout(timeout) {
+                Ok(line) => self.take(line),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let counts = self.repeats.due(self.watch.elapsed());
+            self.write_warnings(&counts);
+        }
+    }
+
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Text(text) => self.write(&text),
+            Line::Warning(line) => {
+                if self.repeats.admit(message_of(&line).trim_end(), self.watch.elapsed()) {
+                    self.write(&line);
+                }
+            }
+            Line::Divert(view) => self.view = Some(view),
+            Line::GiveBack => {
+                self.view = None;
+                for text in std::mem::take(&mut self.held) {
+                    self.write(&text);
+                }
+            }
+            Line::Flush(done) => {
+                let counts = self.repeats.rest(self.watch.elapsed());
+                self.write_warnings(&counts);
+                let _ = self.target.flush();
+                let _ = done.try_send(());
+            }
+        }
+    }
+
+    fn write_warnings(&mut self, messages: &[String]) {
+        for message in messages {
+            self.write(&self.form.warning(message));
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        if let Some(view) = &self.view {
+            // A view that does not keep up misses lines; the held ones are written at its end.
+            for line in strip_str(text).to_string().lines() {
+                drop(view.try_send(line.to_owned()));
+            }
+            if io::stderr().is_terminal() {
+                if self.held.len() == MAX_HELD {
+                    self.held.pop_front();
+                }
+                self.held.push_back(text.to_owned());
+                return;
+            }
+        }
+        let count = self.dropped.swap(0, Ordering::Relaxed);
+        if count > 0 {
+            let message = format!("{count} log lines were left out: the terminal did not keep up");
+            let _ = self.target.write_all(self.form.warning(&message).as_bytes());
+        }
+        // A reader that went away is no reason to stop.
+        let _ = self.target.write_all(text.as_bytes());
+    }
+}
+
+fn message_of(line: &str) -> String {
+    let object = serde_json::from_str::<Value>(line).ok();
+    if let Some(message) = object.as_ref().and_then(|object| object["message"].as_str()) {
+        return message.to_owned();
+    }
+    let plain = strip_str(line).to_string();
+    plain.split_once(WARN).map_or(plain.as_str(), |(_, message)| message).to_owned()
+}
+
+pub(crate) struct EventWriter<'a> {
+    log: &'a LogWriter,
+    to_line: fn(String) -> Line,
+}
+
+impl Write for EventWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_end_matches('\n');
+        let shown = if self.log.form.is_json() { json(text) } else { coloured_line(text) };
+        self.log.send((self.to_line)(format!("{shown}\n")));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = EventWriter<'a>;
+
+    fn make_writer(&'a self) -> EventWriter<'a> {
+        EventWriter { log: self, to_line: Line::Text }
+    }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter<'a> {
+        let to_line: fn(String) -> Line =
+            if *event.level() == Level::WARN { Line::Warning } else { Line::Text };
+        EventWriter { log: self, to_line }
+    }
+}
+
+const VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
+/// Level of a warning in a line of text.
+const WARN: &str = " WARN ";
+
+#[derive(Clone, Default)]
+pub(crate) struct LineForm {
+    is_json: Arc<AtomicBool>,
+    /// Clock of the venue during a run, `None` for the system clock.
+    clock: Arc<RwLock<Option<Arc<dyn Clock>>>>,
+}
+
+impl LineForm {
+    fn of_environment() -> Self {
+        let is_json = std::env::var(VARIABLE).is_ok_and(|value| value == "json");
+        Self { is_json: Arc::new(AtomicBool::new(is_json)), clock: Arc::default() }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_json(&self, is_json: bool) {
+        self.is_json.store(is_json, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_clock(&self, clock: Option<Arc<dyn Clock>>) {
+        *self.clock.write().unwrap_or_else(PoisonError::into_inner) = clock;
+    }
+
+    fn json_line(&self, level: &str, message: &str) -> String {
+        let line =
+            json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
+        format!("{}\n", json(&line.to_string()))
+    }
+
+    /// Appends an event of the run, a JSON object, to the members of a line.
+    fn json_event(&self, name: &str, event: &str) -> String {
+        let line = self.json_line("INFO", &name.replace('_', " "));
+        let event = json(event);
+        format!("{},{}\n", line.trim_end().trim_end_matches('}'), event.trim_start_matches('{'))
+    }
+
+    /// Formats a warning about the log itself.
+    pub(crate) fn warning(&self, message: &str) -> String {
+        if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
+    }
+
+    fn now(&self) -> String {
+        let mut text = String::new();
+        let _ = self.format_time(&mut Writer::new(&mut text));
+        text
+    }
+}
+
+impl FormatTime for LineForm {
+    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
+        let clock = self.clock.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match clock {
+            Some(clock) => writer.write_str(&utc(clock.now())),
+            None => SystemTime.format_time(writer),
+        }
+    }
+}
+
+pub(crate) struct EitherForm {
+    form: LineForm,
+    text: Format<Full, LineForm>,
+    json: Format<Json, LineForm>,
+}
+
+impl EitherForm {
+    pub(crate) fn new(form: LineForm, with_target: bool) -> Self {
+        let json = Format::default().with_timer(form.clone()).json().flatten_event(true);
+        let json = json.with_current_span(false).with_span_list(false);
+        let text = Format::default().with_timer(form.clone()).with_target(with_target);
+        Self { form, text, json }
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for EitherForm
+where
+    S: Subscriber + for<'lookup> LookupSpan<'lookup>,
+    N: for<'writer> FormatFields<'writer> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        if self.form.is_json() {
+            self.json.format_event(context, writer, event)
+        } else {
+            self.text.format_event(context, writer, event)
+        }
+    }
+}
+
+pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
+    let level = level_of(global);
+    let colours =
+        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let form = LineForm::of_environment();
+    let writer = LogWriter::start_as(std::io::stderr(), form.clone());
+    // A second start, in a test of an App, keeps the first one's choice.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(writer.clone())
+        .with_ansi(colours)
+        .event_format(EitherForm::new(form, global.verbose > 1))
+        .try_init();
+    writer
+}
+
+fn level_of(global: &GlobalArguments) -> LevelFilter {
+    match (global.quiet, global.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, 2) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// A terminal that writes nothing before it is let go, and keeps what it writes.
+    struct Stuck(Receiver<()>, Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            self.1.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
+        let (go, held) = sync_channel(0);
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let writer = LogWriter::start_as(Stuck(held, Arc::clone(&written)), LineForm::default());
+        for number in 0..MAX_QUEUED * 2 {
+            writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
+        }
+        drop(go);
+        writer.flush();
+        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        let left_out = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(" log lines were left out: the terminal did not keep up"));
+        let left_out: usize =
+            left_out.map(|line| line.strip_prefix(WARN).unwrap().parse::<usize>().unwrap()).sum();
+        let shown = text.lines().filter(|line| line.starts_with("line ")).count();
+        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
+    }
+
+    /// A terminal that takes everything.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What stands there after these events.
+    fn logged(log: impl FnOnce()) -> String {
+        let kept = Kept::default();
+        let writer = LogWriter::start_as(kept.clone(), LineForm::default());
+        let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true).with_target(false);
+        tracing::subscriber::with_default(events.without_time().finish(), log);
+        writer.flush();
+        String::from_utf8(kept.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn an_event_is_one_line_and_quotes_nothing_raw() {
+        let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028}";
+        let text = logged(|| {
+            tracing::warn!("{hostile}");
+            tracing::info!(what = %hostile, text = hostile, "heard");
+        });
+        let plain = strip_str(&text).to_string();
+        assert_eq!(plain.lines().count(), 2, "{plain:?}");
+        let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
+        assert!(!plain.chars().any(is_raw), "{plain:?}");
+        assert_eq!(plain.matches("\\u{202e} \\u{2028}").count(), 3, "{plain}");
+    }
+
+    #[test]
+    fn a_warning_that_comes_again_is_counted_and_errors_are_all_shown() {
+        let text = logged(|| {
+            for number in 0..213 {
+                tracing::warn!("EURUSD: no price: cause {number}");
+            }
+            tracing::error!("it is over: 1");
+            tracing::error!("it is over: 1");
+        });
+        let plain = strip_str(&text).to_string();
+        let lines: Vec<&str> = plain.lines().map(str::trim).collect();
+        let count = "WARN ... and 212 more of these in the last 0 s: EURUSD: no price: cause 212";
+        let error = "ERROR it is over: 1";
+        assert_eq!(lines, ["WARN EURUSD: no price: cause 0", error, error, count]);
+    }
+
+    /// The same as JSON.
+    fn logged_as_json(log: impl FnOnce(&LogWriter)) -> Vec<Value> {
+        let (kept, form) = (Kept::default(), LineForm::default());
+        form.set_json(true);
+        let writer = LogWriter::start_as(kept.clone(), form.clone());
+        let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
+        let events = events.event_format(EitherForm::new(form, false)).finish();
+        tracing::subscriber::with_default(events, || log(&writer));
+        writer.flush();
+        let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+        let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
+        assert!(!text.chars().any(is_raw), "{text:?}");
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn as_json_each_line_is_an_object_that_quotes_nothing_raw() {
+        let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028} \"}";
+        let lines = logged_as_json(|log| {
+            for number in 0..13 {
+                tracing::warn!(number, "EURUSD: no price: {hostile}");
+            }
+            tracing::error!(text = hostile, "heard");
+            log.print("a note\nof two lines\n");
+            log.print_event(
+                "in_doubt",
+                &serde_json::json!({ "event": "in_doubt", "bot": hostile }).to_string(),
+            );
+            assert!(log.print_failure(&format!("error: {hostile}")));
+        });
+        let said: Vec<_> = lines
+            .iter()
+            .map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()))
+            .collect();
+        let price = format!("EURUSD: no price: {hostile}");
+        let failure = format!("error: {hostile}");
+        let again = format!("... and 12 more of these in the last 0 s: {price}");
+        let expected = [
+            ("WARN", price.as_str()),
+            ("ERROR", "heard"),
+            ("INFO", "a note\nof two lines"),
+            ("INFO", "in doubt"),
+            ("ERROR", failure.as_str()),
+            ("WARN", again.as_str()),
+        ];
+        assert_eq!(said, expected);
+        assert_eq!((&lines[1]["text"], &lines[3]["bot"]), (&hostile.into(), &hostile.into()));
+        for line in &lines {
+            let time = line["timestamp"].as_str().unwrap();
+            assert!(
+                chrono::DateTime::parse_from_rfc3339(time).is_ok() && line["target"].is_string(),
+                "{line}"
+            );
+        }
+    }
+}

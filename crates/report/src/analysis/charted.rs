@@ -1,0 +1,271 @@
+//! Data of charts: the rolling win rate, the worst drawdowns, and histograms.
+
+use super::{DrawdownFigures, Trades, settled_rows};
+use candlewick_backtest::metric::{Drawdown, percent_of_peak};
+use candlewick_engine::IntentRow;
+use candlewick_sdk::{Millis, Money, Outcome};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+
+const LEAST_TRADES: usize = 20;
+/// Bounds of the window, which is a quarter of the decided trades.
+const WINDOWS: [usize; 2] = [10, 100];
+/// Two-sided 95 % quantile of the normal distribution.
+const Z_95: f64 = 1.959_963_984_540_054;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RollingWinRate {
+    pub(crate) window: usize,
+    pub(crate) points: Vec<RollingPoint>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RollingPoint {
+    pub(crate) at: Millis,
+    pub(crate) rate: f64,
+    /// Mean break-even win rate of the trades; `None` if a payout is unknown.
+    pub(crate) break_even: Option<f64>,
+}
+
+/// Settlement time, won or not, and break-even rate of a decided trade.
+type Decided = (Millis, bool, Option<f64>);
+
+impl RollingWinRate {
+    pub(crate) fn of(settled: &[&IntentRow]) -> Option<Self> {
+        let decided = settled.iter().filter_map(|row| {
+            let is_won = match row.outcome? {
+                Outcome::Won => true,
+                Outcome::Lost => false,
+                Outcome::Draw | Outcome::Cancelled => return None,
+            };
+            Some((row.settled_at?, is_won, row.payout.map(|payout| 1.0 / (1.0 + payout.to_fraction()))))
+        });
+        Self::along(&decided.collect::<Vec<Decided>>())
+    }
+
+    fn along(decided: &[Decided]) -> Option<Self> {
+        if decided.len() < LEAST_TRADES {
+            return None;
+        }
+        let [least, most] = WINDOWS;
+        let window = (decided.len() / 4).clamp(least, most);
+        let mut last: VecDeque<&Decided> = VecDeque::with_capacity(window + 1);
+        let mut points = Vec::with_capacity(decided.len());
+        for one in decided {
+            last.push_back(one);
+            if last.len() > window {
+                last.pop_front();
+            }
+            if last.len() == window {
+                let won = last.iter().filter(|(_, is_won, _)| *is_won).count();
+                let needed: Option<f64> = last.iter().map(|(.., needed)| *needed).sum();
+                let share = |sum: f64| sum / window as f64;
+                points.push(RollingPoint {
+                    at: one.0,
+                    rate: share(won as f64),
+                    break_even: needed.map(share),
+                });
+            }
+        }
+        Some(Self { window, points })
+    }
+
+    /// Returns the half-width of the 95 % interval of a window around a true win rate:
+    /// `1.96 sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
+    pub(crate) fn chance(&self, rate: f64) -> f64 {
+        Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
+    }
+}
+
+pub(crate) fn worst_drawdowns(trades: &Trades<'_>, most: usize) -> Vec<DrawdownFigures> {
+    let settled = settled_rows(trades.book);
+    let profits = settled.iter().map(|row| (row.settled_at, row.profit));
+    let mut falls = falls_of(profits, trades.balance);
+    falls.sort_by_key(|fall| Reverse(fall.amount));
+    let figures = falls.iter().filter_map(|fall| DrawdownFigures::of(fall, trades.span.start, trades.scale));
+    figures.take(most).collect()
+}
+
+fn falls_of(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: Money) -> Vec<Drawdown> {
+    let mut falls = Vec::new();
+    let (mut balance, mut peak, mut peak_at) = (start, start, None);
+    let mut open: Option<Drawdown> = None;
+    for (at, profit) in profits {
+        balance += profit;
+        if balance >= peak {
+            falls.extend(open.take().map(|fall| Drawdown { recovered_at: at, ..fall }));
+            (peak, peak_at) = (balance, at);
+            continue;
+        }
+        let amount = peak - balance;
+        if open.is_none_or(|fall| amount > fall.amount) {
+            let percent = percent_of_peak(amount, peak);
+            open = Some(Drawdown { amount, percent, peak_at, trough_at: at, recovered_at: None });
+        }
+    }
+    falls.extend(open);
+    falls
+}
+
+const MOST_BINS: f64 = 24.0;
+
+/// Half-open range `[from, to)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bin {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) count: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bins {
+    /// One bin is centered on 0: for few distinct values that include 0.
+    AroundZero,
+    /// Two bins meet at 0: for values whose sign matters.
+    BesideZero,
+    /// Bins start anywhere: for values close together and far from 0.
+    Anywhere,
+}
+
+pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
+    let (low, high) =
+        values.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
+    if values.is_empty() || !(high - low).is_finite() {
+        return Vec::new();
+    }
+    let range = match bins {
+        Bins::Anywhere => high - low,
+        // 0 is among what is shown.
+        Bins::AroundZero | Bins::BesideZero => high.max(0.0) - low.min(0.0),
+    };
+    let width = round_width(range / MOST_BINS);
+    let shift = if bins == Bins::AroundZero { 0.5 } else { 0.0 };
+    // What binary fractions leave of decimal ones must not move a value into the bin before.
+    let place = |value: f64| (value / width + shift + 1e-9).floor();
+    let first = place(low);
+    let mut counts = vec![0_u64; (place(high) - first) as usize + 1];
+    for value in values {
+        counts[(place(*value) - first) as usize] += 1;
+    }
+    let edge = |number: usize| (first + number as f64 - shift) * width;
+    let bin = |(number, count)| Bin { from: edge(number), to: edge(number + 1), count };
+    counts.into_iter().enumerate().map(bin).collect()
+}
+
+/// Rounds up to 1, 2 or 5 times a power of ten.
+fn round_width(width: f64) -> f64 {
+    if width <= 0.0 {
+        return 1.0;
+    }
+    let power = 10_f64.powf(width.log10().floor());
+    let steps = [1.0, 2.0, 5.0].map(|step| step * power);
+    steps.into_iter().find(|step| *step >= width * (1.0 - 1e-9)).unwrap_or(power * 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_backtest::metric::DrawdownFold;
+    use proptest::prelude::*;
+
+    fn decided(outcomes: &[u8], needed: Option<f64>) -> Vec<Decided> {
+        let one = |(second, outcome): (i64, &u8)| (Millis::from_seconds(second), *outcome == 1, needed);
+        (1..).zip(outcomes).map(one).collect()
+    }
+
+    #[test]
+    fn each_point_is_of_the_last_trades() {
+        // Ten won, then ten lost: 10 of 10, then one fewer with each.
+        let outcomes = [[1; 10], [0; 10]].concat();
+        let rolling = RollingWinRate::along(&decided(&outcomes, Some(0.5))).unwrap();
+        assert_eq!((rolling.window, rolling.points.len()), (10, 11));
+        for (number, point) in rolling.points.iter().enumerate() {
+            assert_eq!(point.at, Millis::from_seconds(10 + number as i64));
+            assert!((point.rate - (1.0 - number as f64 / 10.0)).abs() < 1e-12, "{point:?}");
+            assert!((point.break_even.unwrap() - 0.5).abs() < 1e-12, "{point:?}");
+        }
+        // 1.96 sqrt(0.25 / 10)
+        assert!((rolling.chance(0.5) - 0.309_897_51).abs() < 1e-7, "{}", rolling.chance(0.5));
+    }
+
+    #[test]
+    fn few_trades_have_no_curve_and_many_have_a_window_of_a_hundred() {
+        assert_eq!(RollingWinRate::along(&decided(&[1; 19], None)), None);
+        for (trades, window) in [(20, 10), (200, 50), (400, 100), (1_000, 100)] {
+            let rolling = RollingWinRate::along(&decided(&vec![1; trades], None)).unwrap();
+            assert_eq!((rolling.window, rolling.points.len()), (window, trades - window + 1), "{trades}");
+            assert!(rolling.points.iter().all(|point| point.break_even.is_none()));
+        }
+    }
+
+    fn at(second: i64) -> Millis {
+        Millis::from_seconds(second)
+    }
+
+    fn profits(units: &[i64]) -> Vec<(Option<Millis>, Money)> {
+        (1..).zip(units).map(|(second, units)| (Some(at(second)), Money::from_minor(*units))).collect()
+    }
+
+    #[test]
+    fn a_fall_lasts_until_the_balance_is_back() {
+        // 100, 110, 90, 95, 110, 105, 60: two falls, one of 20 that ended and one of 50 that did not.
+        let falls = falls_of(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
+        let seen: Vec<_> = falls
+            .iter()
+            .map(|fall| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at))
+            .collect();
+        assert_eq!(seen, [(20, Some(at(1)), Some(at(2)), Some(at(4))), (50, Some(at(4)), Some(at(6)), None)]);
+        assert!(falls_of(profits(&[1, 0, 2]), Money::ZERO).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn the_worst_is_the_max_drawdown(units in proptest::collection::vec(-60_i64..60, 0..200)) {
+            let start = Money::from_minor(1_000);
+            let mut fold = DrawdownFold::new(start);
+            for (at, profit) in profits(&units) {
+                fold.settle(at, profit);
+            }
+            let mut falls = falls_of(profits(&units), start);
+            falls.sort_by_key(|fall| Reverse(fall.amount));
+            prop_assert_eq!(falls.first().copied().unwrap_or_default(), fold.by_amount());
+        }
+    }
+
+    #[test]
+    fn a_value_at_an_edge_begins_a_bin() {
+        let bins = histogram(&[-100.0, -100.0, 0.0, 85.0], Bins::AroundZero);
+        let (first, last) = (bins[0], bins[bins.len() - 1]);
+        assert_eq!((first.from, first.to, first.count), (-105.0, -95.0, 2));
+        assert_eq!((last.from, last.to, last.count), (85.0, 95.0, 1));
+        let bins = histogram(&[-0.3, 0.0, 0.3], Bins::BesideZero);
+        let zero: Vec<&Bin> = bins.iter().filter(|bin| bin.from.abs() < 1e-12).collect();
+        assert_eq!((zero.len(), zero[0].count), (1, 1));
+    }
+
+    #[test]
+    fn no_value_has_no_bin_and_one_value_has_one() {
+        assert!(histogram(&[], Bins::BesideZero).is_empty());
+        assert!(histogram(&[f64::NAN], Bins::BesideZero).is_empty());
+        for value in [-7.5, 0.0, 1e-9, 3e9] {
+            assert_eq!(histogram(&[value], Bins::AroundZero).iter().map(|bin| bin.count).sum::<u64>(), 1);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_counted_where_it_lies(values in proptest::collection::vec(-1e4_f64..1e4, 1..300)) {
+            for bins in [Bins::AroundZero, Bins::BesideZero, Bins::Anywhere] {
+                let found = histogram(&values, bins);
+                prop_assert!(found.len() as f64 <= MOST_BINS + 2.0);
+                for bin in &found {
+                    let near = (bin.to - bin.from) * 1e-8;
+                    let inside = |from: f64, to: f64| values.iter().filter(|value| **value >= from && **value < to).count() as u64;
+                    prop_assert!(inside(bin.from + near, bin.to - near) <= bin.count);
+                    prop_assert!(inside(bin.from - near, bin.to + near) >= bin.count);
+                }
+                prop_assert_eq!(found.iter().map(|bin| bin.count).sum::<u64>(), values.len() as u64);
+            }
+        }
+    }
+}

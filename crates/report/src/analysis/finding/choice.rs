@@ -1,0 +1,166 @@
+//! Findings about the choice among variants and numbers.
+
+use super::{Finding, FindingKind, Severity};
+use candlewick_engine::{BotSettings, IntentRow};
+use candlewick_search::variants::VariantCount;
+use std::fmt::Write as _;
+
+const MANY: u64 = 10;
+const ALPHA: f64 = 0.05;
+
+pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
+    let VariantCount { count, under_way, p_value, p_value_bonferroni, other_ledgers, .. } = variants;
+    if *count < 2 {
+        return None;
+    }
+    let mut text = format!("{count} variants of this idea were tried so far");
+    if *under_way > 0 {
+        let _ = write!(text, " ({under_way} of them by searches that were stopped or are under way)");
+    }
+    if !other_ledgers.is_empty() {
+        let paths: Vec<String> = other_ledgers.iter().map(|path| path.display().to_string()).collect();
+        let _ = write!(text, " (those that are counted in another ledger among them: {})", paths.join(", "));
+    }
+    if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
+        let _ = write!(text, ": a p-value of {own:.4} becomes {corrected:.4}");
+    }
+    let loses = p_value.is_some_and(|own| own <= ALPHA) && p_value_bonferroni.is_some_and(|p| p > ALPHA);
+    let severity = match (loses, *count >= MANY) {
+        (true, _) => Severity::Serious,
+        (false, true) => Severity::Warning,
+        (false, false) => Severity::Info,
+    };
+    text.push_str(if loses { ", which luck explains." } else { "." });
+    Some(Finding { kind: FindingKind::ManyVariants, severity, text })
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariantsUnknown {
+    NotCounted,
+    Before,
+    Lost(String),
+}
+
+pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
+    let (severity, text) = match unknown {
+        VariantsUnknown::NotCounted => (
+            Severity::Warning,
+            "Variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried."
+                .to_owned(),
+        ),
+        VariantsUnknown::Before => (
+            Severity::Info,
+            "The ledger of variants began with this run: what was tried before it, or counted elsewhere, is unknown to it.".to_owned(),
+        ),
+        VariantsUnknown::Lost(what) => (
+            Severity::Serious,
+            format!(
+                "Variants unknown: {what}. How many were tried cannot be corrected for: bring the ledger back from a copy, or judge on \
+                 candles that come later."
+            ),
+        ),
+    };
+    Finding { kind: FindingKind::VariantsUnknown, severity, text }
+}
+
+pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
+    let is_seen = variants.count > 1 && variants.unseen_share == Some(0.0);
+    is_seen.then(|| Finding {
+        kind: FindingKind::InSampleOnly,
+        severity: Severity::Warning,
+        text: "In-sample only: other variants ran on all of these candles, so the choice among them has seen everything. Test on \
+               later candles, once."
+            .to_owned(),
+    })
+}
+
+const MIN_NUMBERS: usize = 12;
+/// Fewer trades per number suggest overfitting (10 to 20 observations per parameter: F. E. Harrell,
+/// *Regression Modeling Strategies*, 2015, section 4.4).
+const MIN_TRADES_PER_NUMBER: usize = 20;
+
+pub(super) fn many_numbers(
+    numbers: &[usize],
+    settled: &[&IntentRow],
+    bots: &[BotSettings],
+) -> Option<Finding> {
+    numbers.iter().zip(bots).enumerate().find_map(|(index, (numbers, bot))| {
+        let trades = settled.iter().filter(|row| row.approved.bot().index() == index).count();
+        is_fitted(*numbers, trades).then(|| Finding {
+            kind: FindingKind::ManyNumbers,
+            severity: Severity::Warning,
+            text: format!(
+                "The rule of {} has {numbers} numbers for {trades} trades. So many numbers fit any {trades} trades: test the rule on \
+                 candles that it was not written for.",
+                bot.name
+            ),
+        })
+    })
+}
+
+const fn is_fitted(numbers: usize, trades: usize) -> bool {
+    numbers >= MIN_NUMBERS && trades > 0 && trades < numbers * MIN_TRADES_PER_NUMBER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(count: u64, p_value: Option<f64>, expected: Option<Severity>) {
+        let variants = VariantCount {
+            count,
+            p_value,
+            p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
+            ..VariantCount::default()
+        };
+        assert_eq!(many_variants(&variants).map(|finding| finding.severity), expected, "{count} {p_value:?}");
+    }
+
+    #[test]
+    fn a_ledger_that_counts_some_of_them_is_named() {
+        let other_ledgers = vec!["b.jsonl".into()];
+        let found =
+            many_variants(&VariantCount { count: 3, other_ledgers, ..VariantCount::default() }).unwrap();
+        let expected = "3 variants of this idea were tried so far (those that are counted in another ledger among them: \
+                        b.jsonl).";
+        assert_eq!(found.text, expected);
+    }
+
+    #[test]
+    fn several_variants_are_reported_and_a_single_one_is_not() {
+        check(1, Some(0.01), None);
+        check(2, Some(0.5), Some(Severity::Info));
+        check(2, None, Some(Severity::Info));
+        check(50, Some(0.5), Some(Severity::Warning));
+        check(50, Some(0.000_1), Some(Severity::Warning));
+        // It would have counted for a find, and does not.
+        check(3, Some(0.03), Some(Severity::Serious));
+    }
+
+    #[test]
+    fn a_lost_ledger_is_serious_and_a_new_one_is_good_to_know() {
+        let severity = |unknown| variants_unknown(&unknown).severity;
+        assert_eq!(severity(VariantsUnknown::Lost("the file is empty".to_owned())), Severity::Serious);
+        assert_eq!(severity(VariantsUnknown::NotCounted), Severity::Warning);
+        assert_eq!(severity(VariantsUnknown::Before), Severity::Info);
+    }
+
+    #[test]
+    fn a_choice_that_has_seen_all_is_reported_and_unseen_candles_are_not() {
+        for (count, unseen_share, expected) in
+            [(2, Some(0.0), true), (2, Some(0.4), false), (1, Some(0.0), false), (2, None, false)]
+        {
+            let variants = VariantCount { count, unseen_share, ..VariantCount::default() };
+            assert_eq!(in_sample_only(&variants).is_some(), expected, "{count} {unseen_share:?}");
+        }
+    }
+
+    #[test]
+    fn twenty_trades_for_each_number_are_enough() {
+        for (numbers, trades, expected) in
+            [(4, 10, false), (12, 239, true), (12, 240, false), (300, 4_000, true), (40, 0, false)]
+        {
+            assert_eq!(is_fitted(numbers, trades), expected, "{numbers} {trades}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Findings about limits that decided the result in place of the strategy.
+
+use super::{Finding, FindingKind, Severity};
+use crate::figure::minute;
+use candlewick_backtest::Summary;
+use candlewick_engine::Rule;
+use candlewick_records::counted;
+use candlewick_sdk::Millis;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Minimum untraded share of the run's time; less is ignored.
+const NOTABLE_HALT: f64 = 0.02;
+/// From this untraded share on, the result is that of the limit.
+const MOST_HALTED: f64 = 0.5;
+
+pub(super) fn halted_early(
+    refused_since: &BTreeMap<&'static str, u64>,
+    candles: Option<u64>,
+    (last_open, span): (Option<Millis>, &Range<Millis>),
+) -> Option<Finding> {
+    let lifted_by_a_person = |name: &&str| {
+        Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.is_final() || rule == Rule::Halted))
+    };
+    // What was refused before the last trade left nothing untraded after it.
+    let refused = refused_since.iter().filter(|(name, _)| lifted_by_a_person(name));
+    let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
+    let signals: u64 = refused.map(|(_, count)| count).sum();
+    // Where nothing was traded at all, another finding says so.
+    let since = last_open?;
+    let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
+    let share = untraded / whole;
+    if share.is_nan() || share < NOTABLE_HALT {
+        return None;
+    }
+    // Closed hours have no candles: they are counted, and not reckoned from the time.
+    let percent = format!("{:.0} % of the run's time", share * 100.0);
+    let untraded = match candles {
+        Some(count) => format!("{}, {percent},", counted(count, "candle", "candles")),
+        None => percent,
+    };
+    let text = format!(
+        "No trade was opened after {} UTC: {rule} refused what came then ({}), and {untraded} went by untraded. The \
+         figures are those of the part before it.",
+        minute(since),
+        counted(signals, "signal", "signals"),
+    );
+    let severity = if share >= MOST_HALTED { Severity::Serious } else { Severity::Warning };
+    Some(Finding { kind: FindingKind::HaltedEarly, severity, text })
+}
+
+/// Share of all signals from which a rule that refuses briefly or by schedule is reported.
+const NEARLY_ALL: f64 = 0.90;
+/// Share for any other rule, such as a daily limit: from there on the limit decides most of the
+/// result.
+const MOST: f64 = 0.50;
+/// With fewer signals, the finding requires that none was accepted.
+const MIN_SIGNALS: u64 = 20;
+
+pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
+    let opened = summary.trades + summary.unsettled;
+    let signals = opened + summary.refused.values().sum::<u64>();
+    let (rule, most) = summary.refused.iter().max_by_key(|(_, count)| **count)?;
+    let share = *most as f64 / signals as f64;
+    let (cause, cure) = cause_of(rule);
+    let (severity, text) = if *most == signals {
+        let all = if signals == 1 {
+            "The only signal was".to_owned()
+        } else {
+            format!("All {signals} signals were")
+        };
+        (Severity::Serious, format!("{all} refused {cause}, {rule}: nothing was traded."))
+    } else if opened == 0 || (share >= notable_share(rule) && signals >= MIN_SIGNALS) {
+        let traded = if opened == 0 { "nothing was traded" } else { "what was traded is what it left" };
+        let share = share * 100.0;
+        let text =
+            format!("{most} of {signals} signals ({share:.0} %) were refused {cause}, {rule}: {traded}.");
+        (Severity::Warning, text)
+    } else {
+        return None;
+    };
+    let text = format!("{text} {cure}");
+    Some(Finding { kind: FindingKind::RefusedByOneRule, severity, text })
+}
+
+fn notable_share(name: &str) -> f64 {
+    let is_usual = |rule: Rule| rule.is_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
+    let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
+    if rule.is_some_and(is_usual) { NEARLY_ALL } else { MOST }
+}
+
+fn cause_of(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "NoPrice" => (
+            "for want of a price",
+            "The candles have no price where these trades would have opened: `candlewick data check` lists their holes.",
+        ),
+        "Rejected" => (
+            "by the venue",
+            "`candlewick trades --state rejected` lists them, and `candlewick explain` has the venue's words for each.",
+        ),
+        "NotSent" => (
+            "since they came too late to be sent",
+            "The journal, the rate limit or the machine is too slow for `risk.max_signal_delay_ms`.",
+        ),
+        "GateClosed" => (
+            "by the gate of their bot",
+            "Those of its strategy were virtual trades, followed without money, and those from outside were not followed; what opens the gate stands in the bot's `params`.",
+        ),
+        _ => (
+            "by one rule",
+            "Its setting in [risk] says when it refuses; of a run with a journal `candlewick why` says more of each signal.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_backtest::metric::Drawdown;
+    use candlewick_sdk::Money;
+
+    /// Of a run of ten hours from 2025-01-01 00:00 UTC on.
+    fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
+        let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
+        let refused = refused.iter().copied().collect();
+        halted_early(&refused, Some(100), (last_open_hours.map(hour), &(hour(0)..hour(10))))
+    }
+
+    #[test]
+    fn a_limit_that_time_does_not_lift_is_reported_with_what_it_left_untraded() {
+        let found =
+            finding(&[("MaxDrawdown", 41), ("MaxOpenTrades", 900), ("LossStreak", 1)], Some(8)).unwrap();
+        assert_eq!((found.kind, found.severity), (FindingKind::HaltedEarly, Severity::Warning));
+        let expected = "No trade was opened after 2025-01-01 08:00 UTC: MaxDrawdown refused what came then (42 signals), \
+                        and 100 candles, 20 % of the run's time, went by untraded.";
+        assert!(found.text.starts_with(expected), "{}", found.text);
+        assert_eq!(finding(&[("Halted", 1)], Some(2)).unwrap().severity, Severity::Serious);
+    }
+
+    #[test]
+    fn other_rules_a_late_halt_and_a_run_without_trades_are_not_reported() {
+        assert_eq!(finding(&[("DailyLossLimit", 900)], Some(2)), None, "the next day lifts it");
+        assert_eq!(finding(&[("MaxDrawdown", 1)], Some(10)), None);
+        assert_eq!(finding(&[("MaxDrawdown", 9)], None), None);
+        assert_eq!(finding(&[], Some(1)), None);
+    }
+
+    /// Of a run of which only this is known.
+    fn summary(won: u64, lost: u64) -> Summary {
+        Summary {
+            trades: won + lost,
+            won,
+            lost,
+            draw: 0,
+            cancelled: 0,
+            unsettled: 0,
+            refused: BTreeMap::new(),
+            pnl: Money::ZERO,
+            win_rate: None,
+            break_even: None,
+            break_even_by_money: None,
+            p_value: None,
+            max_drawdown: Drawdown::default(),
+            max_drawdown_by_percent: Drawdown::default(),
+            longest_winning_streak: 0,
+            longest_losing_streak: 0,
+        }
+    }
+
+    fn check(trades: u64, refused: &[(&'static str, u64)], expected: Option<Severity>, says: &str) {
+        let summary = Summary { refused: refused.iter().copied().collect(), ..summary(trades, 0) };
+        let found = refused_by_one_rule(&summary);
+        assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{trades} {refused:?}");
+        assert!(found.is_none_or(|finding| finding.text.starts_with(says)), "{says}");
+    }
+
+    #[test]
+    fn signals_that_one_rule_refused_are_reported_and_those_that_came_through_are_not() {
+        let (serious, warning) = (Some(Severity::Serious), Some(Severity::Warning));
+        check(0, &[("MinPayout", 512)], serious, "All 512 signals were refused by one rule, MinPayout");
+        check(0, &[("MinPayout", 1)], serious, "The only signal was refused by one rule");
+        let says = "9 of 12 signals (75 %) were refused by one rule, MinPayout";
+        check(0, &[("MinPayout", 9), ("OutsideHours", 3)], warning, says);
+        let says = "970 of 1000 signals (97 %) were refused by one rule, MaxTradesPerDay";
+        check(30, &[("MaxTradesPerDay", 970)], warning, says);
+        for (rule, says) in [
+            ("NoPrice", "for want of a price, NoPrice: nothing was traded"),
+            ("Rejected", "by the venue, Rejected: nothing was traded"),
+            ("NotSent", "since they came too late to be sent"),
+            (
+                "GateClosed",
+                "by the gate of their bot, GateClosed: nothing was traded. Those of its strategy were virtual",
+            ),
+        ] {
+            check(0, &[(rule, 7)], serious, &format!("All 7 signals were refused {says}"));
+        }
+        let says = "8168 of 9700 signals (84 %) were refused by one rule, DailyLossLimit: what was traded is what it left";
+        check(1_532, &[("DailyLossLimit", 8_168)], warning, says);
+        check(501, &[("DailyLossLimit", 499)], None, "");
+        // One trade at a time refuses most signals of many strategies, and trading hours do as they are set.
+        check(1_532, &[("MaxOpenTradesPerSymbol", 8_168)], None, "");
+        check(1_532, &[("OutsideHours", 8_168)], None, "");
+        check(1, &[("MaxOpenTrades", 9)], None, "");
+        check(500, &[("MaxOpenTrades", 490)], None, "");
+        check(0, &[], None, "");
+    }
+}

@@ -1,0 +1,465 @@
+//! Findings about what the trades tell: too few, too good, in streaks, from one hour, reversed by stakes.
+
+use super::{Finding, FindingKind, Severity, VerdictBasis};
+use crate::analysis::{Cell, SensitivityPoint, apart};
+use candlewick_backtest::metric::{Expectancy, WinRates};
+use candlewick_engine::{BotSettings, IntentRow};
+use candlewick_sdk::{MoneyScale, Outcome};
+use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
+use std::collections::BTreeMap;
+
+/// Half-width of the confidence interval: reached below about 95 trades.
+const SERIOUS_WIDTH: f64 = 0.10;
+/// Half-width of the confidence interval: reached below about 380 trades.
+const NOTABLE_WIDTH: f64 = 0.05;
+
+pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
+    let finding = |severity, text| Some(Finding { kind: FindingKind::TooFewTrades, severity, text });
+    let Some(rates) = rates else {
+        let text = "No trade was won or lost: there is nothing to judge.".to_owned();
+        return finding(Severity::Serious, text);
+    };
+    let uncertainty = rates.uncertainty();
+    let severity = match uncertainty {
+        wide if wide > SERIOUS_WIDTH => Severity::Serious,
+        wide if wide > NOTABLE_WIDTH => Severity::Warning,
+        _ => return None,
+    };
+    let points = uncertainty * 100.0;
+    let text = format!(
+        "Too few trades: {decided} that were won or lost leave the win rate uncertain by {points:.1} points either way."
+    );
+    finding(severity, text)
+}
+
+/// A higher true win rate is not credible. At a payout of 80 % it earns 35 % of each stake: staking
+/// 1 % of the balance doubles it every 200 trades, and no trader is known to have sustained that.
+const WIN_RATE: f64 = 0.75;
+/// Confidence of the win rate's lower bound: an honest edge of up to that rate is reported less
+/// than once in a thousand times.
+const CONFIDENCE: f64 = 0.998;
+/// A profit factor from this value on is not credible: at a payout of 80 % it takes a win rate of
+/// 83 %.
+const PROFIT_FACTOR: f64 = 4.0;
+/// With fewer trades that do not overlap, a profit factor says little: a true 60 % reaches 42 wins
+/// of 50 once in 3,000 times.
+const GROUPS_FOR_FACTOR: u64 = 50;
+/// This many such trades without two losses in a row occur once in a million times at a true 60 %.
+const GROUPS_WITHOUT_STREAK: u64 = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DecidedTrades {
+    pub(crate) won: u64,
+    pub(crate) lost: u64,
+    pub(crate) longest_losing_streak: u64,
+    /// Wins over losses, with a stake of 1 each; `None` without a loss.
+    pub(crate) profit_factor: Option<f64>,
+    /// Trades that were never open at the same time.
+    pub(crate) apart: u64,
+}
+
+pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
+    let DecidedTrades { won, lost, longest_losing_streak, profit_factor, apart } = *trades;
+    let decided = won + lost;
+    if decided == 0 {
+        return None;
+    }
+    let groups = apart.min(decided);
+    let rate = won as f64 / decided as f64;
+    let mut why = Vec::new();
+    if lower_end(rate, groups).is_some_and(|lower| lower > WIN_RATE) {
+        why.push(format!("{:.1} % of {decided} trades won", rate * 100.0));
+    }
+    let factor = profit_factor.filter(|factor| *factor >= PROFIT_FACTOR && groups >= GROUPS_FOR_FACTOR);
+    why.extend(factor.map(|factor| format!("wins brought {factor:.1} times what losses cost")));
+    if longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
+        why.push(format!("no two of {decided} trades were lost in a row"));
+    }
+    (!why.is_empty()).then(|| Finding {
+        kind: FindingKind::TooGood,
+        severity: Severity::Serious,
+        text: format!(
+            "Too good to be true: {}. Usually it is look-ahead, a strategy or a list of signals that was made with later candles: \
+             `candlewick strategy check` tests a strategy.",
+            why.join(", ")
+        ),
+    })
+}
+
+/// Returns the lower bound of the win rate, counting only trades that do not overlap as
+/// independent.
+fn lower_end(rate: f64, groups: u64) -> Option<f64> {
+    let won = (rate * groups as f64).round() as u64;
+    let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
+    clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
+}
+
+/// Minimum number of clusters (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust
+/// Inference*, Journal of Human Resources 50, 2015: from below 20 to below 50, depending on how
+/// unequal they are).
+const FEW_CLUSTERS: u64 = 30;
+/// With fewer trades, the finding about too few trades applies instead.
+const FEWEST_TRADES: u64 = 95;
+
+pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
+    let VerdictBasis { apart, is_decided } = basis;
+    let is_few = (is_decided || decided >= FEWEST_TRADES) && (1..FEW_CLUSTERS).contains(&apart);
+    let what = if is_decided { "The verdict rests" } else { "These results rest" };
+    is_few.then(|| Finding {
+        kind: FindingKind::FewClusters,
+        severity: Severity::Warning,
+        text: format!(
+            "{what} on {decided} trades of which only {apart} did not overlap: what overlaps has the same luck. Wait for {FEW_CLUSTERS} such trades at \
+             least."
+        ),
+    })
+}
+
+/// False positive rate for a run with a constant win rate.
+const ALPHA: f64 = 0.01;
+
+pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
+    let mut symbols: BTreeMap<&str, Vec<&IntentRow>> = BTreeMap::new();
+    for row in settled.iter().filter(|row| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))) {
+        if let Some(bot) = bots.get(row.approved.bot().index()) {
+            symbols.entry(bot.symbol.as_str()).or_default().push(row);
+        }
+    }
+    let outcomes = |rows: Vec<&IntentRow>| -> Vec<bool> {
+        apart(rows).iter().map(|row| row.outcome == Some(Outcome::Won)).collect()
+    };
+    let outcomes: Vec<Vec<bool>> = symbols.into_values().map(outcomes).collect();
+    judge(outcomes.iter().map(|outcomes| &outcomes[..]))
+}
+
+fn judge<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
+    let test = runs_test(sequences).filter(|test| test.p_value <= ALPHA)?;
+    let (what, why) = if (test.runs as f64) < test.expected {
+        ("streaks", "chances change from time to time")
+    } else {
+        ("turns", "a win tells that a loss comes next, and a loss a win")
+    };
+    Some(Finding {
+        kind: FindingKind::Regimes,
+        severity: Severity::Warning,
+        text: format!(
+            "Wins and losses come in {what}: {} where a random order has about {:.0} (p-value {:.4}; trades that do not overlap). It may be \
+             that {why}; the verdict's error rate is for chances that what came before does not tell.",
+            test.runs, test.expected, test.p_value
+        ),
+    })
+}
+
+const FEWEST_HOURS: usize = 3;
+
+pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
+    let total: f64 = hours.iter().map(|cell| cell.total_return).sum();
+    let best = hours.iter().max_by(|one, two| one.total_return.total_cmp(&two.total_return))?;
+    let rest = total - best.total_return;
+    let is_alone = hours.len() >= FEWEST_HOURS && total > 0.0 && rest <= 0.0;
+    is_alone.then(|| {
+        let Cell { label, trades, .. } = best;
+        let text = format!(
+            "The profit is that of one hour: from {label} UTC on {trades} trades returned {:+.1} stakes, the other {} hours {rest:+.1}.",
+            best.total_return,
+            hours.len() - 1
+        );
+        Finding { kind: FindingKind::OneHourOnly, severity: Severity::Warning, text }
+    })
+}
+
+/// Usual latency: a profit that disappears within it is not attainable.
+const USUAL_MS: f64 = 1_000.0;
+
+/// `latencies` are ascending, and empty unless the run was repeated.
+pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding> {
+    let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
+    let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
+    let (dead_at, left) = latencies.iter().filter_map(known).find(|(_, gain)| *gain <= 0.0)?;
+    let severity = if dead_at <= USUAL_MS { Severity::Serious } else { Severity::Warning };
+    let text = format!(
+        "The profit dies of latency: {:+.2} % of the stake for each trade without any, {:+.2} % at {dead_at:.0} ms.",
+        at_once * 100.0,
+        left * 100.0
+    );
+    Some(Finding { kind: FindingKind::DiesOfLatency, severity, text })
+}
+
+/// With fewer trades the mean says nothing. At a payout of 80 % a trade returns 0.8 or -1, so the
+/// mean of 30 is uncertain by a third of the stake either way (1.96 * 0.9 / sqrt(30)), and one more
+/// win would often change its sign.
+const MIN_DECIDED: u64 = 30;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StakedResult {
+    pub(crate) decided: u64,
+    pub(crate) return_per_unit: f64,
+    pub(crate) profit: f64,
+    pub(crate) decimals: u32,
+    /// With equal stakes, money and units differ only by rounding.
+    pub(crate) has_equal_stakes: bool,
+}
+
+impl StakedResult {
+    pub(crate) fn from_rows(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
+        let return_per_unit = Expectancy::of(settled, scale)?.return_per_unit;
+        let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
+        let mut stakes = settled.iter().map(|row| row.approved.stake());
+        let first = stakes.next();
+        Some(Self {
+            decided: settled.iter().filter(is_decided).count() as u64,
+            return_per_unit,
+            profit: scale.to_f64(settled.iter().map(|row| row.profit).sum()),
+            decimals: scale.decimals(),
+            has_equal_stakes: stakes.all(|stake| Some(stake) == first),
+        })
+    }
+
+    pub(crate) fn finding(&self, bots: &[&BotSettings]) -> Option<Finding> {
+        if self.decided < MIN_DECIDED || self.has_equal_stakes {
+            return None;
+        }
+        let percent = self.return_per_unit * 100.0;
+        let profit = format!("{:+.*}", self.decimals as usize, self.profit);
+        let (kind, text) = if self.return_per_unit < 0.0 && self.profit > 0.0 {
+            let text = format!(
+                "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. The profit lasts \
+                 until a row of losses takes it all.",
+                ladders_of(bots)
+            );
+            (FindingKind::LadderHidesLosses, text)
+        } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
+            let text = format!(
+                "Stakes were larger where trades lost: the account lost {}, although the mean return of a trade is {percent:+.2} % of \
+                 its stake. The verdict counts every trade the same and does not cover this staking.",
+                profit.trim_start_matches('-')
+            );
+            (FindingKind::StakesLoseMoney, text)
+        } else {
+            return None;
+        };
+        Some(Finding { kind, severity: Severity::Serious, text })
+    }
+}
+
+fn ladders_of(bots: &[&BotSettings]) -> String {
+    let climbing = bots.iter().filter(|bot| bot.stake.climbs_after_losses());
+    let ladders: Vec<&str> = climbing.map(|bot| bot.name.as_str()).collect();
+    match ladders[..] {
+        [] => "The sizes of the stakes hide".to_owned(),
+        [one] => format!("The ladder of {one} hides"),
+        _ => format!("The ladders of {} hide", ladders.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_statistics::{StreamEvent, TradeDependence, TradeOutcome, TradeStream};
+    use std::ops::ControlFlow;
+
+    fn check_width(half_width: f64, expected: Option<Severity>) {
+        let wilson = [0.5 - half_width, 0.5 + half_width];
+        let rates = WinRates {
+            rate: 0.5,
+            assumes: WinRates::ASSUMES,
+            wilson,
+            clopper_pearson: wilson,
+            break_even: None,
+            above_break_even: None,
+            break_even_by_money: None,
+        };
+        assert_eq!(
+            too_few_trades(Some(&rates), 90).map(|finding| finding.severity),
+            expected,
+            "{half_width}"
+        );
+    }
+
+    #[test]
+    fn few_trades_are_reported_and_many_are_not() {
+        check_width(0.16, Some(Severity::Serious));
+        check_width(0.08, Some(Severity::Warning));
+        check_width(0.04, None);
+        assert_eq!(too_few_trades(None, 0).map(|finding| finding.severity), Some(Severity::Serious));
+    }
+
+    fn found_too_good(won: u64, lost: u64, streak: u64, apart: u64) -> Option<String> {
+        let profit_factor = (lost > 0).then(|| 0.8 * won as f64 / lost as f64);
+        let trades = DecidedTrades { won, lost, longest_losing_streak: streak, profit_factor, apart };
+        too_good(&trades).map(|finding| finding.text)
+    }
+
+    #[test]
+    fn a_win_rate_a_profit_factor_and_a_run_without_losses_in_a_row_are_reported() {
+        assert!(
+            found_too_good(4_969, 31, 2, 5_000)
+                .unwrap()
+                .contains("99.4 % of 5000 trades won, wins brought 128.2 times")
+        );
+        assert!(found_too_good(30, 0, 0, 30).unwrap().contains("100.0 % of 30 trades won"));
+        assert!(found_too_good(200, 90, 1, 290).unwrap().contains("no two of 290 trades were lost in a row"));
+        // Five trades at a time are one look.
+        assert_eq!(found_too_good(40, 5, 5, 9), None);
+        assert_eq!(found_too_good(0, 0, 0, 0), None);
+    }
+
+    /// Whether a run of honest trades is accused: won and lost ones are counted as they come, and so are the groups.
+    fn is_accused(stream: &TradeStream, run: u64, trades: u64) -> bool {
+        let (mut won, mut lost, mut streak, mut longest) = (0, 0, 0, 0);
+        stream.play(5, run, trades, |event| {
+            if let StreamEvent::Settled { outcome, .. } = event {
+                let is_won = outcome == TradeOutcome::Won;
+                streak = if is_won { 0 } else { streak + 1 };
+                longest = longest.max(streak);
+                *(if is_won { &mut won } else { &mut lost }) += 1;
+            }
+            ControlFlow::Continue(())
+        });
+        found_too_good(won, lost, longest, (won + lost) / stream.slots() as u64).is_some()
+    }
+
+    #[test]
+    fn honest_bots_are_accused_less_than_one_time_in_a_thousand_and_those_that_know_the_future_are_found() {
+        // At a payout of 80 break-even is 55.6 %: worthless, far better than any that is known, and a cheat.
+        for (points, group, trades, at_most, at_least) in [
+            (0.0, 1, 30, 2, 0),
+            (5.0, 1, 100, 2, 0),
+            (9.0, 1, 1_000, 2, 0),
+            (5.0, 5, 250, 2, 0),
+            (40.0, 1, 100, 1_000, 990),
+            (40.0, 5, 500, 1_000, 990),
+        ] {
+            let dependence =
+                if group == 1 { TradeDependence::Independent } else { TradeDependence::SameTrade(group) };
+            let stream = TradeStream::new(dependence, &[0.8], points, 0.0).unwrap();
+            let accused = (0..1_000).filter(|run| is_accused(&stream, *run, trades)).count();
+            assert!((at_least..=at_most).contains(&accused), "{points} {group} {trades}: {accused} of 1000");
+        }
+    }
+
+    #[test]
+    fn few_trades_apart_are_reported_and_many_or_few_trades_are_not() {
+        for (apart, is_decided, decided, expected) in [
+            (29, true, 40, true),
+            (30, true, 40, false),
+            (3, false, 95, true),
+            (3, false, 94, false),
+            (30, false, 400, false),
+            (0, true, 0, false),
+        ] {
+            let found = few_clusters(VerdictBasis { apart, is_decided }, decided);
+            assert_eq!(found.is_some(), expected, "{apart} {is_decided} {decided}");
+        }
+    }
+
+    #[test]
+    fn outcomes_in_streaks_and_in_turns_are_reported_and_those_in_random_order_are_not() {
+        let long: Vec<bool> = (0..400).map(|place| place / 10 % 2 == 0).collect();
+        let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
+        // The bits of SplitMix64.
+        let random: Vec<bool> = (0..400_u64).map(coin).collect();
+        let text = |outcomes: &[bool]| judge([outcomes].into_iter()).map(|finding| finding.text);
+        assert!(
+            text(&long).unwrap().starts_with("Wins and losses come in streaks: 40 where"),
+            "{:?}",
+            text(&long)
+        );
+        assert!(text(&turns).unwrap().starts_with("Wins and losses come in turns: 400 where"));
+        assert_eq!(text(&random), None);
+    }
+
+    /// A coin by a mixed number.
+    fn coin(place: u64) -> bool {
+        let mixed = (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        (mixed ^ mixed >> 27) >> 40 & 1 == 1
+    }
+
+    fn check_hours(returns: &[f64], expected: bool) {
+        let cell = |total_return: &f64| Cell {
+            label: "09:00".to_owned(),
+            trades: 40,
+            won: 20,
+            lost: 20,
+            win_rate: Some(0.5),
+            break_even: None,
+            return_per_unit: None,
+            shrunk_return: None,
+            total_return: *total_return,
+            is_small: false,
+            pnl: 0.0,
+        };
+        let hours: Vec<Cell> = returns.iter().map(cell).collect();
+        assert_eq!(one_hour_only(&hours).is_some(), expected, "{returns:?}");
+    }
+
+    #[test]
+    fn a_profit_of_one_hour_is_reported_and_one_of_several_is_not() {
+        check_hours(&[9.0, -2.0, -3.0], true);
+        check_hours(&[9.0, 1.0, 0.5], false);
+        // A loss is no profit, and one hour has no other beside it.
+        check_hours(&[2.0, -2.0, -3.0], false);
+        check_hours(&[9.0], false);
+        check_hours(&[], false);
+    }
+
+    fn check_latencies(returns: &[(f64, f64)], expected: Option<Severity>) {
+        let point = |(value, return_per_unit): &(f64, f64)| SensitivityPoint {
+            label: String::new(),
+            value: Some(*value),
+            is_own: false,
+            trades: 100,
+            win_rate: None,
+            break_even: None,
+            return_per_unit: Some(*return_per_unit),
+            pnl: 0.0,
+        };
+        let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
+        assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
+    }
+
+    #[test]
+    fn a_profit_that_a_second_takes_is_reported_and_one_that_lasts_is_not() {
+        check_latencies(&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)], Some(Severity::Serious));
+        check_latencies(&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning));
+        check_latencies(&[(0.0, 0.1), (1_000.0, 0.1), (5_000.0, 0.02)], None);
+        // What never lived does not die, and without repeats nothing is known.
+        check_latencies(&[(0.0, -0.1), (1_000.0, -0.2)], None);
+        check_latencies(&[], None);
+    }
+
+    #[test]
+    fn opposite_signs_of_units_and_money_are_a_finding() {
+        use FindingKind::{LadderHidesLosses, StakesLoseMoney};
+        for (return_per_unit, decided, profit, has_equal_stakes, expected) in [
+            (-0.05, 30, 12.0, false, Some(LadderHidesLosses)),
+            (0.08, 30, -52_594.0, false, Some(StakesLoseMoney)),
+            // Lost 5, won 8 of 10: two trades tell nothing of the next.
+            (-0.1, 2, 3.0, false, None),
+            (-0.05, 29, 3.0, false, None),
+            (0.05, 29, -3.0, false, None),
+            (-0.05, 300, -3.0, false, None),
+            (0.05, 300, 3.0, false, None),
+            // The rounding of profits to cents is no staking.
+            (0.000_01, 300, -0.02, true, None),
+            (-0.000_01, 300, 0.02, true, None),
+        ] {
+            let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes };
+            let found = result.finding(&[]).map(|finding| finding.kind);
+            assert_eq!(found, expected, "{return_per_unit} of {decided}, {profit}");
+        }
+    }
+
+    #[test]
+    fn the_loss_in_money_is_stated_beside_the_return_per_unit() {
+        let (decided, return_per_unit, profit) = (900, 0.0812, -52_594.0);
+        let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes: false };
+        let text = result.finding(&[]).unwrap().text;
+        assert!(
+            text.starts_with("Stakes were larger where trades lost: the account lost 52594.00"),
+            "{text}"
+        );
+        assert!(text.contains("+8.12 % of its stake"), "{text}");
+    }
+}

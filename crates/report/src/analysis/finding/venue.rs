@@ -1,0 +1,407 @@
+//! Findings about the data and the venue: payouts, gaps, prices and draws.
+
+use super::{Finding, FindingKind, Severity, StaleLonger};
+use crate::figure::span;
+use candlewick_engine::{BotSettings, IntentRow, TradeBook};
+use candlewick_records::counted;
+use candlewick_sdk::{CandleSeries, Outcome, Payout, Symbol};
+use candlewick_simulator::SimulationSettings;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// In points of payout: about half a point of break-even.
+const SERIOUS_PAYOUT: f64 = 2.0;
+
+/// Returns the median assumed payout of the trades in percent, because each symbol may have its
+/// own. Without a trade, returns the default payout.
+pub fn assumed_payout_percent(
+    simulation: &SimulationSettings,
+    bots: &[BotSettings],
+    book: &TradeBook,
+) -> f64 {
+    let traded = book.rows().iter().filter_map(|row| bots.get(row.approved.bot().index()));
+    let mut assumed: Vec<Payout> = traded.map(|bot| simulation.payout_of(bot.symbol)).collect();
+    assumed.sort_unstable();
+    assumed.get(assumed.len() / 2).copied().unwrap_or(simulation.payout_percent).to_percent()
+}
+
+pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
+    let (assumed, seen) = (assumed_percent?, seen_percent?);
+    let above = assumed - seen;
+    let severity = if above > SERIOUS_PAYOUT { Severity::Serious } else { Severity::Warning };
+    // Payouts have four decimals.
+    (above > 1e-4).then(|| Finding {
+        kind: FindingKind::AssumedPayout,
+        severity,
+        text: format!(
+            "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
+        ),
+    })
+}
+
+/// A lower payout was probably meant as a fraction: 0.8 is 0.8 %. Known venues pay 60 to 92 %.
+const LEAST_PAYOUT: f64 = 20.0;
+/// Above this, a win pays more than a loss costs, and a coin toss would earn money.
+const MOST_PAYOUT: f64 = 100.0;
+
+pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
+    let assumed = assumed_percent.filter(|assumed| !(LEAST_PAYOUT..=MOST_PAYOUT).contains(assumed))?;
+    let why = if assumed > MOST_PAYOUT {
+        "a coin toss earns money at it, and venues are seen to pay 60 to 92 %"
+    } else {
+        "venues are seen to pay 60 to 92 %, and payout_percent is in percent: 80, not 0.8"
+    };
+    Some(Finding {
+        kind: FindingKind::UnusualPayout,
+        severity: Severity::Serious,
+        text: format!("A payout of {assumed:.1} % is assumed: {why}."),
+    })
+}
+
+/// Share of trades above which an edge is not credible.
+const SERIOUS_GAPS: f64 = 0.01;
+
+/// `touched` of `asked` trades could not be opened or were cancelled because a price was missing.
+pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
+    if missing == 0 && touched == 0 {
+        return None;
+    }
+    let share = touched as f64 / asked.max(1) as f64;
+    let severity = match share {
+        0.0 => Severity::Info,
+        few if few <= SERIOUS_GAPS => Severity::Warning,
+        _ => Severity::Serious,
+    };
+    let trades = format!("{touched} of {asked} trades ({:.1} %)", share * 100.0);
+    let text = if missing == 0 {
+        format!(
+            "{trades} found no price: they would have opened or closed while the market was closed, or after the last candle. No \
+             candle of its open hours is missing."
+        )
+    } else {
+        let candles = counted(missing, "candle is", "candles are");
+        format!(
+            "The data has gaps: {candles} missing in hours in which the market was open, and {trades} found no price."
+        )
+    };
+    Some(Finding { kind: FindingKind::Gaps, severity, text })
+}
+
+/// Share of reversals that can pay for a trade. A bet against the last move wins as often, and 54 %
+/// is break-even at a payout of 85 %.
+const MIN_SHARE: f64 = 0.54;
+/// Standard errors above one half. A random walk exceeds this in 3.4 of 1,000,000 cases (normal
+/// tail).
+const MIN_ERRORS: f64 = 4.5;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversals {
+    pub series: String,
+    pub reversed: u64,
+    pub moves: u64,
+}
+
+impl Reversals {
+    /// Counts the reversals of a series. Skips candles without a move and counts nothing across a
+    /// gap.
+    ///
+    /// On a random walk each move reverses with probability 1/2, whatever came before and even with
+    /// clustered volatility. So the count is binomial.
+    pub fn from_candles(candles: &CandleSeries) -> Self {
+        let interval = candles.interval().length();
+        let (mut reversed, mut moves, mut last) = (0, 0, None);
+        for pair in candles.candles().windows(2) {
+            if pair[0].time() + interval != pair[1].time() {
+                last = None;
+                continue;
+            }
+            if pair[1].close() == pair[0].close() {
+                continue;
+            }
+            let rose = pair[1].close() > pair[0].close();
+            moves += u64::from(last.is_some());
+            reversed += u64::from(last == Some(!rose));
+            last = Some(rose);
+        }
+        Self { series: format!("{}@{}", candles.symbol(), candles.interval()), reversed, moves }
+    }
+
+    fn share(&self) -> f64 {
+        self.reversed as f64 / self.moves.max(1) as f64
+    }
+
+    fn is_clear(&self) -> bool {
+        let errors = (self.share() - 0.5) * 2.0 * (self.moves as f64).sqrt();
+        self.share() >= MIN_SHARE && errors >= MIN_ERRORS
+    }
+}
+
+pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
+    let clear = reversals.iter().filter(|one| one.is_clear());
+    let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
+    Some(Finding {
+        kind: FindingKind::BidAskBounce,
+        severity: Severity::Warning,
+        text: format!(
+            "Moves of one candle of {} reverse in {:.1} % of {} cases. So do last prices that bounce between bid and ask: the spread \
+             may explain all of a profit from bets against the last move. Test on bid or mid prices.",
+            most.series,
+            most.share() * 100.0,
+            most.moves
+        ),
+    })
+}
+
+pub(super) fn data_revised(revised: u64) -> Option<Finding> {
+    (revised > 0).then(|| Finding {
+        kind: FindingKind::DataRevised,
+        severity: Severity::Warning,
+        text: format!(
+            "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
+             would; `candlewick data check` says which."
+        ),
+    })
+}
+
+const NOTED_DRAWS: f64 = 0.01;
+
+pub(super) fn no_price_step(
+    settled: &[&IntentRow],
+    bots: &[BotSettings],
+    steps: &BTreeMap<Symbol, f64>,
+) -> Option<Finding> {
+    let is_unrounded = |row: &&&IntentRow| {
+        let step = bots.get(row.approved.bot().index()).and_then(|bot| steps.get(&bot.symbol));
+        let prices = row.open_price.zip(row.close_price);
+        step.zip(prices).is_some_and(|(step, (open, close))| steps_of(open, *step) == steps_of(close, *step))
+    };
+    let drawn = settled.iter().filter(|row| row.outcome == Some(Outcome::Draw)).count();
+    let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
+    let missed = settled.iter().filter(is_decided).filter(is_unrounded).count();
+    let all = settled.len().max(1) as f64;
+    (missed as f64 / all > NOTED_DRAWS).then(|| {
+        let percent = |count: usize| count as f64 / all * 100.0;
+        let text = format!(
+            "{:.1} % of the trades drew, and {:.1} % would have in the price steps of the candles: without [simulation.ticks] prices inside \
+             of a candle are not rounded, and such trades are won or lost by less than a step.",
+            percent(drawn),
+            percent(drawn + missed)
+        );
+        Finding { kind: FindingKind::NoPriceStep, severity: Severity::Warning, text }
+    })
+}
+
+/// Rounds a price to whole steps, as the simulated venue does. Steps of candles are 1 or one
+/// divided by a whole number.
+fn steps_of(price: f64, step: f64) -> f64 {
+    (price * (1.0 / step).round()).round()
+}
+
+/// Share of candles above which the result is not that of the rule.
+const SERIOUS_STALE: f64 = 0.01;
+
+pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
+    let share = |one: &StaleLonger| one.staleness.stale as f64 / one.staleness.candles.max(1) as f64;
+    let worst = stale.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let severity = if share(worst) > SERIOUS_STALE { Severity::Serious } else { Severity::Info };
+    let mut text = String::new();
+    for one in stale {
+        let StaleLonger { bot, interval, staleness } = one;
+        let _ = write!(
+            text,
+            "{bot} read an old {interval} candle at {:.1} % of its candles, up to {} after its close. ",
+            share(one) * 100.0,
+            span(staleness.oldest)
+        );
+    }
+    text.push_str(
+        "The newer ones were not built, because too many shorter candles are missing. data.longer_share_percent sets how many are needed.",
+    );
+    Some(Finding { kind: FindingKind::StaleLongerCandles, severity, text })
+}
+
+const SERIOUS_DRAWS: f64 = 0.20;
+const NOTABLE_DRAWS: f64 = 0.05;
+
+pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
+    let share = drawn as f64 / trades.max(1) as f64;
+    let severity = match share {
+        large if large > SERIOUS_DRAWS => Severity::Serious,
+        large if large > NOTABLE_DRAWS => Severity::Warning,
+        _ => return None,
+    };
+    let step = if severity == Severity::Serious {
+        " A step in [simulation.ticks] that is coarser than the venue's own makes such draws."
+    } else {
+        ""
+    };
+    let text = format!(
+        "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).{step}",
+        share * 100.0
+    );
+    Some(Finding { kind: FindingKind::DrawShare, severity, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Series, Staleness};
+
+    #[test]
+    fn a_payout_above_the_one_seen_is_reported_and_one_at_or_below_it_is_not() {
+        for (assumed, seen, expected) in [
+            (Some(85.0), Some(80.0), Some(Severity::Serious)),
+            (Some(81.0), Some(80.0), Some(Severity::Warning)),
+            (Some(80.0), Some(80.0), None),
+            (Some(80.0), Some(88.0), None),
+            (Some(80.0), None, None),
+            (None, Some(80.0), None),
+        ] {
+            assert_eq!(
+                assumed_payout(assumed, seen).map(|finding| finding.severity),
+                expected,
+                "{assumed:?} {seen:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_payout_that_nobody_pays_is_reported_and_a_usual_one_is_not() {
+        for (assumed, expected) in [
+            (Some(0.8), true),
+            (Some(19.9), true),
+            (Some(20.0), false),
+            (Some(80.0), false),
+            (Some(100.0), false),
+            (Some(100.1), true),
+            (None, false),
+        ] {
+            assert_eq!(unusual_payout(assumed).is_some(), expected, "{assumed:?}");
+        }
+        assert!(unusual_payout(Some(0.8)).unwrap().text.contains("0.8 % is assumed"));
+    }
+
+    #[test]
+    fn gaps_are_reported_by_what_they_touched_and_whole_data_is_not() {
+        for (missing, touched, asked, expected) in [
+            (0, 0, 500, None),
+            (12, 0, 500, Some(Severity::Info)),
+            (12, 5, 500, Some(Severity::Warning)),
+            (12, 6, 500, Some(Severity::Serious)),
+            (0, 1, 1, Some(Severity::Serious)),
+            (3, 0, 0, Some(Severity::Info)),
+        ] {
+            let found = gaps(missing, touched, asked).map(|finding| finding.severity);
+            assert_eq!(found, expected, "{missing} {touched} {asked}");
+        }
+    }
+
+    #[test]
+    fn a_trade_without_a_price_is_explained_where_no_candle_is_missing() {
+        let text = |missing| gaps(missing, 1, 703).unwrap().text;
+        let reason = "1 of 703 trades (0.1 %) found no price: they would have opened or closed while the market was closed";
+        assert!(text(0).starts_with(reason), "{}", text(0));
+        let expected = "1 candle is missing in hours in which the market was open, and 1 of 703 trades (0.1 %) found no price.";
+        assert!(text(1).ends_with(expected), "{}", text(1));
+    }
+
+    /// A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
+    struct Random(u64);
+
+    impl Random {
+        fn unit(&mut self) -> f64 {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut mixed = self.0;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        }
+
+        /// About normal, with a variance of 1.
+        fn normal(&mut self) -> f64 {
+            (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+        }
+    }
+
+    fn reversals_of(closes: impl IntoIterator<Item = (i64, f64)>) -> Reversals {
+        let candle = |(minute, close): (i64, f64)| {
+            let numbers = Ohlcv { open: close, high: close, low: close, close, volume: 0.0 };
+            Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
+        };
+        let rows: Vec<Candle> = closes.into_iter().map(candle).collect();
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        Reversals::from_candles(&CandleSeries::new(series, rows).unwrap())
+    }
+
+    /// A random walk whose volatility changes, seen at bid or ask at random: half a spread up or down.
+    fn reversals(seed: u64, candles: i64, spread: f64) -> Reversals {
+        let mut random = Random(seed);
+        let (mut mid, mut volatility) = (1_000.0, 1.0_f64);
+        reversals_of((0..candles).map(|minute| {
+            volatility = (volatility * (0.1 * random.normal()).exp()).clamp(0.25, 4.0);
+            mid += volatility * random.normal();
+            (minute, mid + if random.unit() < 0.5 { spread } else { -spread } / 2.0)
+        }))
+    }
+
+    #[test]
+    fn random_walks_are_not_reported_and_a_spread_of_the_size_of_the_moves_is() {
+        let count = |spread: f64| {
+            (0..400).filter(|seed| bid_ask_bounce(&[reversals(*seed, 3_000, spread)]).is_some()).count()
+        };
+        assert_eq!(count(0.0), 0);
+        assert!(count(3.0) >= 396, "{}", count(3.0));
+    }
+
+    #[test]
+    fn reversals_are_counted_without_still_candles_and_gaps() {
+        let minutes = [(0, 1.0), (1, 2.0), (2, 2.0), (3, 1.5), (4, 1.7), (6, 1.6), (7, 1.9), (8, 2.1)];
+        let found = reversals_of(minutes);
+        // Up, down, up; after the gap up, up.
+        assert_eq!((found.reversed, found.moves), (2, 3));
+    }
+
+    #[test]
+    fn revised_data_is_reported_and_steady_data_is_not() {
+        assert!(data_revised(3).is_some_and(|finding| finding.text.starts_with("3 values")));
+        assert_eq!(data_revised(0), None);
+    }
+
+    fn stale(stale: u64, candles: u64) -> StaleLonger {
+        StaleLonger {
+            bot: "a".to_owned(),
+            interval: "1h".parse().unwrap(),
+            staleness: Staleness { candles, stale, oldest: Millis::HOUR * 7 },
+        }
+    }
+
+    #[test]
+    fn more_than_a_hundredth_is_serious() {
+        for (count, expected) in [(10, Severity::Info), (11, Severity::Serious), (900, Severity::Serious)] {
+            assert_eq!(
+                stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap().severity,
+                expected,
+                "{count}"
+            );
+        }
+        assert_eq!(stale_longer_candles(&[]), None);
+        let text = stale_longer_candles(&[stale(580, 1_000)]).unwrap().text;
+        let expected = "a read an old 1h candle at 58.0 % of its candles, up to 7.0 h after its close. ";
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn many_draws_are_reported_and_few_are_not() {
+        for (drawn, trades, expected) in [
+            (21, 100, Some(Severity::Serious)),
+            (6, 100, Some(Severity::Warning)),
+            (5, 100, None),
+            (0, 0, None),
+        ] {
+            let found = draw_share(drawn, trades);
+            assert_eq!(found.as_ref().map(|finding| finding.severity), expected, "{drawn} of {trades}");
+            let names_step = found.is_some_and(|finding| finding.text.contains("[simulation.ticks]"));
+            assert_eq!(names_step, expected == Some(Severity::Serious));
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! Comparison of two runs: verdicts, figures, trades, parameters.
+
+use crate::ReportError;
+use crate::analysis::EquityPoint;
+use crate::figure::sparkline;
+use crate::page::{ComparisonPage, DataTable, RecalledRun, RecalledTrade, flattened};
+use candlewick_records::utc;
+use candlewick_sdk::Millis;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Path in the document of `--json`, with dots between the keys; name; form.
+const FIGURES: [(&str, &str, Form); 15] = [
+    ("candles", "candles", Form::Number),
+    ("trades", "trades", Form::Number),
+    ("won", "won", Form::Number),
+    ("lost", "lost", Form::Number),
+    ("draw", "drawn", Form::Number),
+    ("cancelled", "cancelled", Form::Number),
+    ("unsettled", "not settled", Form::Number),
+    ("win_rate", "win rate", Form::Share),
+    ("break_even", "break-even", Form::Share),
+    ("break_even_payout_percent", "break-even payout, %", Form::Decimal),
+    ("pnl", "profit and loss", Form::Decimal),
+    ("final_balance", "final balance", Form::Decimal),
+    ("max_drawdown", "max. drawdown", Form::Decimal),
+    ("longest_losing_streak", "longest losing streak", Form::Number),
+    ("metrics.daily.sharpe", "Sharpe of daily results", Form::Decimal),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Number,
+    Decimal,
+    Share,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    a: Side,
+    b: Side,
+    figures: Vec<FigureLine>,
+    trades: Matching,
+    parameters: Vec<ParameterLine>,
+    #[serde(skip)]
+    curves: [Vec<(Millis, f64)>; 2],
+}
+
+#[derive(Debug, Serialize)]
+struct Side {
+    name: String,
+    verdict: String,
+    /// Reasons to withhold *edge shown* although the trades show an edge.
+    withheld: Vec<String>,
+    data_hash: Option<String>,
+    journal_hash: Option<String>,
+    head_hash: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct FigureLine {
+    figure: &'static str,
+    #[serde(skip)]
+    name: &'static str,
+    #[serde(skip)]
+    form: Form,
+    a: Option<f64>,
+    b: Option<f64>,
+    difference: Option<f64>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct ParameterLine {
+    key: String,
+    a: Option<String>,
+    b: Option<String>,
+}
+
+impl Comparison {
+    pub fn of([(a, first), (b, second)]: [(&str, &RecalledRun); 2]) -> Self {
+        Self {
+            a: Side::of(a, first),
+            b: Side::of(b, second),
+            figures: FIGURES.iter().map(|figure| FigureLine::of(*figure, [first, second])).collect(),
+            trades: Matching::of(&first.trades, &second.trades),
+            parameters: parameters([&first.settings, &second.settings]),
+            curves: [first, second].map(|run| curve_of(&run.document)),
+        }
+    }
+}
+
+impl Side {
+    fn of(name: &str, run: &RecalledRun) -> Self {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let withheld = run.document["edge"]["withheld"].as_array();
+        Self {
+            name: name.to_owned(),
+            verdict: text(&run.document["verdict"]).unwrap_or_default(),
+            withheld: withheld.into_iter().flatten().filter_map(text).collect(),
+            data_hash: text(&run.document["data_hash"]),
+            journal_hash: text(&run.document["journal_hash"]),
+            head_hash: text(&run.document["head_hash"]),
+        }
+    }
+
+    fn words(&self) -> String {
+        let name = self.verdict.replace('_', " ");
+        if self.withheld.is_empty() {
+            name
+        } else {
+            format!("edge shown, but withheld: {}", self.withheld.join("; "))
+        }
+    }
+}
+
+impl FigureLine {
+    fn of((key, name, form): (&'static str, &'static str, Form), runs: [&RecalledRun; 2]) -> Self {
+        let place = format!("/{}", key.replace('.', "/"));
+        let [a, b] = runs.map(|run| run.document.pointer(&place).and_then(Value::as_f64));
+        Self { figure: key, name, form, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
+    }
+}
+
+fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
+    let [mut a, mut b] = settings.map(|settings| flattened(settings).into_iter().collect::<BTreeMap<_, _>>());
+    a.retain(|key, value| {
+        let is_same = b.get(key) == Some(value);
+        if is_same {
+            b.remove(key);
+        }
+        !is_same
+    });
+    let keys: Vec<String> = a.keys().chain(b.keys()).cloned().collect();
+    let mut lines: Vec<ParameterLine> =
+        keys.into_iter().map(|key| ParameterLine { a: a.remove(&key), b: b.remove(&key), key }).collect();
+    lines.retain(|line| line.a.is_some() || line.b.is_some());
+    lines.sort_by(|one, other| one.key.cmp(&other.key));
+    lines
+}
+
+fn curve_of(document: &Value) -> Vec<(Millis, f64)> {
+    let points = document["equity"].as_array().into_iter().flatten();
+    points
+        .filter_map(|point| Some((Millis::new(point["at"].as_i64()?), point["balance"].as_f64()?)))
+        .collect()
+}
+
+/// Decisions of two runs, matched by bot and time. The bots of two single-bot runs match under any
+/// name.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Matching {
+    same: u64,
+    only_a: Vec<RecalledTrade>,
+    only_b: Vec<RecalledTrade>,
+    other_outcome: Vec<Pair>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct Pair {
+    a: RecalledTrade,
+    b: RecalledTrade,
+}
+
+impl Matching {
+    fn of(a: &[RecalledTrade], b: &[RecalledTrade]) -> Self {
+        let bots =
+            |trades: &[RecalledTrade]| trades.iter().map(|trade| trade.bot.clone()).collect::<BTreeSet<_>>();
+        let are_named = bots(a).len() > 1 || bots(b).len() > 1;
+        let key = |trade: &RecalledTrade| {
+            let bot = if are_named { trade.bot.clone() } else { String::new() };
+            (trade.decision_time, bot)
+        };
+        let mut rest: BTreeMap<_, Vec<&RecalledTrade>> = BTreeMap::new();
+        // Of several at one moment the first comes out first.
+        for trade in b.iter().rev() {
+            rest.entry(key(trade)).or_default().push(trade);
+        }
+        let mut found = Self::default();
+        for trade in a {
+            match rest.get_mut(&key(trade)).and_then(Vec::pop) {
+                None => found.only_a.push(trade.clone()),
+                Some(other) if trade.direction == other.direction && trade.result == other.result => {
+                    found.same += 1;
+                }
+                Some(other) => found.other_outcome.push(Pair { a: trade.clone(), b: other.clone() }),
+            }
+        }
+        found.only_b = rest.into_values().flat_map(|left| left.into_iter().rev()).cloned().collect();
+        found
+    }
+}
+
+const MAX_SHOWN: usize = 20;
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (side, run) in [("A", &self.a), ("B", &self.b)] {
+            writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.words())?;
+        }
+        for (side, points) in ["A", "B"].iter().zip(&self.curves) {
+            let points: Vec<EquityPoint> =
+                points.iter().map(|&(at, balance)| EquityPoint { at, balance }).collect();
+            if let Some(line) = sparkline(&points) {
+                writeln!(f, "equity curve of {side}: {line}")?;
+            }
+        }
+        for (heading, summary, table_data) in self.tables() {
+            writeln!(f, "\n{heading}: {summary}")?;
+            if !table_data.rows.is_empty() {
+                writeln!(f, "{}", table_data.to_text())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Comparison {
+    pub fn page(&self) -> Result<ComparisonPage, ReportError> {
+        let document = serde_json::to_value(self)?;
+        Ok(ComparisonPage {
+            names: [self.a.name.clone(), self.b.name.clone()],
+            verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.words())),
+            curves: self.curves.clone(),
+            tables: self.tables(),
+            document,
+        })
+    }
+
+    fn tables(&self) -> Vec<(&'static str, String, DataTable)> {
+        let trades = &self.trades;
+        let shown = |count: usize| match count {
+            0 => "none".to_owned(),
+            few if few <= MAX_SHOWN => few.to_string(),
+            many => format!("{many}, of which the first {MAX_SHOWN} are shown"),
+        };
+        let list = |trades: &[RecalledTrade]| {
+            let rows = trades.iter().take(MAX_SHOWN).map(row).collect();
+            DataTable::new(["decided", "bot", "", "open", "close", "result", "pnl"], rows)
+        };
+        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|Pair { a, b }| {
+            let ended = |trade: &RecalledTrade| {
+                format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))
+            };
+            let prices = [a.open_price, b.open_price, a.close_price, b.close_price].map(text);
+            let mut cells = vec![utc(a.decision_time), a.bot.clone(), ended(a), ended(b)];
+            cells.extend(prices);
+            cells
+        });
+        let header = ["decided", "bot", "A", "B", "open A", "open B", "close A", "close B"];
+        let pairs = DataTable::new(header, pairs.collect());
+        let cell = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let rows = self.parameters.iter().map(|line| vec![line.key.clone(), cell(&line.a), cell(&line.b)]);
+        let parameters = DataTable::new(["key", "A", "B"], rows.collect());
+        let rows = self.figures.iter().map(FigureLine::row).collect();
+        let figures = DataTable::new(["figure", "A", "B", "B less A"], rows);
+        let same = format!("{} decisions of both ended alike", trades.same);
+        let count = parameters.rows.len();
+        vec![
+            ("figures", same, figures),
+            ("trades of A alone", shown(trades.only_a.len()), list(&trades.only_a)),
+            ("trades of B alone", shown(trades.only_b.len()), list(&trades.only_b)),
+            ("trades of both that ended otherwise", shown(trades.other_outcome.len()), pairs),
+            (
+                "parameters that differ",
+                if count == 0 { "none".to_owned() } else { count.to_string() },
+                parameters,
+            ),
+        ]
+    }
+}
+
+impl FigureLine {
+    fn row(&self) -> Vec<String> {
+        let text = |value: Option<f64>| match (value, self.form) {
+            (None, _) => "-".to_owned(),
+            (Some(value), Form::Number) => format!("{value}"),
+            (Some(value), Form::Decimal) => format!("{value:.2}"),
+            (Some(value), Form::Share) => format!("{:.2} %", value * 100.0),
+        };
+        let difference = match self.difference {
+            Some(more) if more > 0.0 => format!("+{}", text(Some(more))),
+            other => text(other),
+        };
+        vec![self.name.to_owned(), text(self.a), text(self.b), difference]
+    }
+}
+
+fn row(trade: &RecalledTrade) -> Vec<String> {
+    vec![
+        utc(trade.decision_time),
+        trade.bot.clone(),
+        trade.direction.to_owned(),
+        text(trade.open_price),
+        text(trade.close_price),
+        trade.result.clone().unwrap_or_else(|| "not settled".to_owned()),
+        trade.pnl.map_or("-".to_owned(), |pnl| format!("{pnl:+.2}")),
+    ]
+}
+
+fn text(price: Option<f64>) -> String {
+    price.map_or("-".to_owned(), |price| price.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parameters_that_differ_are_reported_once_with_both_values() {
+        let a = json!({ "bot": { "params": { "period": 7, "level": 30 } }, "risk": { "only_a": 1 } });
+        let b = json!({ "bot": { "params": { "period": 9, "level": 30 } }, "risk": { "only_b": "x" } });
+        let line = |key: &str, a: Option<&str>, b: Option<&str>| ParameterLine {
+            key: key.to_owned(),
+            a: a.map(str::to_owned),
+            b: b.map(str::to_owned),
+        };
+        let expected = [
+            line("bot.params.period", Some("7"), Some("9")),
+            line("risk.only_a", Some("1"), None),
+            line("risk.only_b", None, Some("x")),
+        ];
+        assert_eq!(parameters([&a, &b]), expected);
+        assert_eq!(parameters([&a, &a]), []);
+    }
+
+    fn trade((bot, at, direction, result): (&str, i64, &'static str, &str)) -> RecalledTrade {
+        RecalledTrade {
+            bot: bot.to_owned(),
+            direction,
+            amount: 1.0,
+            decision_time: Millis::new(at),
+            open_time: None,
+            open_price: None,
+            close_time: None,
+            close_price: None,
+            result: Some(result.to_owned()),
+            pnl: None,
+        }
+    }
+
+    type Row = (&'static str, i64, &'static str, &'static str);
+
+    /// Same, only in A, only in B, another outcome.
+    fn check(a: &[Row], b: &[Row], expected: [usize; 4]) {
+        let [first, second] = [a, b].map(|rows| rows.iter().copied().map(trade).collect::<Vec<_>>());
+        let found = Matching::of(&first, &second);
+        let same = usize::try_from(found.same).unwrap();
+        assert_eq!([same, found.only_a.len(), found.only_b.len(), found.other_outcome.len()], expected);
+    }
+
+    #[test]
+    fn decisions_are_matched_by_bot_and_moment() {
+        let a = [
+            ("x", 1, "BUY", "WON"),
+            ("x", 2, "BUY", "LOST"),
+            ("y", 2, "SELL", "WON"),
+            ("x", 3, "BUY", "WON"),
+        ];
+        check(&a, &a, [4, 0, 0, 0]);
+        check(&a, &[], [0, 4, 0, 0]);
+        check(&[], &a, [0, 0, 4, 0]);
+        let b = [
+            ("x", 1, "BUY", "LOST"),
+            ("x", 2, "SELL", "LOST"),
+            ("y", 2, "SELL", "WON"),
+            ("y", 3, "BUY", "WON"),
+        ];
+        check(&a, &b, [1, 1, 1, 2]);
+        // Two at one moment are matched in their order.
+        let twice = [("x", 1, "BUY", "WON"), ("x", 1, "SELL", "LOST")];
+        check(&twice, &twice, [2, 0, 0, 0]);
+        check(&twice, &twice[..1], [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn single_bots_are_compared_whatever_they_are_called() {
+        check(&[("old", 1, "BUY", "WON")], &[("new", 1, "BUY", "WON")], [1, 0, 0, 0]);
+        let two = [("new", 1, "BUY", "WON"), ("other", 2, "BUY", "WON")];
+        check(&[("old", 1, "BUY", "WON")], &two, [0, 1, 2, 0]);
+    }
+}

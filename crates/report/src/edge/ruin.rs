@@ -1,0 +1,228 @@
+//! Probability of ruin of stakes at the relevant win rates, as text and JSON.
+
+use crate::figure::percent;
+use candlewick_engine::StakeRuin;
+use candlewick_records::table;
+use candlewick_sdk::{Money, MoneyScale};
+use candlewick_statistics::{
+    Recovery, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
+};
+use serde::Serialize;
+use std::fmt::{self, Write as _};
+
+#[derive(Debug, Serialize)]
+pub struct RuinFigures {
+    pub bot: Option<String>,
+    pub stakes: String,
+    pub ladder_cost: Option<f64>,
+    /// Cost of a ladder with as many levels at this payout, in multiples of the first stake: to
+    /// recover the losses, and to recover them with a profit.
+    pub recovery_costs: Option<[f64; 2]>,
+    pub is_ladder: bool,
+    pub horizon_trades: u32,
+    pub rates: Vec<RuinRate>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct RuinRate {
+    /// `coin`, `break_even`, `lower_bound` or `given`.
+    pub name: &'static str,
+    pub win_rate: f64,
+    pub ruin: f64,
+    pub error: f64,
+    /// Mean number of trades until ruin, over runs that are ruined within the horizon.
+    pub mean_trades: Option<f64>,
+    pub half_after: Option<u32>,
+    /// Balance at which the probability of ruin is within the limit; `None` without a limit or if
+    /// none was found.
+    pub required_balance: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct RuinTerms {
+    pub scale: MoneyScale,
+    /// Maximum acceptable probability of ruin; 0 for no limit.
+    pub limit: f64,
+    pub win_rate: Option<f64>,
+}
+
+impl RuinFigures {
+    pub fn of(bot: Option<String>, stake: &StakeRuin, terms: RuinTerms) -> Result<Self, StatisticsError> {
+        let RuinQuestion { win_probability: break_even, payout_fraction, horizon_trades, .. } =
+            stake.question;
+        let named = [
+            ("coin", Some(0.5)),
+            ("break_even", Some(break_even)),
+            ("lower_bound", stake.lower_bound),
+            ("given", terms.win_rate),
+        ];
+        let rates = named.into_iter().filter_map(|(name, rate)| rate.map(|rate| (name, rate)));
+        let rates = rates.map(|(name, rate)| RuinRate::of(name, rate, stake, terms));
+        let levels = stake.plan.stakes(&stake.question)?;
+        let total: u64 = levels.iter().sum();
+        let is_martingale = matches!(stake.plan, StakePlan::Martingale { .. });
+        let recovery = |recovery| recovery_cost(payout_fraction, levels.len() as u32, recovery);
+        let recovery_costs =
+            is_martingale.then(|| Ok([recovery(Recovery::Losses)?, recovery(Recovery::LossesAndProfit)?]));
+        Ok(Self {
+            bot,
+            stakes: stake_words(&stake.plan, &levels, terms.scale),
+            ladder_cost: is_martingale.then(|| terms.scale.to_f64(to_money(total))),
+            recovery_costs: recovery_costs.transpose()?,
+            is_ladder: stake.is_ladder(),
+            horizon_trades,
+            rates: rates.collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub fn at(&self, name: &str) -> Option<&RuinRate> {
+        self.rates.iter().find(|rate| rate.name == name)
+    }
+
+    pub fn decisive(&self) -> f64 {
+        let of = |name| self.at(name).map_or(0.0, |rate| rate.ruin);
+        of("break_even").max(of("lower_bound"))
+    }
+}
+
+impl RuinRate {
+    fn of(
+        name: &'static str,
+        win_rate: f64,
+        stake: &StakeRuin,
+        terms: RuinTerms,
+    ) -> Result<Self, StatisticsError> {
+        let question = RuinQuestion { win_probability: win_rate, ..stake.question };
+        let found = ruin(&question, &stake.plan)?;
+        let needed =
+            (terms.limit > 0.0).then(|| required_balance(&question, &stake.plan, terms.limit)).transpose()?;
+        Ok(Self {
+            name,
+            win_rate,
+            ruin: found.probability(),
+            error: found.error(),
+            mean_trades: found.mean_trades(),
+            half_after: found.trades_until(0.5),
+            required_balance: needed.flatten().map(|units| terms.scale.to_f64(to_money(units))),
+        })
+    }
+
+    pub fn words(&self) -> &'static str {
+        match self.name {
+            "coin" => "a coin",
+            "break_even" => "break-even",
+            "lower_bound" => "lower bound",
+            _ => "as given",
+        }
+    }
+}
+
+fn stake_words(plan: &StakePlan, levels: &[u64], scale: MoneyScale) -> String {
+    let money = |units: u64| scale.format(to_money(units));
+    let ladder = || levels.iter().map(|stake| money(*stake)).collect::<Vec<_>>().join(", ");
+    match *plan {
+        StakePlan::Flat { stake } => format!("{} every time", money(stake)),
+        StakePlan::Share { fraction, .. } => format!("{} % of the balance", fraction * 100.0),
+        StakePlan::Kelly { fraction, believed_win_probability, .. } => {
+            let believed = believed_win_probability * 100.0;
+            format!("{fraction:.2} of the Kelly stake for a win rate of {believed:.2} %")
+        }
+        StakePlan::Martingale { .. } => format!("after losses {}", ladder()),
+        StakePlan::Soros { .. } => format!("after wins {}", ladder()),
+    }
+}
+
+fn to_money(units: u64) -> Money {
+    Money::from_minor(i64::try_from(units).unwrap_or(i64::MAX))
+}
+
+#[derive(Debug, Serialize)]
+pub struct RuinSummary {
+    pub balance: f64,
+    #[serde(skip)]
+    decimals: usize,
+    /// As a fraction of the stake.
+    pub payout: f64,
+    /// Maximum acceptable probability of ruin; 0 for no limit.
+    pub limit: f64,
+    pub stakes: Vec<RuinFigures>,
+    /// Sum over all ladders, at break-even or the lower bound; `None` without a ladder.
+    pub ladders: Option<f64>,
+}
+
+impl RuinSummary {
+    pub fn of(
+        (balance, scale): (Money, MoneyScale),
+        payout: f64,
+        limit: f64,
+        stakes: Vec<RuinFigures>,
+    ) -> Self {
+        let mut ladders = stakes.iter().filter(|stake| stake.is_ladder).map(RuinFigures::decisive).peekable();
+        let together = ladders.peek().is_some().then(|| ladders.sum::<f64>().min(1.0));
+        let decimals = scale.decimals() as usize;
+        Self { balance: scale.to_f64(balance), decimals, payout, limit, ladders: together, stakes }
+    }
+}
+
+impl fmt::Display for RuinSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (balance, decimals) = (self.balance, self.decimals);
+        write!(f, "Ruin with a balance of {balance:.decimals$} at payout {}", percent(self.payout))?;
+        for stake in &self.stakes {
+            write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
+        }
+        let Some(together) = self.ladders else { return Ok(()) };
+        let limit = match self.limit {
+            0.0 => "there is no limit".to_owned(),
+            limit if together > limit => {
+                format!("more than the limit of {}: no live run starts", percent(limit))
+            }
+            limit => format!("within the limit of {}", percent(limit)),
+        };
+        let together = percent(together);
+        write!(
+            f,
+            "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}."
+        )
+    }
+}
+
+fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
+    let bot = figures.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
+    let mut text = format!("{bot}{}", figures.stakes);
+    if let Some(cost) = figures.ladder_cost {
+        let _ = write!(text, "; {cost:.decimals$} when every level loses");
+    }
+    if let Some([losses, all]) = figures.recovery_costs {
+        let _ = write!(
+            text,
+            "\n(to win back the losses at this payout so many levels cost {losses:.1} first stakes, with the profit {all:.1})"
+        );
+    }
+    let within = format!("ruin within {} trades", figures.horizon_trades);
+    let enough = format!("balance for {}", percent(limit));
+    let mut header =
+        vec!["at", "win rate", within.as_str(), "error", "mean trades to it", "half ruined after"];
+    if limit > 0.0 {
+        header.push(&enough);
+    }
+    let mut lines = table(header);
+    for rate in &figures.rates {
+        let mut row = vec![
+            rate.words().to_owned(),
+            percent(rate.win_rate),
+            percent(rate.ruin),
+            format!("{:.0e}", rate.error),
+            rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
+            rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),
+        ];
+        if limit > 0.0 {
+            row.push(
+                rate.required_balance
+                    .map_or("none found".to_owned(), |needed| format!("{needed:.decimals$}")),
+            );
+        }
+        lines.add_row(row);
+    }
+    format!("{text}\n\n{}", lines.trim_fmt())
+}

@@ -1,0 +1,416 @@
+//! Sections of a page with charts: equity, win rate, returns and sensitivity.
+
+use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Pane, QUIET, as_table, line, packed};
+use super::{DataTable, RunPage};
+use crate::analysis::{
+    Bin, Bins, Curve, DrawdownFigures, RollingWinRate, SensitivityPoint, VenueSetting, histogram,
+    settled_rows, worst_drawdowns,
+};
+use crate::figure::{break_even_payout_words, minute, or_dash, percent, signed_money, signed_percent, span};
+use crate::markup::escaped;
+use candlewick_backtest::metric::unit_return;
+use candlewick_sdk::{Millis, Money};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+const MOST_ROWS: i64 = 24;
+const WORST: usize = 5;
+
+struct Balance {
+    at: Millis,
+    amount: Money,
+    peak: Money,
+}
+
+pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
+    let mut text = "<section id=\"equity\"><h2>Equity and prices</h2>".to_owned();
+    let balances = balances(page);
+    let (has_settled, has_candles) = (balances.len() > 1, !page.candles.is_empty());
+    if has_settled {
+        let _ = write!(text, "<p>{}</p>", deepest(page));
+    } else {
+        text.push_str("<p class=\"none\">No trade has settled, so the balance is what it was.</p>");
+    }
+    let mut panes = if has_settled { panes(page, &balances, charts)? } else { Vec::new() };
+    if has_candles {
+        panes.push(pane("Price", 320, 0, vec![Layer::Prices]));
+    }
+    if panes.is_empty() {
+        return Ok(text + "<p class=\"none\">There are no candles.</p></section>");
+    }
+    if has_candles && !page.rows.is_empty() {
+        text.push_str(
+            "<p class=\"note\">Drag to move, turn the wheel or pinch to zoom, double-click to see all. ▲ is a BUY, ▼ a SELL; \
+             filled won, hollow lost. From far away a bar is many candles, and trades are counted: won upwards, lost \
+             downwards.</p>",
+        );
+    }
+    text.push_str("<div class=\"controls\" id=\"controls\"></div>");
+    let (from, to) = (page.trades.span.start.get(), page.trades.span.end.get());
+    let label = match (has_settled, has_candles) {
+        (true, true) => "Equity curve, drawdown and prices with every trade, over time",
+        (true, false) => "Equity curve and drawdown over time",
+        (false, _) => "Prices over time",
+    };
+    text.push_str(&charts.add("equity", label, &Chart { axis: Axis::Time { from, to }, panes }));
+    text.push_str("<p class=\"status\" id=\"status\"></p>");
+    if has_settled {
+        text.push_str(&as_table("Equity as a table", &equity_table(page, &balances)));
+    }
+    text.push_str("</section>");
+    Ok(text)
+}
+
+fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::Result<Vec<Pane>> {
+    let scale = page.trades.scale;
+    let decimals = scale.decimals();
+    let unit = 10_f64.powi(decimals.cast_signed());
+    let times = balances.iter().map(|one| one.at.get()).collect();
+    let money =
+        |read: &dyn Fn(&Balance) -> Money| (balances.iter().map(|one| read(one).minor()).collect(), unit);
+    let below = money(&|one| one.amount - one.peak);
+    charts.pack("equity", &[(times, 1.0), money(&|one| one.amount), below])?;
+    let stepped = |name: &str, colour, column, is_filled| Layer::Line {
+        name: name.to_owned(),
+        colour,
+        is_stepped: true,
+        is_dashed: false,
+        is_filled,
+        x: packed("equity", 0),
+        y: packed("equity", column),
+    };
+    let start = Layer::Level { name: "start".to_owned(), value: scale.to_f64(page.trades.balance) };
+    Ok(vec![
+        pane("Balance", 190, decimals, vec![start, stepped("balance", ACCENT, 1, false)]),
+        pane("Below its peak", 90, decimals, vec![stepped("drawdown", BAD, 2, true)]),
+    ])
+}
+
+fn pane(title: &str, height: u32, decimals: u32, layers: Vec<Layer>) -> Pane {
+    Pane { title: title.to_owned(), height, decimals, unit: "", layers }
+}
+
+pub(super) fn worst(page: &RunPage<'_>) -> String {
+    let head = "<section id=\"drawdowns\"><h2>Worst drawdowns</h2>";
+    let falls = worst_drawdowns(&page.trades, WORST);
+    if falls.is_empty() {
+        return format!("{head}<p class=\"none\">The balance was never below an earlier peak.</p></section>");
+    }
+    let decimals = page.trades.scale.decimals() as usize;
+    let row = |(number, fall): (usize, &DrawdownFigures)| {
+        vec![
+            number.to_string(),
+            format!("{:.decimals$}", fall.amount),
+            format!("{:.2} %", fall.percent),
+            minute(fall.peak_at),
+            or_dash(fall.trough_at, minute),
+            fall.recovered_at.map_or_else(|| "not yet".to_owned(), minute),
+            or_dash(fall.fall_ms, span),
+            or_dash(fall.recovery_ms, span),
+        ]
+    };
+    let header = [
+        "no.",
+        "amount",
+        "% of peak",
+        "peak, UTC",
+        "bottom, UTC",
+        "back at peak, UTC",
+        "fell for",
+        "rose for",
+    ];
+    let rows = (1..).zip(&falls).map(row).collect();
+    let table = DataTable::new(header, rows);
+    format!(
+        "{head}<p>The largest falls of the balance by amount, each until it was back.</p>{}</section>",
+        table.to_markup()
+    )
+}
+
+/// Returns the balance at the start, after each settlement and at the end, so that a flat ending is
+/// visible.
+fn balances(page: &RunPage<'_>) -> Vec<Balance> {
+    let span = page.trades.span;
+    let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
+    let mut all = vec![Balance { at: span.start, amount, peak }];
+    for row in settled_rows(page.trades.book) {
+        amount += row.profit;
+        peak = peak.max(amount);
+        all.push(Balance { at: row.settled_at.unwrap_or(span.end), amount, peak });
+    }
+    if all.len() > 1 {
+        let last = all[all.len() - 1].at;
+        all.push(Balance { at: span.end.max(last), amount, peak });
+    }
+    all
+}
+
+fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
+    let scale = page.trades.scale;
+    let decimals = scale.decimals() as usize;
+    let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
+    let (first, last) = (day(page.trades.span.start), balances.last().map_or(0, |one| day(one.at)));
+    let length = (last - first).div_euclid(MOST_ROWS) + 1;
+    let settled = &balances[1.min(balances.len())..balances.len().saturating_sub(1).max(1)];
+    let mut rows = Vec::new();
+    let mut before = &balances[0];
+    for from in (first..=last).step_by(usize::try_from(length).unwrap_or(1)) {
+        let until = Millis::new((from + length) * Millis::DAY.get());
+        let own = |one: &&Balance| one.at < until && day(one.at) >= from;
+        let trades = settled.iter().filter(own).count();
+        let at_end = settled.iter().rfind(own).unwrap_or(before);
+        let money = |amount: Money| format!("{:.decimals$}", scale.to_f64(amount));
+        rows.push(vec![
+            minute(Millis::new(from * Millis::DAY.get())).chars().take(10).collect(),
+            trades.to_string(),
+            format!("{:+.decimals$}", scale.to_f64(at_end.amount - before.amount)),
+            money(at_end.amount),
+            money(at_end.peak - at_end.amount),
+        ]);
+        before = at_end;
+    }
+    let from = if length == 1 { "day, UTC".to_owned() } else { format!("{length} days from, UTC") };
+    DataTable::new([from.as_str(), "trades", "profit", "balance", "below peak"], rows)
+}
+
+fn deepest(page: &RunPage<'_>) -> String {
+    let metrics = &page.analysis.metrics;
+    let Some(by_amount) = &metrics.drawdown else {
+        return "The balance was never below an earlier peak.".to_owned();
+    };
+    let decimals = page.trades.scale.decimals() as usize;
+    let words = |found: &DrawdownFigures| {
+        format!(
+            "{:.decimals$}, {:.2} % of the peak of {} UTC. It took {} to the bottom, and {}.",
+            found.amount,
+            found.percent,
+            minute(found.peak_at),
+            or_dash(found.fall_ms, span),
+            found.recovery_ms.map_or_else(
+                || "the balance was not back at that peak by the end".to_owned(),
+                |length| format!("{} back to that peak", span(length))
+            )
+        )
+    };
+    let mut text = format!("The max. drawdown was {}", words(by_amount));
+    if let Some(by_percent) = metrics.drawdown_by_percent.as_ref().filter(|found| *found != by_amount) {
+        let _ = write!(text, " The max. drawdown in percent of its peak was {}", words(by_percent));
+    }
+    text
+}
+
+/// Rates are packed in 1/1000 of a percent.
+const PARTS: f64 = 1_000.0;
+const MOST_ROLLING_ROWS: usize = 16;
+
+pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
+    let head = "<section id=\"win-rate\"><h2>Rolling win rate</h2>";
+    let Some(rolling) = RollingWinRate::of(&settled_rows(page.trades.book)) else {
+        return Ok(format!(
+            "{head}<p class=\"none\">Fewer than 20 trades were decided: too few for a rolling win rate.</p></section>"
+        ));
+    };
+    let window = rolling.window;
+    let points = &rolling.points;
+    let whole = |rate: f64| (rate * 100.0 * PARTS).round() as i64;
+    let needed: Option<Vec<f64>> = points.iter().map(|point| point.break_even).collect();
+    let mut columns: Vec<(Vec<i64>, f64)> = vec![
+        (points.iter().map(|point| point.at.get()).collect(), 1.0),
+        (points.iter().map(|point| whole(point.rate)).collect(), PARTS),
+    ];
+    let column = |number| -> Column { packed("rolling", number) };
+    let mut layers = Vec::new();
+    if let Some(needed) = &needed {
+        let beside =
+            |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
+        let exact = needed.iter().map(|rate| whole(*rate)).collect();
+        columns.extend([(exact, PARTS), (beside(-1.0), PARTS), (beside(1.0), PARTS)]);
+        let name = "within chance of break-even (95 %)".to_owned();
+        layers.push(Layer::Band { name, x: column(0), low: column(3), high: column(4) });
+        layers.push(Layer::Line {
+            name: "break-even".to_owned(),
+            colour: QUIET,
+            is_stepped: false,
+            is_dashed: true,
+            is_filled: false,
+            x: column(0),
+            y: column(2),
+        });
+    }
+    layers.push(line(&format!("win rate of the last {window} decided trades"), ACCENT, column(0), column(1)));
+    charts.pack("rolling", &columns)?;
+    let pane = Pane { title: "Win rate".to_owned(), height: 220, decimals: 1, unit: " %", layers };
+    let span = page.trades.span;
+    let axis = Axis::Time { from: span.start.get(), to: span.end.get() };
+    let words = match &needed {
+        Some(_) => {
+            "The band is where 95 of 100 such windows lie by chance if trades win exactly as often as break-even asks and are \
+             independent; a curve that leaves it now and then shows nothing yet."
+        }
+        None => "The payout of some trades is unknown, and with it what it takes to break even.",
+    };
+    let label = format!("Win rate of the last {window} decided trades over time, with the break-even rate");
+    Ok(format!(
+        "{head}<p>{words}</p>{}{}</section>",
+        charts.add("win-rate", &label, &Chart { axis, panes: vec![pane] }),
+        as_table("Rolling win rate as a table", &rolling_table(&rolling))
+    ))
+}
+
+fn rolling_table(rolling: &RollingWinRate) -> DataTable {
+    let step = rolling.points.len().div_ceil(MOST_ROLLING_ROWS).max(1);
+    let last = rolling.points.len().saturating_sub(1) % step;
+    let row = |at: Millis, rate: f64, needed: Option<f64>| {
+        vec![minute(at), percent(rate), or_dash(needed, percent)]
+    };
+    let chosen = rolling.points.iter().skip(last).step_by(step);
+    let rows = chosen.map(|point| row(point.at, point.rate, point.break_even)).collect();
+    DataTable::new(["until, UTC", "win rate", "break-even"], rows)
+}
+
+pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
+    let mut text = String::from("<section id=\"returns\"><h2>Returns</h2>");
+    let settled = settled_rows(page.trades.book);
+    if settled.is_empty() {
+        return text + "<p class=\"none\">No trade has settled.</p></section>";
+    }
+    let returns: Vec<f64> =
+        settled.iter().filter_map(|row| unit_return(row)).map(|part| part * 100.0).collect();
+    let mut days: BTreeMap<i64, Money> = BTreeMap::new();
+    for row in &settled {
+        let day = row.settled_at.map_or(0, |at| at.get().div_euclid(Millis::DAY.get()));
+        *days.entry(day).or_default() += row.profit;
+    }
+    let profits: Vec<f64> = days.values().map(|profit| page.trades.scale.to_f64(*profit)).collect();
+    text.push_str(
+        "<p>How often a trade and a day ended where. The dotted line is the mean.</p><div class=\"tables\">",
+    );
+    let mean = page.analysis.metrics.expectancy.as_ref().map(|found| found.return_per_unit * 100.0);
+    let trades = Shown {
+        name: "returns-of-trades",
+        heading: "Of a trade",
+        title: "Trades",
+        across: "return, % of stake",
+        counted: "trades",
+        decimals: 0,
+    };
+    text.push_str(&trades.figure(&histogram(&returns, Bins::AroundZero), mean, charts));
+    if profits.len() > 1 {
+        let mean = profits.iter().sum::<f64>() / profits.len() as f64;
+        let days = Shown {
+            name: "returns-of-days",
+            heading: "Of a day with trades, UTC",
+            title: "Days",
+            across: "profit",
+            counted: "days",
+            decimals: page.trades.scale.decimals() as usize,
+        };
+        text.push_str(&days.figure(&histogram(&profits, Bins::BesideZero), Some(mean), charts));
+    } else {
+        text.push_str(
+            "<figure><h3>Of a day</h3><p class=\"none\">All trades settled on one day.</p></figure>",
+        );
+    }
+    text.push_str("</div></section>");
+    text
+}
+
+struct Shown {
+    name: &'static str,
+    heading: &'static str,
+    title: &'static str,
+    across: &'static str,
+    counted: &'static str,
+    decimals: usize,
+}
+
+impl Shown {
+    fn figure(&self, bins: &[Bin], mean: Option<f64>, charts: &mut Charts) -> String {
+        let Self { name, heading, title, across, counted, decimals } = self;
+        let mut text = format!("<figure><h3>{heading}</h3>");
+        let Some(last) = bins.last() else {
+            return text + "<p class=\"none\">Nothing is known of it.</p></figure>";
+        };
+        let edges = bins.iter().map(|bin| bin.from).chain([last.to]).collect();
+        let counts = bins.iter().map(|bin| bin.count).collect();
+        let mut layers = vec![Layer::Bars { name: (*counted).to_owned(), edges, counts }];
+        layers.extend(mean.map(|at| Layer::Upright { name: format!("mean {at:+.2}"), at }));
+        let pane = Pane { title: (*title).to_owned(), height: 210, decimals: 0, unit: "", layers };
+        let chart = Chart { axis: Axis::Number { title: (*across).to_owned() }, panes: vec![pane] };
+        text.push_str(&charts.add(name, &format!("Histogram: {counted} by {across}"), &chart));
+        let places = decimals
+            + usize::from(
+                bins.iter().any(|bin| (bin.from * 10_f64.powi(*decimals as i32)).fract().abs() > 1e-6),
+            );
+        let row = |bin: &Bin| {
+            vec![format!("{:+.places$} to {:+.places$}", bin.from, bin.to), bin.count.to_string()]
+        };
+        let rows = bins.iter().filter(|bin| bin.count > 0).map(row).collect();
+        let table = DataTable::new([*across, *counted], rows);
+        let _ = write!(text, "{}</figure>", as_table("As a table", &table));
+        text
+    }
+}
+
+pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
+    let mut text = String::from("<section id=\"sensitivity\"><h2>Sensitivity to the venue</h2>");
+    let Some(sensitivity) = &page.analysis.sensitivity else {
+        let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.without_sensitivity));
+        return text;
+    };
+    text.push_str("<p>The same run on other settings of the venue, one changed at a time; ");
+    let _ = match sensitivity.break_even_payout_percent {
+        Some(payout) => write!(text, "break-even payout: {}.</p>", break_even_payout_words(payout)),
+        None => write!(text, "at no payout between 60 and 92 % does it break even.</p>"),
+    };
+    text.push_str("<div class=\"tables\">");
+    for curve in &sensitivity.curves {
+        let (name, heading, unit) = setting_words(curve.setting);
+        let _ = write!(text, "<figure><h3>By {heading}</h3>");
+        if curve.points.iter().filter(|point| point.value.is_some()).count() > 2 {
+            text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &curve_chart(curve, unit)));
+        }
+        let rows = curve.points.iter().map(|point| point_row(point, page)).collect();
+        let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"];
+        let _ = write!(text, "{}</figure>", DataTable::new(header, rows).to_markup());
+    }
+    text.push_str("</div></section>");
+    text
+}
+
+const fn setting_words(setting: VenueSetting) -> (&'static str, &'static str, &'static str) {
+    match setting {
+        VenueSetting::LatencyMs => ("latency", "latency", "latency, ms"),
+        VenueSetting::PayoutPercent => ("payout", "payout", "payout, %"),
+        VenueSetting::Path => ("path", "price path", ""),
+        VenueSetting::Stress => ("stress", "stress", ""),
+    }
+}
+
+fn point_row(point: &SensitivityPoint, page: &RunPage<'_>) -> Vec<String> {
+    let own = if point.is_own { " (this run)" } else { "" };
+    vec![
+        format!("{}{own}", point.label),
+        point.trades.to_string(),
+        or_dash(point.win_rate, percent),
+        or_dash(point.break_even, percent),
+        or_dash(point.return_per_unit, signed_percent),
+        signed_money(point.pnl, page.trades.scale),
+    ]
+}
+
+fn curve_chart(curve: &Curve, unit: &str) -> Chart {
+    let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit? * 100.0, point.is_own));
+    let points: Vec<(f64, f64, bool)> = curve.points.iter().filter_map(known).collect();
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, y, _)| (*x, *y)).unzip();
+    let own = points.iter().map(|(.., is_own)| *is_own).collect();
+    let layers = vec![
+        Layer::Level { name: "break-even".to_owned(), value: 0.0 },
+        line("", ACCENT, Column::Plain(x.clone()), Column::Plain(y.clone())),
+        Layer::Points { name: "expectancy (this run is large)".to_owned(), x, y, own },
+    ];
+    let title = "Expectancy, % of stake".to_owned();
+    let pane = Pane { title, height: 190, decimals: 2, unit: " %", layers };
+    Chart { axis: Axis::Number { title: unit.to_owned() }, panes: vec![pane] }
+}

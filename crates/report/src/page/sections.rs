@@ -1,0 +1,350 @@
+//! Sections of a page without charts: findings, figures, baselines, trades, settings, provenance.
+
+use super::{DataTable, RunPage};
+use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
+use crate::figure::{or_dash, percent, signed_money, signed_percent};
+use crate::markup::escaped;
+use candlewick_backtest::metric::Streak;
+use candlewick_sdk::MoneyScale;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+pub(super) fn findings(page: &RunPage<'_>) -> String {
+    let mut text = String::from("<section id=\"findings\"><h2>Findings</h2>");
+    if page.analysis.findings.is_empty() {
+        let _ = write!(
+            text,
+            "<p class=\"none\">{}</p>",
+            without_findings(page.edge.verdict, page.edge.is_withheld())
+        );
+    } else {
+        text.push_str("<ul class=\"findings\">");
+        for finding in &page.analysis.findings {
+            let severity = finding.severity.as_str();
+            let _ = write!(
+                text,
+                "<li class=\"{severity}\"><b>{severity}</b> <span>{}</span></li>",
+                escaped(&finding.text)
+            );
+        }
+        text.push_str("</ul>");
+    }
+    for notice in &page.notices {
+        let _ = write!(text, "<p class=\"note\">{}</p>", escaped(notice));
+    }
+    text.push_str("</section>");
+    text
+}
+
+/// Explains the absence of findings for each verdict. Findings question the figures, and the
+/// figures of a rejected edge may well be sound.
+fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
+    match verdict {
+        "edge_shown" => {
+            "Nothing was found that speaks against these figures. They are of trades that were made; whether the edge \
+             lasts, only later ones show."
+        }
+        "edge_no_longer_held" => {
+            "Nothing was found that makes these figures doubtful: they show an edge that is not supported any \
+             more: it ended, or was smaller all along."
+        }
+        "edge_rejected" => {
+            "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."
+        }
+        _ if is_withheld => {
+            "Nothing was found that speaks against these figures, besides what the verdict is withheld for."
+        }
+        _ => {
+            "Nothing was found that speaks against these figures, but they do not yet decide whether there is an edge."
+        }
+    }
+}
+
+pub(super) fn results(page: &RunPage<'_>) -> String {
+    let mut text = String::from(
+        "<section id=\"results\"><h2>Figures</h2><div class=\"wide\"><table class=\"pairs\"><tbody>",
+    );
+    for (name, value) in page.figures.iter().filter(|(name, _)| !is_shown_elsewhere(name)) {
+        let _ = write!(
+            text,
+            "<tr><th scope=\"row\">{name}</th><td data-figure=\"{name}\">{}</td></tr>",
+            escaped(value)
+        );
+    }
+    for (name, value) in further(&page.analysis.metrics) {
+        let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escaped(&value));
+    }
+    text.push_str("</tbody></table></div>");
+    for (name, table_data) in page.tables.iter().filter(|(_, table_data)| !table_data.is_empty()) {
+        let _ = write!(text, "<h3>{}</h3>{}", escaped(name), table_data.to_markup());
+    }
+    let _ = write!(
+        text,
+        "<h2 id=\"tables\">Results by hour and the like</h2><p>Cells with fewer than {SMALL_CELL_TRADES} decided trades \
+         are faint and marked †: whatever they show, chance shows as easily. <i>Shrunk</i> is the expectancy, drawn \
+         towards that of all trades by as much as chance explains of the cells' difference.</p><div class=\"tables\">"
+    );
+    for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
+        text.push_str(&breakdown_table(breakdown, page.trades.scale));
+    }
+    text.push_str("</div></section>");
+    text
+}
+
+fn is_shown_elsewhere(name: &str) -> bool {
+    matches!(
+        name,
+        "equity curve" | "expectancy, % of stake" | "data hash" | "journal hash" | "hash of the last line"
+    ) || name.starts_with("return %")
+}
+
+fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
+    let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
+    let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));
+    let streak = |streak: Streak| match streak.probability {
+        Some(p) => format!("{} (as long or longer with probability {})", streak.length, percent(p)),
+        None => streak.length.to_string(),
+    };
+    let error = expectancy.and_then(|found| found.standard_error);
+    vec![
+        ("standard error of the expectancy", or_dash(error, percent)),
+        (
+            "profit factor of returns, of money",
+            format!("{}, {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
+        ),
+        ("longest winning streak", streak(streaks.won)),
+        ("longest losing streak, by chance", streak(streaks.lost)),
+        ("days", daily.days.to_string()),
+        (
+            "Sharpe, Sortino, Calmar of daily results",
+            format!("{}, {}, {}", ratio(daily.sharpe), ratio(daily.sortino), ratio(daily.calmar)),
+        ),
+        ("probabilistic Sharpe", or_dash(daily.probabilistic_sharpe, percent)),
+        ("deflated Sharpe", or_dash(daily.deflated_sharpe, percent)),
+        ("time with a trade open", or_dash(*exposure, percent)),
+    ]
+}
+
+fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
+    let by = breakdown.by.as_str();
+    let returns = breakdown.cells.iter().filter_map(|cell| cell.return_per_unit);
+    let largest = returns.map(f64::abs).fold(1e-9, f64::max);
+    let mut text = format!(
+        "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
+         <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">per stake</th>\
+         <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
+         <th scope=\"col\">break-even</th></tr></thead><tbody>"
+    );
+    for cell in &breakdown.cells {
+        text.push_str(&cell_row(cell, largest, scale));
+    }
+    text.push_str("</tbody></table></div></figure>");
+    text
+}
+
+fn cell_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
+    let (class, mark) = if cell.is_small { (" class=\"small\"", " †") } else { ("", "") };
+    let number =
+        |name: &str, value: String| format!("<td class=\"number\" data-name=\"{name}\">{value}</td>");
+    let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
+    text.push_str(&number("trades", cell.trades.to_string()));
+    text.push_str(&number("win rate", or_dash(cell.win_rate, percent)));
+    text.push_str(&number("per stake", or_dash(cell.return_per_unit, signed_percent)));
+    text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
+    text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
+    text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
+    text.push_str(&number("break-even", or_dash(cell.break_even, percent)));
+    text.push_str("</tr>");
+    text
+}
+
+pub(super) fn baselines(page: &RunPage<'_>) -> String {
+    let head = "<section id=\"baselines\"><h2>Against other directions</h2>";
+    let Some(found) = &page.analysis.baselines else {
+        return format!(
+            "{head}<p class=\"none\">Nothing to compare: no trade was decided, or the prices were moved against each \
+             trade's own direction.</p></section>"
+        );
+    };
+    let means = [
+        ("this run", found.own),
+        ("randomised directions", found.shifted),
+        ("always BUY", found.always_buy),
+        ("always SELL", found.always_sell),
+    ];
+    let largest = means.iter().map(|(_, mean)| mean.abs()).fold(1e-9, f64::max);
+    let mut rows = String::new();
+    for (name, mean) in means {
+        let bar = bar_cell(mean, largest);
+        let value = signed_percent(mean);
+        let _ = write!(rows, "<tr><th scope=\"row\">{name}</th><td class=\"number\">{value}</td>{bar}</tr>");
+    }
+    let luck = match found.p_value {
+        Some(p) => format!(
+            "Of {} runs with the directions shifted in a circle within each symbol, a share of {p:.3} did as well as this \
+             one or better.",
+            found.runs
+        ),
+        None => "Nearly all trades have one direction, so shifting them shows nothing.".to_owned(),
+    };
+    format!(
+        "{head}<p>The same moments, traded in other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
+         scope=\"col\">directions</th><th scope=\"col\" class=\"number\">expectancy, % of stake</th><th scope=\"col\" \
+         class=\"bar\" aria-hidden=\"true\"></th></tr></thead><tbody>{rows}</tbody></table></section>"
+    )
+}
+
+fn bar_cell(value: f64, largest: f64) -> String {
+    let width = (value / largest * 50.0).abs().min(50.0);
+    let (class, from) = if value < 0.0 { ("bad", 50.0 - width) } else { ("good", 50.0) };
+    format!(
+        "<td class=\"bar\" aria-hidden=\"true\"><svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\"><rect class=\"{class}\" \
+         x=\"{from:.1}\" width=\"{width:.1}\" height=\"10\"/></svg></td>"
+    )
+}
+
+pub(super) fn trade_list(page: &RunPage<'_>) -> String {
+    let head = "<section id=\"list\"><h2>Trades</h2>";
+    if page.rows.is_empty() {
+        return format!("{head}<p class=\"none\">No trade was made.</p></section>");
+    }
+    let mut text = format!(
+        "{head}<p>Press a column's name to sort by it, a trade's time to see it among the prices.</p>\
+         <div class=\"controls\" id=\"filters\"><input type=\"search\" id=\"filter-text\" aria-label=\"Bot, symbol or reason\" \
+         placeholder=\"Bot, symbol or reason\"><select id=\"filter-result\" aria-label=\"Result\">"
+    );
+    for (value, name) in [
+        ("", "All results"),
+        ("won", "Won"),
+        ("lost", "Lost"),
+        ("draw", "Draw"),
+        ("cancelled", "Cancelled"),
+        ("open", "Not settled"),
+    ] {
+        let _ = write!(text, "<option value=\"{value}\">{name}</option>");
+    }
+    text.push_str("</select><select id=\"filter-side\" aria-label=\"Direction\"><option value=\"\">BUY and SELL</option><option>BUY</option><option>SELL</option></select>");
+    if page.trades.bots.len() > 1 {
+        text.push_str("<select id=\"filter-bot\" aria-label=\"Bot\"><option value=\"\">All bots</option>");
+        for (number, bot) in page.trades.bots.iter().enumerate() {
+            let _ = write!(text, "<option value=\"{number}\">{}</option>", escaped(&bot.name));
+        }
+        text.push_str("</select>");
+    }
+    text.push_str(
+        "<label><input type=\"checkbox\" id=\"filter-sight\"> only the time shown above</label></div>\
+         <p class=\"status\" id=\"found\" role=\"status\"></p>\
+         <div class=\"list\" id=\"rows\" tabindex=\"0\" role=\"region\" aria-label=\"Trades\"></div>\
+         <p class=\"status\" id=\"chosen\" role=\"status\"></p></section>",
+    );
+    text
+}
+
+pub(super) fn settings(page: &RunPage<'_>) -> String {
+    let mut text =
+        String::from("<section id=\"settings\"><h2>Parameters and settings</h2><div class=\"tables\">");
+    let groups = page.settings.as_object().into_iter().flatten();
+    for (name, group) in groups {
+        let rows: Vec<Vec<String>> =
+            flattened(group).into_iter().map(|(key, value)| vec![key, value]).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let table_data = DataTable::new(["key", "value"], rows);
+        let _ = write!(text, "<figure><h3>{}</h3>{}</figure>", escaped(name), table_data.to_markup());
+    }
+    text.push_str("</div></section>");
+    text
+}
+
+/// Flattens a document into pairs such as `params.period` and `14`, in document order. Omits null.
+pub fn flattened(document: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    flatten(document, String::new(), &mut found);
+    found
+}
+
+fn flatten(value: &Value, path: String, found: &mut Vec<(String, String)>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Null => {}
+        Value::Object(parts) if !parts.is_empty() => {
+            parts.iter().for_each(|(key, part)| flatten(part, below(key), found));
+        }
+        Value::Array(parts) if parts.iter().any(|part| part.is_object() || part.is_array()) => {
+            let numbered = parts.iter().enumerate();
+            numbered.for_each(|(place, part)| flatten(part, below(&place.to_string()), found));
+        }
+        Value::Array(parts) if !parts.is_empty() => {
+            found.push((path, parts.iter().map(value_text).collect::<Vec<_>>().join(", ")));
+        }
+        Value::Array(_) | Value::Object(_) => found.push((path, "none".to_owned())),
+        other => found.push((path, value_text(other))),
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+pub(super) fn provenance(page: &RunPage<'_>) -> String {
+    let mut text = String::from(
+        "<section id=\"provenance\"><h2>What this was made from</h2><p>Two runs of the same program with the same hashes \
+         are the same run.</p><dl class=\"hashes\">",
+    );
+    for (name, value) in &page.provenance {
+        let _ = write!(text, "<dt>{}</dt><dd data-figure=\"{0}\">{}</dd>", escaped(name), escaped(value));
+    }
+    text.push_str("</dl></section>");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn that_nothing_was_found_is_no_praise_of_a_strategy_whose_edge_is_rejected() {
+        for (name, is_withheld, expected) in [
+            ("edge_shown", false, "speaks against these figures. They are of trades that were made"),
+            ("edge_rejected", false, "makes these figures doubtful: they rule an edge out"),
+            ("not_enough_trades", true, "besides what the verdict is withheld for."),
+            ("not_enough_trades", false, "but they do not yet decide"),
+        ] {
+            let text = without_findings(name, is_withheld);
+            assert!(text.starts_with("Nothing was found") && text.contains(expected), "{name}: {text}");
+            assert_eq!(name == "edge_rejected", !text.contains("speaks against these figures"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_loss_reaches_to_the_left() {
+        for (value, expected) in [
+            (-0.5, "class=\"bad\" x=\"25.0\" width=\"25.0\""),
+            (1.0, "class=\"good\" x=\"50.0\" width=\"50.0\""),
+            (0.0, "class=\"good\" x=\"50.0\" width=\"0.0\""),
+            (-9.0, "class=\"bad\" x=\"0.0\" width=\"50.0\""),
+        ] {
+            assert!(bar_cell(value, 1.0).contains(expected), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_document_is_reported_key_by_key() {
+        let document = json!({
+            "name": "btc", "params": {"period": 14, "none": null}, "hours": [1, 2], "empty": {}, "no": [], "list": [{"a": 0.5}]
+        });
+        let expected = [
+            ("empty", "none"),
+            ("hours", "1, 2"),
+            ("list.0.a", "0.5"),
+            ("name", "btc"),
+            ("no", "none"),
+            ("params.period", "14"),
+        ];
+        let found = flattened(&document);
+        let found: Vec<(&str, &str)> = found.iter().map(|(key, value)| (&**key, &**value)).collect();
+        assert_eq!(found, expected);
+    }
+}
