@@ -169,7 +169,7 @@ fn forward(line: &str, body: &[u8], venue: &str) -> (String, Value) {
 /// Makes names hostile and adds undocumented fields to every object.
 fn poison(document: &mut Value) {
     match document {
-        Value::String(text) if text.starts_with("trade-") => *text += &format!("{HOSTILE}{TOKEN}"),
+        Value::String(text) if text.starts_with("trade-") => *text = format!("{text}{HOSTILE}{TOKEN}"),
         Value::String(text) if text.starts_with("user-") => *text += TOKEN,
         Value::Array(items) => items.iter_mut().for_each(poison),
         Value::Object(fields) => {

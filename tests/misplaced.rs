@@ -56,7 +56,9 @@ fn wrong_keys_and_values_of_a_bot_are_named() {
         ("stake", "mode = \"real\"", "bots[0].mode (bot.toml)"),
     ] {
         let is_kept = |other: &&str| {
-            !other.starts_with(&format!("{key} =")) && !(key == "strategy" && other.starts_with("params"))
+            let is_replaced = other.starts_with(&format!("{key} ="));
+            let is_of_strategy = key == "strategy" && other.starts_with("params");
+            !is_replaced && !is_of_strategy
         };
         let bot = BOT.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
         folder().with("bot.toml", &format!("{bot}\n{line}\n")).run(&CHECK).fails(2, &[part]);

@@ -15,7 +15,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-const NO_LIMITS: &str = r#"
+const NO_LIMITS: &str = r"
 [risk]
 max_open_trades = 0
 max_open_trades_per_symbol = 0
@@ -29,7 +29,7 @@ cooldown_after_loss_s = 0
 cooldown_after_losses = 0
 allow_opposite = true
 allow_duplicate = true
-"#;
+";
 /// Some trades an hour on two symbols for nine hours, of which a run remembers at least twelve minutes.
 const BOTS: &str = r#"
 [[bots]]

@@ -255,7 +255,7 @@ fn unknown_strategy_with_the_name_of_an_indicator_suggests_a_rule() {
         Folder::new().with("bot.toml", &bot(name, "")).run(&["config", "check", "bot.toml"]).fails(2, &parts);
     }
     // Each suggested indicator is part of the language: a call with wrong arguments is not an unknown name.
-    for name in candlewick_app::bots::INDICATORS {
+    for name in candlewick_rules::indicator_names() {
         let problem = match candlewick_rules::Rule::parse(Some(&format!("{name}(\"x\") > 0")), None) {
             Ok(rule) => {
                 rule.build(&BTreeMap::new(), Interval::MINUTE, None).err().map(|(_, error)| error.to_string())

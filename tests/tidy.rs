@@ -1,4 +1,4 @@
-//! The rules of the house that a machine can hold: arrows between crates, length and headings of files, words.
+//! Rules that a machine can check: dependencies between crates, length of functions, headings, words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -73,9 +73,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("python", &["app", "cli", "engine", "history", "records", "report", "sdk"]),
 ];
 
-/// Lines of a source file without its tests, and with them.
-const MAX_LINES: usize = 400;
-const MAX_LINES_WITH_TESTS: usize = 600;
+/// Lines of code of a function outside of tests.
+const MAX_FUNCTION_LINES: usize = 70;
+/// Values in a tuple that a function takes.
+const MAX_TUPLE_VALUES: usize = 3;
 
 pub(crate) fn root() -> PathBuf {
     let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -154,14 +155,80 @@ fn crates_in(folder: &str) -> Vec<String> {
     crates.map(|folder| folder.file_name().into_string().unwrap()).collect()
 }
 
+/// Production code of a file, without its inline tests.
+fn production(text: &str) -> Vec<&str> {
+    text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).collect()
+}
+
+/// Functions of formatted code, each with its lines.
+fn functions<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
+    let starts = lines.iter().enumerate().filter(|(_, line)| {
+        let words = line.trim_start().split(' ').take_while(|word| !word.contains('('));
+        !line.trim_start().starts_with("//") && words.clone().any(|word| word == "fn")
+            || line.trim_start().starts_with("fn ")
+    });
+    starts.filter_map(|(start, line)| {
+        let indent = line.len() - line.trim_start().len();
+        let end = format!("{}}}", " ".repeat(indent));
+        let length = lines[start..].iter().position(|line| *line == end)?;
+        Some(&lines[start..=start + length])
+    })
+}
+
 #[test]
-fn files_are_one_idea_long() {
-    for (file, text) in sources() {
-        let lines = text.lines().count();
-        let code = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count();
-        assert!(code <= MAX_LINES || is_test(&file), "{}: {code} lines of code", file.display());
-        assert!(lines <= MAX_LINES_WITH_TESTS, "{}: {lines} lines", file.display());
+fn functions_fit_a_screen() {
+    let mut count = 0;
+    for (file, text) in sources().into_iter().filter(|(file, _)| !is_test(file)) {
+        let lines = production(&text);
+        for function in functions(&lines) {
+            let is_code = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+            let code = function.iter().filter(is_code).count();
+            assert!(
+                code <= MAX_FUNCTION_LINES,
+                "{}: {} has {code} lines",
+                file.display(),
+                function[0].trim()
+            );
+            count += 1;
+        }
     }
+    assert!(count > 5_000, "only {count} functions were found");
+}
+
+#[test]
+fn functions_take_values_by_name() {
+    let mut count = 0;
+    for (file, text) in sources().into_iter().filter(|(file, _)| !is_test(file)) {
+        let lines = production(&text);
+        for function in functions(&lines) {
+            let head: Vec<&str> = function
+                .iter()
+                .copied()
+                .take_while(|line| !line.ends_with('{'))
+                .chain([function[0]])
+                .collect();
+            // A pattern and its type: `(one, other): (u32, u64)`.
+            for parameter in head.join(" ").split("): (").skip(1) {
+                let depth_ends = |(depth, values): (i32, usize), letter: char| match letter {
+                    '(' | '<' | '[' => Ok((depth + 1, values)),
+                    ')' if depth == 0 => Err(values),
+                    ')' | '>' | ']' => Ok((depth - 1, values)),
+                    ',' if depth == 0 => Ok((depth, values + 1)),
+                    _ => Ok((depth, values)),
+                };
+                let values = parameter.chars().try_fold((0, 1), depth_ends);
+                let values = values.err().unwrap_or(1);
+                assert!(
+                    values <= MAX_TUPLE_VALUES,
+                    "{}: {} takes {values} values in a tuple",
+                    file.display(),
+                    function[0].trim()
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "only {count} tuples were found");
 }
 
 #[test]

@@ -138,7 +138,8 @@ struct Scene {
 
 #[derive(Serialize)]
 struct Promise {
-    promise: &'static str,
+    #[serde(rename = "promise")]
+    name: &'static str,
     found: String,
     held: bool,
 }
@@ -201,7 +202,7 @@ async fn play() -> anyhow::Result<Report> {
         settled.filter_map(|row| book.venue_id(row).map(|id| id.as_str().to_owned())).collect();
     let promises = check_promises(&journal, &outcome, &trades, &played).await?;
     let scenes = played.scenes.iter().map(|scene| (scene.happened, scene.held));
-    let all = scenes.chain(promises.iter().map(|promise| (promise.promise, promise.held)));
+    let all = scenes.chain(promises.iter().map(|promise| (promise.name, promise.held)));
     let broken = all.filter(|(_, held)| !held).map(|(name, _)| name.to_owned()).collect();
     let document = json!({
         "scenes": played.scenes,
@@ -253,7 +254,7 @@ async fn check_promises(
     let is_unfinished =
         |state| matches!(state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open);
     let unfinished = rows.iter().filter(|row| is_unfinished(row.state)).count();
-    let promise = |promise, found, held| Promise { promise, found, held };
+    let promise = |promise, found, held| Promise { name: promise, found, held };
     Ok(vec![
         promise(
             "at most one request for each intent",

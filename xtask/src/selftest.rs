@@ -85,7 +85,8 @@ struct Counts {
 /// A measured value with its allowed range.
 #[derive(Debug, Serialize)]
 struct Promise {
-    promise: &'static str,
+    #[serde(rename = "promise")]
+    name: &'static str,
     measured: f64,
     least: f64,
     most: f64,
@@ -103,7 +104,7 @@ pub(crate) fn run(arguments: &SelftestArguments) -> anyhow::Result<Report> {
         let trial = market.simulate_verdicts(seed, arguments.paths, plan)?;
         let promises = market.check(&counts, &trial, plan);
         let failed = promises.iter().filter(|promise| !promise.kept);
-        broken.extend(failed.map(|promise| format!("{}: {}", market.name, promise.promise)));
+        broken.extend(failed.map(|promise| format!("{}: {}", market.name, promise.name)));
         worlds.push(json!({
             "name": market.name,
             "planted": market.chance,
@@ -210,7 +211,7 @@ impl TestMarket {
         let error = |rate: f64, count: u64| (rate * (1.0 - rate) / count.max(1) as f64).sqrt();
         let promise = |promise, measured, (least, most): (f64, f64)| {
             let kept = (least..=most).contains(&measured);
-            Promise { promise, measured, least, most, kept }
+            Promise { name: promise, measured, least, most, kept }
         };
         let rare = |name, count, rate: f64| {
             let most = rate + ERRORS * error(rate, counts.paths);

@@ -63,9 +63,9 @@ pub(crate) fn show_as(
     global: &GlobalArguments,
 ) -> Result<Ending, Failure> {
     if global.json {
-        print_json(document)?
+        print_json(document)?;
     } else {
-        print(&text())?
+        print(&text())?;
     }
     Ok(Ending::Done)
 }

@@ -122,7 +122,13 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::Reinstated(_) => begin(event, 20, out),
         EventKind::WalletDifference { .. } => begin(event, 21, out),
     }
-    match &event.kind {
+    encode_fields(&event.kind, out);
+}
+
+/// Encodes the fields of an event that is encoded one by one.
+#[inline]
+fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
+    match kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
         EventKind::Candle { series, candle, origin } => {
             put_number(series.index() as u64, out);

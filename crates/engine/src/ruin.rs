@@ -94,16 +94,16 @@ impl StakeRuin {
         let bots = settings.bots.iter().zip(records).enumerate();
         bots.map(|(index, (bot, record))| {
             let key = format!("bots[{index}].stake");
-            Self::of_bot(bot, settings, (&limits, together, balance, *record), &key)
+            Self::of_bot((bot, settings, &key), (&limits, together), balance, *record)
         })
         .collect()
     }
 
     fn of_bot(
-        bot: &BotSettings,
-        settings: &SessionSettings,
-        (limits, together, balance, record): (&Limits, u32, Money, TradeRecord),
-        key: &str,
+        (bot, settings, key): (&BotSettings, &SessionSettings, &str),
+        (limits, together): (&Limits, u32),
+        balance: Money,
+        record: TradeRecord,
     ) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let payout = least_payout(record.payout, bot, settings);

@@ -56,16 +56,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     let (mut total, mut together) = (Money::ZERO, Money::ZERO);
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
-        if matches!(bot.stake, StakeSettings::Kelly { .. }) && !limits.caps_open_trades() {
-            return Err(EngineError::setting(
-                "risk.max_open_trades",
-                format!(
-                    "bot \"{}\" stakes by Kelly, a fraction that is shared among the trades that can be open together, and nothing \
-                     limits these: give max_open_trades or max_open_trades_per_symbol",
-                    bot.name
-                ),
-            ));
-        }
+        check_kelly(bot, &limits)?;
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
         if !limits.caps_stakes() {
             check_largest(cost, (key, balance), (&limits, scale))?;
@@ -98,21 +89,16 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ("risk.session.loss_limit_percent", limits.session.loss_limit.share_of(balance)),
         ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
     ];
-    for (key, bound) in bounds {
-        if let Some(bound) = bound.filter(|bound| total > *bound) {
-            return Err(EngineError::setting(
-                key,
-                format!(
-                    "all ladders together cost {}, more than the {} that this allows: take fewer levels, a smaller amount, or raise it",
-                    scale.format(total),
-                    scale.format(bound)
-                ),
-            ));
-        }
+    if let Some((key, bound)) = first_below(&bounds, total) {
+        let (total, bound) = (scale.format(total), scale.format(bound));
+        return Err(EngineError::setting(
+            key,
+            format!(
+                "all ladders together cost {total}, more than the {bound} that this allows: take fewer levels, a smaller amount, or raise it"
+            ),
+        ));
     }
-    let passed =
-        bounds.into_iter().find_map(|(key, bound)| Some((key, bound.filter(|bound| together > *bound)?)));
-    if let (Some((key, bound)), Some(notice)) = (passed, notices.last_mut()) {
+    if let (Some((key, bound)), Some(notice)) = (first_below(&bounds, together), notices.last_mut()) {
         let (all, bound) = (scale.format(together), scale.format(bound));
         notice.text = format!(
             "{}; with as many open all ladders together may cost {all}, more than the {bound} of {key}",
@@ -121,6 +107,25 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     }
     check_first_stakes(settings)?;
     Ok(notices)
+}
+
+/// Returns the first bound below the cost, with its key.
+fn first_below<'a>(bounds: &[(&'a str, Option<Money>)], cost: Money) -> Option<(&'a str, Money)> {
+    bounds.iter().find_map(|(key, bound)| Some((*key, bound.filter(|bound| cost > *bound)?)))
+}
+
+fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
+    if !matches!(bot.stake, StakeSettings::Kelly { .. }) || limits.caps_open_trades() {
+        return Ok(());
+    }
+    Err(EngineError::setting(
+        "risk.max_open_trades",
+        format!(
+            "bot \"{}\" stakes by Kelly, a fraction that is shared among the trades that can be open together, and nothing \
+             limits these: give max_open_trades or max_open_trades_per_symbol",
+            bot.name
+        ),
+    ))
 }
 
 /// Returns the maximum number of open trades of a bot: one per candle until the first has ended,

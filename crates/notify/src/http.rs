@@ -213,7 +213,7 @@ fn innermost(error: &reqwest::Error) -> String {
     if error.is_timeout() { "no answer in time".to_owned() } else { root_cause(error).to_string() }
 }
 
-pub(crate) fn root_cause(mut error: &(dyn Error + 'static)) -> &(dyn Error + 'static) {
+pub(crate) fn root_cause<'a>(mut error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     while let Some(deeper) = error.source() {
         error = deeper;
     }

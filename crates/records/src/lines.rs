@@ -210,7 +210,7 @@ pub async fn recorded_candles(
     })
     .await?;
     let series = |(series, candles): (Series, BTreeMap<Millis, Candle>)| {
-        CandleSeries::new(series, candles.into_values().collect())
+        CandleSeries::new(series, candles.into_values().collect::<Vec<_>>())
             .map_err(|error| RecordsError::UnreadableCandles { series, problem: error.to_string() })
     };
     recorded.by_series.into_iter().map(series).collect()

@@ -31,9 +31,10 @@ const VALUE_RANGES: [(&str, f64, f64); 14] = [
     ("volume", 0.0, f64::INFINITY),
 ];
 
+type Check = fn(&Condition, PartId, Interval) -> Option<String>;
+
 /// Lints of a single part of a condition.
-const CHECKS: [fn(&Condition, PartId, Interval) -> Option<String>; 4] =
-    [check_step, check_crossing, check_direction, check_channel];
+const CHECKS: [Check; 4] = [check_step, check_crossing, check_direction, check_channel];
 
 pub fn doubtful_conditions(
     registry: &Registry,

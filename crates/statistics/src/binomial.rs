@@ -31,8 +31,8 @@ pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     exponent.exp() * (trades / wins / (TAU * losses)).sqrt()
 }
 
-/// Returns the error of Stirling's formula: `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`, for `n
-/// >= 1`.
+/// Returns the error of Stirling's formula: `ln n! - ((n + 1/2) ln n - n + ln(2 pi) / 2)`, for
+/// `n >= 1`.
 fn stirling_error(n: u64) -> f64 {
     let x = n as f64;
     if n < 16 {

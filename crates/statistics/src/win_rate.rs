@@ -68,8 +68,8 @@ pub struct ConfidenceInterval {
 /// It has no continuity correction and assumes independent trades.
 ///
 /// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are the
-/// roots of `(k / n - p)^2 = z^2 p (1 - p) / n`, that is `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2
-/// / 4)) / (n + z^2)`.
+/// roots of `(k / n - p)^2 = z^2 p (1 - p) / n`, that is
+/// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`.
 ///
 /// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference*,
 /// Journal of the American Statistical Association 22 (1927).

@@ -138,9 +138,10 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
     let (loaded, journal) = arguments.journal.load_of_bot(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();
-    let changed: String = changes.iter().map(|change| format!("\n  {change}")).collect();
     let what = if changes.is_empty() { "; nothing has changed." } else { ":" };
-    let text = format!("The settings were read again{what}{changed}\n{}", describe(&state));
+    let mut lines = vec![format!("The settings were read again{what}")];
+    lines.extend(changes.iter().map(|change| format!("  {change}")));
+    let text = format!("{}\n{}", lines.join("\n"), describe(&state));
     show_as(&json!({ "reloaded": state.reloaded, "state": state }), || text, context.global)
 }
 

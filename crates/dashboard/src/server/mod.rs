@@ -35,7 +35,7 @@ pub struct Dashboard {
     tasks: JoinSet<()>,
 }
 
-struct Serving {
+pub(crate) struct Serving {
     shared: Arc<Shared>,
     sessions: Sessions,
     hosts: Hosts,

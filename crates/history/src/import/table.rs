@@ -132,19 +132,7 @@ impl CandleTable {
             return Err(problem);
         }
         if decoded.rows.is_empty() {
-            if let Some(problem) = decoded.labels.all_excluded(decoded.unit) {
-                return Err(problem);
-            }
-            let first = decoded
-                .broken
-                .first()
-                .map(|broken| format!("; the first, {}: {}", broken.place, broken.problem));
-            let guessed = match settings.format {
-                Some(_) => String::new(),
-                None => format!("; it was taken for the format {format}, which --format changes"),
-            };
-            let problem = format!("there are no candles in it{}{guessed}", first.unwrap_or_default());
-            return Err(Problem::Empty(problem));
+            return Err(empty_problem(&decoded, format, settings));
         }
         let in_seconds = decoded.take_seconds();
         let mut questions = Questions::default();
@@ -185,6 +173,19 @@ impl CandleTable {
             reading,
         })
     }
+}
+
+fn empty_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSettings) -> Problem {
+    if let Some(problem) = decoded.labels.all_excluded(decoded.unit) {
+        return problem;
+    }
+    let first =
+        decoded.broken.first().map(|broken| format!("; the first, {}: {}", broken.place, broken.problem));
+    let guessed = match settings.format {
+        Some(_) => String::new(),
+        None => format!("; it was taken for the format {format}, which --format changes"),
+    };
+    Problem::Empty(format!("there are no candles in it{}{guessed}", first.unwrap_or_default()))
 }
 
 fn decode(

@@ -177,13 +177,13 @@ impl Explanation {
         let amount = trade.stake_text();
         let mut state = format!("State: {}", trade.state);
         if let Some(reason) = &self.not_sent_reason {
-            state += &format!(": {}", visible(reason));
+            state = format!("{state}: {}", visible(reason));
         }
         if let (Some(result), Some(pnl)) = (trade.result_text(), trade.pnl_text()) {
-            state += &format!(", {result} {pnl}");
+            state = format!("{state}, {result} {pnl}");
         }
         if let Some(id) = &trade.venue_id {
-            state += &format!("; the venue calls it {}", visible(id));
+            state = format!("{state}; the venue calls it {}", visible(id));
         }
         let ordered = trade.ordered_text();
         let mut lines = vec![format!(

@@ -1,4 +1,4 @@
-//! The HTML document around the sections, and its tables: one file that loads nothing.
+//! The self-contained HTML document around the sections, and its tables.
 //!
 //! Its security policy allows only the script and the style whose hashes it names.
 

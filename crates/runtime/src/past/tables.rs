@@ -3,9 +3,7 @@
 use super::{Past, read_header};
 use crate::RuntimeError;
 use candlewick_engine::{IntentId, IntentState};
-use candlewick_journal::{
-    IntentRecord, IntentRows, IntentRows as _, LineKind, RunNames, StoredLine, Tables, figures_of,
-};
+use candlewick_journal::{IntentRecord, IntentRows, LineKind, RunNames, StoredLine, Tables, figures_of};
 use candlewick_sdk::Symbol;
 use serde::Deserialize;
 use std::collections::BTreeMap;

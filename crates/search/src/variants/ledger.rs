@@ -9,6 +9,7 @@
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
 use super::line::{CandlesLine, KnownCandles, RunLine, SeenPart, TriedLine};
+use super::others::Others;
 use super::{CandleSample, Family, Look, LookEnd, Variant};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -139,26 +140,35 @@ impl VariantLedger {
             added.push(&run.after(look.end, noted, added.chain.hash.clone()))?;
         }
         self.append(&mut file, &text, &added)?;
+        Ok(Self::noted((&contents, &others), families, root, look))
+    }
+
+    fn noted(
+        (contents, others): (&Contents<'_>, &Others<'_>),
+        families: Vec<(Family, Vec<Known>)>,
+        root: String,
+        look: &Look,
+    ) -> Noted {
         let own = look.run.as_deref();
         let strategies = || families.iter().map(|(family, _)| family.strategy.as_str());
         let under_way = strategies().map(|strategy| {
-            let runs = others.under_way(strategy, (&contents, own));
+            let runs = others.under_way(strategy, (contents, own));
             (strategy.to_owned(), runs.iter().map(|(line, _)| line.sets).sum())
         });
         let other_ledgers: BTreeSet<PathBuf> =
             strategies().flat_map(|strategy| others.that_know(strategy)).collect();
         let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
         lost.extend(
-            strategies().flat_map(|strategy| others.lost(strategy, &contents)).collect::<BTreeSet<_>>(),
+            strategies().flat_map(|strategy| others.lost(strategy, contents)).collect::<BTreeSet<_>>(),
         );
-        Ok(Noted {
+        Noted {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
             is_first: contents.is_first(own) && others.are_new(own),
             lost: (!lost.is_empty()).then(|| lost.join("; ")),
             families,
             root,
-        })
+        }
     }
 
     pub(super) fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {

@@ -88,9 +88,9 @@ impl SharpeSample {
 
 /// Returns the probabilistic Sharpe ratio.
 ///
-/// It is the probability that the true ratio is above `benchmark`, both per period: `Phi((S - S*)
-/// sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`. It is asymptotic and assumes independent
-/// periods.
+/// It is the probability that the true ratio is above `benchmark`, both per period:
+/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`. It is asymptotic and assumes
+/// independent periods.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier*, Journal of
 /// Risk 15 (2012).

@@ -176,9 +176,10 @@ pub enum Recovery {
 
 /// Returns the cost of a fully lost ladder, in first stakes.
 ///
-/// Each stake is just large enough for a win at its level to recover: `s(k) = (s(1) + ... + s(k-1))
-/// / b`, plus one for the profit. The total is `(1 + 1/b)^(n - 1)` for the losses only. With the
-/// profit, each stake is `1 + 1/b` times the previous one, and the total is `((1 + 1/b)^n - 1) b`.
+/// Each stake is just large enough for a win at its level to recover:
+/// `s(k) = (s(1) + ... + s(k-1)) / b`, plus one for the profit. The total is `(1 + 1/b)^(n - 1)`
+/// for the losses only. With the profit, each stake is `1 + 1/b` times the previous one, and the
+/// total is `((1 + 1/b)^n - 1) b`.
 pub fn recovery_cost(payout_fraction: f64, levels: u32, recovery: Recovery) -> Result<f64, StatisticsError> {
     let b = check_payout(payout_fraction)?;
     if !(1..=64).contains(&levels) {

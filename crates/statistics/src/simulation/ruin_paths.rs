@@ -188,13 +188,7 @@ pub fn simulate_limited_ruin(
     question.check()?;
     plan.check()?;
     let stakes = plan.stakes(question)?;
-    let share = match *plan {
-        StakePlan::Flat { .. } | StakePlan::Martingale { .. } | StakePlan::Soros { .. } => 0.0,
-        StakePlan::Share { fraction, .. } => fraction,
-        StakePlan::Kelly { fraction, believed_win_probability, .. } => {
-            fraction * kelly_fraction(believed_win_probability, question.payout_fraction)?
-        }
-    };
+    let share = share_of(plan, question)?;
     let is_placed = |stake: u64, balance: u64| stake >= question.minimum_stake && stake <= balance;
     let end_of = |path: u64| {
         let mut dice = Dice::new(seed, path);
@@ -255,6 +249,17 @@ pub fn simulate_limited_ruin(
         }
     }
     Ok(trials)
+}
+
+/// Returns the share of the balance that the plan stakes, 0 if it stakes amounts.
+fn share_of(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
+    Ok(match *plan {
+        StakePlan::Flat { .. } | StakePlan::Martingale { .. } | StakePlan::Soros { .. } => 0.0,
+        StakePlan::Share { fraction, .. } => fraction,
+        StakePlan::Kelly { fraction, believed_win_probability, .. } => {
+            fraction * kelly_fraction(believed_win_probability, question.payout_fraction)?
+        }
+    })
 }
 
 enum End {

@@ -113,7 +113,9 @@ impl Written {
         let mut actions = Vec::new();
         self.session.handle(&event, &mut actions);
         self.journal.record(Entry::Event(&event)).unwrap();
-        actions.iter().for_each(|action| self.journal.record(Entry::Action(action)).unwrap());
+        for action in &actions {
+            self.journal.record(Entry::Action(action)).unwrap();
+        }
         let opened = |action: &Action| match action {
             Action::Open(approved) => Some(approved.intent()),
             _ => None,

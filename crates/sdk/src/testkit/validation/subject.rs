@@ -364,7 +364,9 @@ pub(super) enum Inspection {
 }
 
 /// Getters of a strategy, by name.
-pub(super) const GETTERS: [(&str, fn(&dyn Strategy)); 8] = [
+type Getter = (&'static str, fn(&dyn Strategy));
+
+pub(super) const GETTERS: [Getter; 8] = [
     ("warmup()", |strategy| _ = black_box(strategy.warmup())),
     ("longer_intervals()", |strategy| _ = black_box(strategy.longer_intervals())),
     ("wants_settlements()", |strategy| _ = black_box(strategy.wants_settlements())),
