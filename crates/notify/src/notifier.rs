@@ -248,7 +248,8 @@ mod tests {
             (7, Severity::Info, 4),
         ] {
             queue.push(Alert::new(at, severity, "x", ""));
-            assert_eq!((queue.lock().dropped, queue.counts().dropped), (dropped, dropped), "{at}");
+            let waiting = queue.lock().dropped;
+            assert_eq!((waiting, queue.counts().dropped), (dropped, dropped), "{at}");
         }
         assert_eq!(queue.lock().alerts.iter().map(|alert| alert.at).collect::<Vec<_>>(), [2, 4, 6]);
     }

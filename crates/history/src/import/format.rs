@@ -248,7 +248,7 @@ mod tests {
         for format in ImportFormat::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
-        assert!("CSV".parse::<ImportFormat>().unwrap_err().to_string().contains("use csv, parquet"));
+        assert!("CSV".parse::<ImportFormat>().unwrap_err().to_string().contains("csv, parquet"));
     }
 
     #[test]

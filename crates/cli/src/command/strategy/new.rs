@@ -432,7 +432,7 @@ mod tests {
         for profile in ["dev", "release"] {
             assert_eq!(own["profile"][profile], workspace["profile"][profile]);
         }
-        assert!(own["profile"]["dev"]["package"]["candlewick-engine"]["opt-level"].as_integer() == Some(1));
+        assert_eq!(own["profile"]["dev"]["opt-level"].as_integer(), Some(1));
     }
 
     #[test]
