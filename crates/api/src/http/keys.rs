@@ -269,7 +269,7 @@ impl HttpBroker {
                 self.credentials.refuse(generation, what, endpoint, &format!("{text}{ANOTHER_USERS}"))
             }
             Err(error) => {
-                tracing::debug!(%error, "nobody knows whose the new token is");
+                tracing::debug!(%error, "the owner of the new token is unknown");
                 self.credentials.refuse(generation, what, endpoint, text)
             }
         }
@@ -293,7 +293,7 @@ impl HttpBroker {
                     self.credentials.refuse(generation, Refused::Opening, OPEN, &text);
                 }
             }
-            Err(error) => tracing::debug!(%error, "nobody knows whose the new token is"),
+            Err(error) => tracing::debug!(%error, "the owner of the new token is unknown"),
         }
     }
 

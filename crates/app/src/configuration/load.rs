@@ -178,8 +178,8 @@ impl Loaded {
 
 fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
-    let schema =
-        schema.map_err(|error| AppError::system("the schema of the configuration is no JSON", error))?;
+    let schema = schema
+        .map_err(|error| AppError::system("cannot serialize the schema of the configuration", error))?;
     Problems::check(check(Schema::new(&schema), root, |tag| origin_of(figment, tag)))?;
     // What a schema does not say, such as the form of an interval, the types themselves refuse.
     let mut config = root.deserialize::<Config>().map_err(|error| {
@@ -206,7 +206,8 @@ const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timez
 
 pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
     let json = |config| {
-        serde_json::to_value(config).map_err(|error| AppError::system("the configuration is no JSON", error))
+        serde_json::to_value(config)
+            .map_err(|error| AppError::system("cannot serialize the configuration", error))
     };
     let changes = changes_between(&json(running)?, &json(&new.config)?);
     let fixed = changes.iter().filter(|change| !may_change(&change.key));
