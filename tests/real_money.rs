@@ -4,7 +4,7 @@
 use crate::candlewick::{Folder, Run};
 use crate::recording::{lines, write};
 use crate::serving::Served;
-use crate::two_runs::{BOT, judged, run_until, venue_and_bot};
+use crate::two_runs::{BOT, judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
@@ -69,12 +69,14 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
     let header = &lines(&fixture.folder.path("run.db"))[0].line.body;
     assert!(header.contains("\"trading\":\"real\""), "{header}");
 
-    // The process died right after its first intent was durable.
+    // The process died right after its first intent was durable. The venue has its trade.
     fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = fixture.live("crashed.db");
     run.fails(6, &["trade #1", "candlewick resolve 1 --adopt VENUE_ID"]);
     assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
-    let resolve = ["resolve", "1", "--not-opened", "--journal", "crashed.db", "--config", "bot.toml"];
+    let traded = trades_of(&fixture.folder, "run.db");
+    let venue_id = traded[0]["venue_id"].as_str().unwrap();
+    let resolve = ["resolve", "1", "--adopt", venue_id, "--journal", "crashed.db", "--config", "bot.toml"];
     let resolved = fixture.folder.run(&resolve);
     assert_eq!(resolved.code, 0, "the refused start no longer holds the journal: {}", resolved.stderr);
     let again = fixture.live("crashed.db");
