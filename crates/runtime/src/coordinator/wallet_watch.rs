@@ -357,9 +357,11 @@ impl Coordinator {
         if may_be_of_trades || is_too_large {
             self.audits.wallet.keep(change);
             self.wallet.changed = Some(step.now);
-            if !self.is_too_large(self.audits.wallet.confirmed()) {
+            if !may_be_of_trades {
+                self.wallet.from_outside += change;
+            } else if !self.is_too_large(self.audits.wallet.confirmed()) {
                 self.wallet.from_outside = Money::ZERO;
-            } else if is_too_large && (!may_be_of_trades || change.is_positive()) {
+            } else if is_too_large && change.is_positive() {
                 self.wallet.from_outside += change;
             }
             self.record_difference(self.audits.wallet.confirmed(), step);
@@ -370,12 +372,23 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
+    /// Books a surplus that lasted. What came from outside does not make up for what went missing before it.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
-        if !self.is_too_large(surplus) {
-            self.audits.wallet.accept();
-            self.wallet.named = None;
-            self.book_movement(surplus, step);
+        let from_outside = self.wallet.from_outside;
+        let amount = if from_outside == Money::ZERO { surplus } else { from_outside };
+        if self.is_too_large(amount) {
+            return;
         }
+        if from_outside == Money::ZERO {
+            self.audits.wallet.accept();
+        } else {
+            self.wallet.from_outside = Money::ZERO;
+            self.audits.wallet.keep(-amount);
+            self.audits.wallet.book(amount);
+        }
+        self.wallet.named = None;
+        self.book_movement(amount, step);
+        self.name_difference(false, step);
     }
 
     fn book_movement(&mut self, change: Money, step: &mut Step<'_>) {

@@ -192,6 +192,23 @@ fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
 }
 
 #[test]
+fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
+    let mut bench = begun();
+    // A shortage of 5.00 is known; 203.00 come in, more than a fifth of the equity, but 198.00 more than the trades explain.
+    bench.coordinator.audits.wallet.begin(Money::from_minor(-500));
+    assert_eq!(read(&mut bench, 11, demo(99_500, "w1")).0, [difference(-500)]);
+    read(&mut bench, 22, demo(119_800, "w1"));
+    read(&mut bench, 33, demo(119_800, "w1"));
+    assert!(bench.coordinator.session.halted().is_some());
+    for second in (44..1_200).step_by(11) {
+        assert_eq!(read(&mut bench, second, demo(119_800, "w1")).0, [], "after {second} s");
+    }
+    let (events, _) = said(&bench.step(Input::Order(OrderId(1), ControlOrder::Resume)));
+    let resume = EventKind::Control { control: Control::Resume };
+    assert_eq!(events, [deposit(20_300), difference(-500), resume]);
+}
+
+#[test]
 fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released() {
     let mut bench = begun();
     bench.signal();
