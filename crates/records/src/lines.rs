@@ -24,7 +24,6 @@ pub(crate) struct Lines {
     began: Option<Millis>,
 }
 
-/// Reads a journal to its present end in one walk, verifies each line and passes it to `visit`.
 pub(crate) async fn read_lines(
     reader: &mut Reader,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
@@ -96,7 +95,6 @@ impl Lines {
     }
 }
 
-/// Parses the JSON of a line.
 pub fn parse<'a, T: Deserialize<'a>>(stored: &'a StoredLine) -> Result<T, RecordsError> {
     serde_json::from_str(&stored.line.body).map_err(|error| RecordsError::unreadable(stored, error))
 }

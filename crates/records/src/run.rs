@@ -71,7 +71,6 @@ impl RecordedRun {
         Ok(Session::silent(&self.settings)?)
     }
 
-    /// Builds the strategy of a bot, or says why this program cannot.
     pub(crate) fn strategy(
         &self,
         place: usize,
@@ -127,8 +126,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
-/// A combination has one hash for its files and the versions of its parts, so either may have
-/// changed.
+/// One hash covers the files of a combination and the versions of its parts.
 pub(crate) const ANOTHER_OR_PART: &str =
     "is another one since the run began, or this program has another version of a part";
 
@@ -291,7 +289,6 @@ impl RecordedRuns {
 
 #[cfg(test)]
 impl RecordedRun {
-    /// A run of bots that all have the given strategy.
     pub(crate) fn of_settings(settings: Value, strategy: (&str, &str)) -> Self {
         let settings: SessionSettings = serde_json::from_value(settings).expect("settings of a run");
         Self {

@@ -14,7 +14,6 @@ pub fn fit_tables_to(columns: u16) {
     WIDTH.store(columns, Ordering::Relaxed);
 }
 
-/// A table whose cells cannot break its layout.
 #[derive(Debug)]
 pub struct Table {
     header: Vec<String>,
@@ -37,8 +36,7 @@ impl Table {
         }
     }
 
-    /// Picks the shortest layout that fits: rows of one line, wrapped cells, or rows folded into
-    /// two or three lines. If none fits, every value gets a line of its own.
+    /// Picks the shortest layout that fits: plain rows, wrapped cells, folded rows, or one value a line.
     fn fitted(&self, width: u16) -> String {
         let plain = self.one_line_each().trim_fmt();
         if fits(&plain, width) {
@@ -53,8 +51,7 @@ impl Table {
         drawn(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells without cutting a word. With two columns, words of the second may be cut. A
-    /// wrapped column is at least as wide as any other, unless a word needs more.
+    /// Wraps cells without cutting a word, except in the second of two columns.
     fn wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         // A blank stands at both sides of each column, another between two.

@@ -14,7 +14,6 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Maximum number of intents scanned for a page.
 const PAGE_LOOKED: u64 = 500;
 /// Up to `FEW` trades are each read from their own lines, after scanning up to `LOOKED` intents.
 const FEW: usize = 100;
@@ -43,7 +42,6 @@ impl IntentOrigin {
         origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
     }
 
-    /// Returns the origin of an intent, `None` if the run has no such bot.
     pub fn new(run: &RecordedRun, bot: usize, seq: u64, request_time: Millis) -> Option<Self> {
         let (own, scale) = (run.settings.bots.get(bot)?, run.settings.money_scale);
         let (bot, symbol) = (own.name.clone(), own.symbol);
@@ -62,7 +60,6 @@ pub struct TradeLine {
     pub direction: Direction,
     /// In the wallet's currency.
     pub amount: f64,
-    /// One of [`TradeLine::STATES`].
     pub state: &'static str,
     pub result: Option<Outcome>,
     /// In the wallet's currency; `None` before settlement.
@@ -81,9 +78,7 @@ pub struct TradeLine {
     pub expiration_type: String,
     pub reason: String,
     pub run: u64,
-    /// The ordered pair, if the venue opened a different trade. Then `symbol`, `direction` and
-    /// `amount` are the venue's. All `ordered_*` fields are `None` if the venue opened what was
-    /// ordered.
+    /// The order, if the venue opened a different trade: the fields above are then the venue's.
     pub ordered_symbol: Option<Symbol>,
     pub ordered_direction: Option<Direction>,
     /// In the wallet's currency.
@@ -164,8 +159,7 @@ pub struct TradePage {
 }
 
 impl TradePage {
-    /// Reads up to the given number of trades before an intent number, of one bot or all. Returns
-    /// fewer if many trades of other bots are in between.
+    /// Reads up to `most` trades before an intent number, fewer if many of other bots are in between.
     pub async fn read(
         reader: &mut Reader,
         before: u64,
@@ -229,10 +223,7 @@ pub struct TradeFilter {
 pub struct TradeList(Vec<TradeLine>);
 
 impl TradeFilter {
-    /// Returns the selected trades.
-    ///
-    /// # Errors
-    /// The journal has no such bot or symbol: a typo must not look like an empty list.
+    /// Fails for a bot or symbol that the journal does not have: a typo must not look like an empty list.
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::of(&contents.book, one));
@@ -243,11 +234,7 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward from the journal's end, each from its own lines, so the cost
-    /// does not grow with the journal.
-    ///
-    /// `None` if too many intents would have to be scanned, names have to be checked, or the
-    /// journal has no snapshot or is damaged.
+    /// Reads the last trades backward, at a cost that does not grow with the journal; `None` if it cannot.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() {

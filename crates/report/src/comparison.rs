@@ -147,8 +147,7 @@ fn curve_of(document: &Value) -> Vec<(Millis, f64)> {
         .collect()
 }
 
-/// Decisions of two runs, matched by bot and time. The bots of two single-bot runs match under any
-/// name.
+/// Decisions of two runs, matched by time and, with several bots, by bot.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Matching {
     same: u64,

@@ -7,17 +7,14 @@ use serde::Serialize;
 /// Overlaps on one candle in this many, or fewer, are not reported.
 const RARE: u64 = 100;
 
-/// Statistics of a condition or a part. Parts follow their condition, one level deeper. Covers
-/// rules, combinations and the rules inside combinations.
+/// Statistics of a condition. Its parts follow it, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
     pub bot: String,
-    /// Path of the part or filter in its combination, such as `dip` or `outer.dip`; empty if the
-    /// condition is the bot's own.
+    /// Path in its combination, such as `outer.dip`; empty for the bot's own condition.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// `buy` or `sell`; for a combination also `part`, `filter`, and `vote` or `first_of` for the
-    /// combined result.
+    /// `buy` or `sell`; of a combination also `part`, `filter`, `vote` or `first_of`.
     pub side: &'static str,
     /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,

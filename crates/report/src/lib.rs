@@ -28,8 +28,7 @@ use std::path::PathBuf;
 pub mod look {
     pub const STYLE: &str = include_str!("page/page.css");
 
-    /// Script of the charts: number formats, time window, zoom and pan. Each part uses names of earlier
-    /// parts.
+    /// Script of the charts. Each part uses names of earlier parts.
     pub const CHARTS: &str = concat!(
         include_str!("page/script/format.js"),
         include_str!("page/script/window.js"),

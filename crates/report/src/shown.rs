@@ -15,8 +15,7 @@ const FEWEST: u64 = 30;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShownLine {
     pub after_trades: u64,
-    /// Time at which the end of the last of them was known, in ms since 1970; `None` for trades
-    /// without dates.
+    /// When the end of the last of them was known; `None` for trades without dates.
     pub at: Option<Millis>,
     pub won_since: u64,
     pub lost_since: u64,
@@ -24,8 +23,7 @@ pub struct ShownLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// The later trades won more than break-even. `None` if they are fewer than those that showed
-    /// the edge, or fewer than 30.
+    /// `None` for fewer later trades than showed the edge, or fewer than 30.
     pub is_supported_since: Option<bool>,
 }
 

@@ -19,9 +19,8 @@ const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const AT_ONCE: Millis = Millis::SECOND;
 
-/// Reads the two lists that resolved a doubt. Empty if the operator resolved it.
-///
-/// If the trade was not opened, also the wallet read after them.
+/// Reads the two lists that resolved a doubt (none if the operator did), and the wallet after a missing
+/// trade.
 pub(super) async fn read_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),

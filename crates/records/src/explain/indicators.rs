@@ -31,10 +31,7 @@ pub(super) struct Asking<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes the indicators of some bots of a run, each right before an entry.
-///
-/// Results are in the order of `bots`, with a reason if unavailable. All bots are replayed in one
-/// walk.
+/// Recomputes indicators right before an entry, in the order of `bots`, with a reason if unavailable.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,

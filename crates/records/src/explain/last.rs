@@ -42,7 +42,6 @@ struct Decision {
     /// Venue time of the signal's decision.
     #[serde(skip)]
     decided: Millis,
-    /// Whether the venue's answer is pending, with nothing in doubt yet.
     #[serde(skip)]
     is_under_way: bool,
     reason: String,

@@ -49,7 +49,6 @@ impl CandleLine {
     }
 }
 
-/// Describes why a rule refused a signal of a bot, given and judged at these times.
 fn describe_refusal(
     rule: Rule,
     bot: &BotSettings,

@@ -22,8 +22,7 @@ use std::fmt::{self, Display};
 const BEFORE: i64 = 5;
 const DAY: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Maximum distance from an intent's last line to the seals of its exchanges, in lines. If a seal
-/// is farther away, the whole journal is walked.
+/// Lines after an intent's last one that may hold its seals; if farther away, the journal is walked.
 const SEALED_WITHIN: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -37,8 +36,7 @@ pub struct Explanation {
     gate: Option<GateView>,
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
-    /// Checks of a settled trade against the journal; empty before settlement and if the journal
-    /// has too little data.
+    /// Checks of a settled trade; empty before settlement and without data.
     audit: Vec<Check>,
     /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
@@ -50,15 +48,11 @@ pub struct Explanation {
 pub struct AskedTrade<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    /// Computes the indicators even if the run has more than
-    /// [`INDICATORS_WITHIN`](super::INDICATORS_WITHIN) entries before the decision.
+    /// Computes the indicators however many entries of the run come before the decision.
     pub is_far: bool,
 }
 
-/// Reads everything about one intent.
-///
-/// `contents` may begin at the last snapshot. Reads only the entries of the intent, those around it
-/// and those that its indicators need. Each is verified against the hash of the entry before it.
+/// Reads everything about one intent. Each entry is verified against the hash of the entry before it.
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,

@@ -293,8 +293,7 @@ impl Simulated {
     }
 }
 
-/// Returns when the order reached the venue: implied by its open time, otherwise the time of the
-/// answer.
+/// Arrival of the order: implied by its open time, otherwise the time of the answer.
 fn arrival_of(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {

@@ -27,8 +27,7 @@ pub struct Cell {
     pub break_even: Option<f64>,
     pub return_per_unit: Option<f64>,
     pub total_return: f64,
-    /// Mean return, shrunk toward the mean of all trades by the share of the cells' variance that
-    /// chance explains.
+    /// Mean return, shrunk toward that of all trades by as much as chance explains.
     pub shrunk_return: Option<f64>,
     pub is_small: bool,
     pub pnl: f64,
@@ -51,7 +50,6 @@ struct Tally {
 }
 
 impl Breakdown {
-    /// Builds all breakdowns in one pass over the trades, because their rows are large.
     pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
         let mut tables = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
         for row in settled {
@@ -77,8 +75,7 @@ impl Breakdown {
     }
 }
 
-/// Returns the cells of the week in UTC, with an hour at index `weekday * 24 + hour` and Monday
-/// first. `None` for an hour without a decision.
+/// Cells of the week in UTC at `weekday * 24 + hour` from Monday, `None` without a decision.
 pub(crate) fn hours_of_week(
     bots: &[BotSettings],
     scale: MoneyScale,
@@ -157,8 +154,7 @@ const DELAYS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
 const BAND: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Cells of one dimension. A trade that lacks the dimension's value, such as an open time, has no
-/// cell.
+/// Cells of one dimension. A trade without a value, such as an open time, has no cell.
 pub(super) struct Ruler {
     pub(super) dimension: Dimension,
     /// Indexed by bot.

@@ -70,8 +70,7 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// Returns the half-width of the 95 % interval of a window around a true win rate:
-    /// `1.96 sqrt(rate (1 - rate) / window)`, the normal approximation of the binomial.
+    /// Half-width of the 95 % interval around a rate: `1.96 sqrt(rate (1 - rate) / window)`.
     pub(crate) fn chance(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }

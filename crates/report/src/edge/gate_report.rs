@@ -22,8 +22,7 @@ pub struct GateReport {
     pub gate: String,
     pub draws: u32,
     pub seed: u64,
-    /// Evaluated per bot, because a gate follows the trades of one bot. In order of each bot's
-    /// first trade.
+    /// A gate follows the trades of one bot. In order of each bot's first trade.
     pub bots: Vec<GatedBot>,
 }
 
@@ -45,10 +44,6 @@ pub struct GatedBot {
 
 impl GateReport {
     /// Evaluates each bot's finished trades. Draws and cancellations return the stake.
-    ///
-    /// # Errors
-    /// No finished trade with a known payout, trades without times for a gate that resets daily, or
-    /// a gate that could never open or close.
     pub fn of(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {

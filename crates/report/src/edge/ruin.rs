@@ -15,8 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of a ladder with as many levels at this payout, in multiples of the first stake: to
-    /// recover the losses, and to recover them with a profit.
+    /// Cost of such a ladder in first stakes: to recover the losses, and with a profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -33,8 +32,7 @@ pub struct RuinRate {
     /// Mean number of trades until ruin, over runs that are ruined within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
-    /// Balance at which the probability of ruin is within the limit; `None` without a limit or if
-    /// none was found.
+    /// Balance at which ruin is within the limit; `None` without a limit or if none was found.
     pub required_balance: Option<f64>,
 }
 

@@ -12,7 +12,6 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 /// Minimum number of rows per result. Five of each are sorted by chance once in 126 times.
 const MIN_SORTED_ROWS: usize = 5;
 
-/// A duplicate row and its original, as line numbers of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RepeatedRow {
     pub(super) line: u64,
@@ -31,8 +30,7 @@ pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
     found
 }
 
-/// Returns the finding that rows without times are sorted by result. Their order is then not that
-/// of the trades, which the verdict depends on.
+/// Rows sorted by result are not in the order of the trades, which the verdict depends on.
 pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

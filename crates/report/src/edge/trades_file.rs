@@ -41,10 +41,7 @@ struct Columns {
     profit: Option<usize>,
 }
 
-/// Reads the trades of a file and the facts of their run ([`RunFacts`]).
-///
-/// `payout` applies if the file has no such column. Without facts, or if the rows are not the
-/// run's, trades are judged by their times only.
+/// `payout` applies without such a column. Rows that are not the run's are judged by their times only.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -163,8 +160,7 @@ fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, St
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
 }
 
-/// Returns the sort key of trades before they are judged. Trades of the same time are ordered by
-/// bot and content, not by row.
+/// Sort key of trades: those of the same time are ordered by bot and content, not by row.
 fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
@@ -215,8 +211,7 @@ impl Columns {
         (!names.is_empty()).then(|| format!("columns not read: {}", names.join(", ")))
     }
 
-    /// Detects a file of a run by columns that no other program writes, even if the rest of the
-    /// header was changed.
+    /// A file of a run has columns that no other program writes.
     fn are_of_a_run(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
@@ -334,8 +329,7 @@ fn parse_payout(text: &str) -> Result<Payout, String> {
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
-/// Parses a payout of a file from another program. Rejects fractions (0.85), odds (1.85) and
-/// returns that include the stake (185).
+/// Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
 fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
     match Payout::percent_meant_by(payout.to_percent()) {
@@ -344,10 +338,7 @@ fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses milliseconds since 1970, or seconds, microseconds or nanoseconds, depending on their
-/// size.
-///
-/// Smaller numbers are not dates. They only order the trades.
+/// Parses seconds to nanoseconds since 1970 by their size. Smaller numbers only order the trades.
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {

@@ -128,8 +128,7 @@ pub(super) fn worst(page: &RunPage<'_>) -> String {
     )
 }
 
-/// Returns the balance at the start, after each settlement and at the end, so that a flat ending is
-/// visible.
+/// Returns the balance at the start, after each settlement and at the end, so a flat end shows.
 fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     let span = page.trades.span;
     let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);

@@ -87,8 +87,7 @@ fn hash_of(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Maximum number of columns side by side on a phone. Wider rows are stacked, each cell with its
-/// column's name.
+/// Maximum number of columns side by side on a phone. Wider rows are stacked.
 const MOST_BESIDE: usize = 4;
 /// Maximum number of columns side by side on a tablet.
 const MOST_ON_TABLET: usize = 7;

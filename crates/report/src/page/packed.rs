@@ -19,8 +19,7 @@ use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 
 const MAX_DECIMALS: u32 = 10;
-/// Relative tolerance for a scaled price to count as a whole number, because decimal fractions are
-/// not exact in binary.
+/// Relative tolerance for a scaled price to count as a whole number.
 const NEAR: f64 = 4e-15;
 /// Largest whole number that a script adds without loss.
 const MOST: f64 = 9e15;
@@ -69,8 +68,7 @@ fn decimals_of(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// Encodes a level column by column. Positions are stored as gaps, opens as differences to the
-/// previous close, and other prices as mostly small distances.
+/// Encodes a level column by column: gaps, opens since the previous close, and other prices as distances.
 fn numbers_of(level: &Level, decimals: u32) -> Numbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
@@ -195,9 +193,7 @@ impl Packed {
     }
 }
 
-/// Returns one array per column, with one entry per trade. Times are in milliseconds: decisions
-/// relative to the previous decision, opens to the decision, closes to the open. Unknown values are
-/// null.
+/// One array per column. Decision times are since the one before, opens since it, closes since the open.
 pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =

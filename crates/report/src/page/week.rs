@@ -84,9 +84,7 @@ fn markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&told), cell.trades)
 }
 
-/// Returns the distance from break-even in whole standard errors up to 3, with the sign of the
-/// return. At break-even a trade that pays `p` has the variance `p`, so the mean of `n` has the
-/// standard error `sqrt(p / n)`.
+/// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.
 fn level_of(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };

@@ -236,7 +236,6 @@ fn delay_row(line: &DelayLine) -> Vec<String> {
 }
 
 pub struct PageParts<'a> {
-    /// Kind of run: `Backtest` or `Journal`.
     pub kind: &'static str,
     pub book: &'a TradeBook,
     pub session: &'a SessionSettings,

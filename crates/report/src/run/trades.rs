@@ -36,12 +36,7 @@ const HEADER: [&str; COLUMNS] = [
 ];
 const COLUMNS: usize = 21;
 
-/// Writes all trades that the venue accepted, or may have. Unknown cells are empty, such as close
-/// and result of an unsettled trade.
-///
-/// After the trade itself come the times at which payout and result became known, and the payout of
-/// the venue's answer. `payout` is that of the settlement, if it reported one. The last columns
-/// repeat the times as dates. The rest of what a verdict needs is in [`RunFacts`](super::RunFacts).
+/// Writes all trades that the venue accepted, or may have. The rest that a verdict needs is in [`RunFacts`].
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,

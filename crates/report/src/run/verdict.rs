@@ -21,27 +21,22 @@ pub struct EdgeLine {
     #[serde(skip)]
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
-    /// Approximate number of trades still needed to show an edge of `delta`.
     about_more_trades: Option<u64>,
     /// Edge that is tested for, as a return per unit of stake.
     delta: f64,
     #[serde(skip)]
     alpha: f64,
-    /// Value of the account that bets on an edge; starts at 1.
     pub(crate) account_for: f64,
     /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     pub(crate) threshold_for: Option<f64>,
-    /// Value of the account that bets against an edge of `delta`; starts at 1.
     pub(crate) account_against: f64,
-    /// `1 / beta`.
     pub(crate) threshold_against: f64,
     clusters: u64,
     /// Factor by which overlap inflates the variance of the sum of returns.
     variance_inflation: f64,
     pub(crate) withheld: Vec<String>,
     labels: Vec<&'static str>,
-    /// First decision from which a shown edge of `delta` is no longer supported: it ended, or was
-    /// smaller all along. `None` while it holds or if it was never shown.
+    /// First decision from which a shown edge of `delta` is no longer supported, `None` while it holds.
     no_longer_held_since: Option<Millis>,
     shown: Option<ShownLine>,
     #[serde(flatten)]
@@ -96,8 +91,7 @@ impl EdgeLine {
         line.ended(since)
     }
 
-    /// Overrides the verdict if the edge no longer holds. A monitor over earlier trades may know
-    /// this.
+    /// A monitor over earlier trades may know that the edge no longer holds.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {

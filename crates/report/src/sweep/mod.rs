@@ -86,8 +86,7 @@ pub struct SweepReport {
     trials: usize,
     counting: usize,
     parameters_refused: usize,
-    /// Number of sets that a rule stopped before the end of the candles, by rule: one that requires
-    /// a manual resume, or a balance below the stake.
+    /// Sets that a rule stopped before the end of the candles, by rule.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     variants_tried: Option<u64>,

@@ -9,13 +9,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// The tests and the hold-out show an edge.
     EdgeHeld,
-    /// The tests show an edge; the hold-out is locked.
     EdgeShown,
-    /// The tests show an edge; the opened hold-out is inconclusive.
     EdgeUnconfirmed,
-    /// The tests show an edge; the hold-out rules it out.
     EdgeNotHeld,
     EdgeNoLongerHeld,
     EdgeWithheld,
@@ -174,8 +170,7 @@ impl Conclusion {
     }
 }
 
-/// Returns hints for a condition that was never true, `None` if all were. More candles do not help
-/// a rule that never signals.
+/// More candles do not help a rule that never signals.
 fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();

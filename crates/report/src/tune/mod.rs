@@ -52,8 +52,7 @@ const HELD: &str = "How often each condition held before the hold-out, with the 
 pub struct TunedPlaces {
     /// Configuration of the best set or of the unchanged bot; `None` if no set counted.
     pub best: Option<PathBuf>,
-    /// Command-line arguments that run it: `--config` with the file, after the base configuration
-    /// that it overlays.
+    /// Command-line arguments that run it: `--config` with the file, after the base configuration.
     pub arguments: String,
     pub more: String,
 }

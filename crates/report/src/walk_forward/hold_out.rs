@@ -52,8 +52,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// Reports an opened hold-out as the test of a window. A verdict on candles that were used
-    /// before is withheld.
+    /// The hold-out is the test of a window. A verdict on candles that were used before is withheld.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),

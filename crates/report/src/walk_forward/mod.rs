@@ -309,8 +309,7 @@ fn staked_finding(all: &Finished) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// Returns the efficiency, with windows weighted by their trades. `None` if the training earned
-/// nothing.
+/// Efficiency with windows weighted by their trades; `None` if the training earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {

@@ -75,8 +75,7 @@ pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
 }
 
 const MIN_NUMBERS: usize = 12;
-/// Fewer trades per number suggest overfitting (10 to 20 observations per parameter: F. E. Harrell,
-/// *Regression Modeling Strategies*, 2015, section 4.4).
+/// 10 to 20 observations per parameter: F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4.
 const MIN_TRADES_PER_NUMBER: usize = 20;
 
 pub(super) fn many_numbers(

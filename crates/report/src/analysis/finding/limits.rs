@@ -51,8 +51,7 @@ pub(super) fn halted_early(
 
 /// Share of all signals from which a rule that refuses briefly or by schedule is reported.
 const NEARLY_ALL: f64 = 0.90;
-/// Share for any other rule, such as a daily limit: from there on the limit decides most of the
-/// result.
+/// Share for other rules, such as a daily limit, from which the limit decides most of the result.
 const MOST: f64 = 0.50;
 /// With fewer signals, the finding requires that none was accepted.
 const MIN_SIGNALS: u64 = 20;

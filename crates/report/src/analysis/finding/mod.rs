@@ -74,8 +74,7 @@ pub struct Background {
     pub seen_payout_percent: Option<f64>,
     /// Missing candles between the first and the last, without the closed hours of a market.
     pub missing_candles: u64,
-    /// Candles of the bots' series that closed after the last decision; `None` if no candles are
-    /// available.
+    /// Candles of the bots' series after the last decision; `None` without candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub unset_steps: BTreeMap<Symbol, f64>,

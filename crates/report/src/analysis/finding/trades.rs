@@ -32,17 +32,13 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     finding(severity, text)
 }
 
-/// A higher true win rate is not credible. At a payout of 80 % it earns 35 % of each stake: staking
-/// 1 % of the balance doubles it every 200 trades, and no trader is known to have sustained that.
+/// A higher true rate is not credible: at a payout of 80 % it earns 35 % of each stake.
 const WIN_RATE: f64 = 0.75;
-/// Confidence of the win rate's lower bound: an honest edge of up to that rate is reported less
-/// than once in a thousand times.
+/// An honest edge of up to that rate is reported less than once in a thousand times.
 const CONFIDENCE: f64 = 0.998;
-/// A profit factor from this value on is not credible: at a payout of 80 % it takes a win rate of
-/// 83 %.
+/// At a payout of 80 % this factor takes a win rate of 83 %.
 const PROFIT_FACTOR: f64 = 4.0;
-/// With fewer trades that do not overlap, a profit factor says little: a true 60 % reaches 42 wins
-/// of 50 once in 3,000 times.
+/// With fewer separate trades a factor says little: a true 60 % wins 42 of 50 once in 3,000 times.
 const GROUPS_FOR_FACTOR: u64 = 50;
 /// This many such trades without two losses in a row occur once in a million times at a true 60 %.
 const GROUPS_WITHOUT_STREAK: u64 = 100;
@@ -86,17 +82,14 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     })
 }
 
-/// Returns the lower bound of the win rate, counting only trades that do not overlap as
-/// independent.
+/// Lower bound of the win rate, with only trades that do not overlap as independent.
 fn lower_end(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
 }
 
-/// Minimum number of clusters (Cameron and Miller, *A Practitioner's Guide to Cluster-Robust
-/// Inference*, Journal of Human Resources 50, 2015: from below 20 to below 50, depending on how
-/// unequal they are).
+/// Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, 2015: 20 to 50.
 const FEW_CLUSTERS: u64 = 30;
 /// With fewer trades, the finding about too few trades applies instead.
 const FEWEST_TRADES: u64 = 95;
@@ -185,9 +178,7 @@ pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding>
     Some(Finding { kind: FindingKind::DiesOfLatency, severity, text })
 }
 
-/// With fewer trades the mean says nothing. At a payout of 80 % a trade returns 0.8 or -1, so the
-/// mean of 30 is uncertain by a third of the stake either way (1.96 * 0.9 / sqrt(30)), and one more
-/// win would often change its sign.
+/// The mean of 30 trades is uncertain by a third of the stake (1.96 * 0.9 / sqrt(30)).
 const MIN_DECIDED: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,8 +12,7 @@ use std::fmt::Write as _;
 /// In points of payout: about half a point of break-even.
 const SERIOUS_PAYOUT: f64 = 2.0;
 
-/// Returns the median assumed payout of the trades in percent, because each symbol may have its
-/// own. Without a trade, returns the default payout.
+/// Median assumed payout of the trades in percent, the default payout without a trade.
 pub fn assumed_payout_percent(
     simulation: &SimulationSettings,
     bots: &[BotSettings],
@@ -87,11 +86,9 @@ pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
     Some(Finding { kind: FindingKind::Gaps, severity, text })
 }
 
-/// Share of reversals that can pay for a trade. A bet against the last move wins as often, and 54 %
-/// is break-even at a payout of 85 %.
+/// Break-even at a payout of 85 %: a bet against the last move wins as often as moves reverse.
 const MIN_SHARE: f64 = 0.54;
-/// Standard errors above one half. A random walk exceeds this in 3.4 of 1,000,000 cases (normal
-/// tail).
+/// Standard errors above one half; a random walk exceeds them in 3.4 of 1,000,000 cases.
 const MIN_ERRORS: f64 = 4.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,11 +99,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts the reversals of a series. Skips candles without a move and counts nothing across a
-    /// gap.
-    ///
-    /// On a random walk each move reverses with probability 1/2, whatever came before and even with
-    /// clustered volatility. So the count is binomial.
+    /// Counts reversals, not across gaps. On a random walk the count is binomial with probability 1/2.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -191,8 +184,7 @@ pub(super) fn no_price_step(
     })
 }
 
-/// Rounds a price to whole steps, as the simulated venue does. Steps of candles are 1 or one
-/// divided by a whole number.
+/// Rounds a price to whole steps, which are 1 or one divided by a whole number.
 fn steps_of(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
