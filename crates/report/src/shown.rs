@@ -1,6 +1,6 @@
 //! The trade at which an edge was shown, and the result of later trades.
 
-use crate::analysis::{Finding, FindingKind, Severity};
+use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
 use candlewick_engine::{JudgedTrade, ShownEdge};
 use candlewick_records::utc;
@@ -101,7 +101,7 @@ impl ShownLine {
             self.at_words(),
             self.since()
         );
-        Some(Finding { kind: FindingKind::EdgeDidNotLast, severity: Severity::Serious, text })
+        Some(FindingKind::EdgeDidNotLast.serious(text))
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn halted_early(
         counted(signals, "signal", "signals"),
     );
     let severity = if share >= MOST_HALTED { Severity::Serious } else { Severity::Warning };
-    Some(Finding { kind: FindingKind::HaltedEarly, severity, text })
+    Some(FindingKind::HaltedEarly.with(severity, text))
 }
 
 /// Share of all signals from which a rule that refuses briefly or by schedule is reported.
@@ -63,11 +63,8 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     let share = *most as f64 / signals as f64;
     let (cause, cure) = cause_of(rule);
     let (severity, text) = if *most == signals {
-        let all = if signals == 1 {
-            "The only signal was".to_owned()
-        } else {
-            format!("All {signals} signals were")
-        };
+        let all = format!("All {signals} signals were");
+        let all = if signals == 1 { "The only signal was" } else { &all };
         (Severity::Serious, format!("{all} refused {cause}, {rule}: nothing was traded."))
     } else if opened == 0 || (share >= notable_share(rule) && signals >= MIN_SIGNALS) {
         let traded = if opened == 0 { "nothing was traded" } else { "what was traded is what it left" };
@@ -78,8 +75,7 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     } else {
         return None;
     };
-    let text = format!("{text} {cure}");
-    Some(Finding { kind: FindingKind::RefusedByOneRule, severity, text })
+    Some(FindingKind::RefusedByOneRule.with(severity, format!("{text} {cure}")))
 }
 
 fn notable_share(name: &str) -> f64 {

@@ -132,6 +132,18 @@ impl FindingKind {
             Self::RefusedByOneRule | Self::HaltedEarly | Self::LadderHidesLosses | Self::StakesLoseMoney
         )
     }
+
+    pub(crate) fn with(self, severity: Severity, text: impl Into<String>) -> Finding {
+        Finding { kind: self, severity, text: text.into() }
+    }
+
+    pub(crate) fn serious(self, text: impl Into<String>) -> Finding {
+        self.with(Severity::Serious, text)
+    }
+
+    pub(crate) fn warning(self, text: impl Into<String>) -> Finding {
+        self.with(Severity::Warning, text)
+    }
 }
 
 impl Finding {

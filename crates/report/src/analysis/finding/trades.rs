@@ -14,12 +14,10 @@ const SERIOUS_WIDTH: f64 = 0.10;
 const NOTABLE_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
-    let finding = |severity, text| Some(Finding { kind: FindingKind::TooFewTrades, severity, text });
-    let Some(rates) = rates else {
-        let text = "No trade was won or lost: there is nothing to judge.".to_owned();
-        return finding(Severity::Serious, text);
+    let kind = FindingKind::TooFewTrades;
+    let Some(uncertainty) = rates.map(WinRates::uncertainty) else {
+        return Some(kind.serious("No trade was won or lost: there is nothing to judge."));
     };
-    let uncertainty = rates.uncertainty();
     let severity = match uncertainty {
         wide if wide > SERIOUS_WIDTH => Severity::Serious,
         wide if wide > NOTABLE_WIDTH => Severity::Warning,
@@ -29,7 +27,7 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     let text = format!(
         "Too few trades: {decided} that were won or lost leave the win rate uncertain by {points:.1} points either way."
     );
-    finding(severity, text)
+    Some(kind.with(severity, text))
 }
 
 /// A higher true rate is not credible: at a payout of 80 % it earns 35 % of each stake.
@@ -71,14 +69,12 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     if longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
         why.push(format!("no two of {decided} trades were lost in a row"));
     }
-    (!why.is_empty()).then(|| Finding {
-        kind: FindingKind::TooGood,
-        severity: Severity::Serious,
-        text: format!(
+    (!why.is_empty()).then(|| {
+        FindingKind::TooGood.serious(format!(
             "Too good to be true: {}. Usually it is look-ahead, a strategy or a list of signals that was made with later candles: \
              `candlewick strategy check` tests a strategy.",
             why.join(", ")
-        ),
+        ))
     })
 }
 
@@ -98,13 +94,11 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     let VerdictBasis { apart, is_decided } = basis;
     let is_few = (is_decided || decided >= FEWEST_TRADES) && (1..FEW_CLUSTERS).contains(&apart);
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
-    is_few.then(|| Finding {
-        kind: FindingKind::FewClusters,
-        severity: Severity::Warning,
-        text: format!(
+    is_few.then(|| {
+        FindingKind::FewClusters.warning(format!(
             "{what} on {decided} trades of which only {apart} did not overlap: what overlaps has the same luck. Wait for {FEW_CLUSTERS} such trades at \
              least."
-        ),
+        ))
     })
 }
 
@@ -132,15 +126,11 @@ fn judge<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
     } else {
         ("turns", "a win tells that a loss comes next, and a loss a win")
     };
-    Some(Finding {
-        kind: FindingKind::Regimes,
-        severity: Severity::Warning,
-        text: format!(
-            "Wins and losses come in {what}: {} where a random order has about {:.0} (p-value {:.4}; trades that do not overlap). It may be \
-             that {why}; the verdict's error rate is for chances that what came before does not tell.",
-            test.runs, test.expected, test.p_value
-        ),
-    })
+    Some(FindingKind::Regimes.warning(format!(
+        "Wins and losses come in {what}: {} where a random order has about {:.0} (p-value {:.4}; trades that do not overlap). It may be \
+         that {why}; the verdict's error rate is for chances that what came before does not tell.",
+        test.runs, test.expected, test.p_value
+    )))
 }
 
 const FEWEST_HOURS: usize = 3;
@@ -152,12 +142,11 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
     let is_alone = hours.len() >= FEWEST_HOURS && total > 0.0 && rest <= 0.0;
     is_alone.then(|| {
         let Cell { label, trades, .. } = best;
-        let text = format!(
+        FindingKind::OneHourOnly.warning(format!(
             "The profit is that of one hour: from {label} UTC on {trades} trades returned {:+.1} stakes, the other {} hours {rest:+.1}.",
             best.total_return,
             hours.len() - 1
-        );
-        Finding { kind: FindingKind::OneHourOnly, severity: Severity::Warning, text }
+        ))
     })
 }
 
@@ -175,7 +164,7 @@ pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding>
         at_once * 100.0,
         left * 100.0
     );
-    Some(Finding { kind: FindingKind::DiesOfLatency, severity, text })
+    Some(FindingKind::DiesOfLatency.with(severity, text))
 }
 
 /// The mean of 30 trades is uncertain by a third of the stake (1.96 * 0.9 / sqrt(30)).
@@ -212,24 +201,21 @@ impl StakedResult {
         }
         let percent = self.return_per_unit * 100.0;
         let profit = format!("{:+.*}", self.decimals as usize, self.profit);
-        let (kind, text) = if self.return_per_unit < 0.0 && self.profit > 0.0 {
-            let text = format!(
+        if self.return_per_unit < 0.0 && self.profit > 0.0 {
+            Some(FindingKind::LadderHidesLosses.serious(format!(
                 "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. The profit lasts \
                  until a row of losses takes it all.",
                 ladders_of(bots)
-            );
-            (FindingKind::LadderHidesLosses, text)
+            )))
         } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
-            let text = format!(
+            Some(FindingKind::StakesLoseMoney.serious(format!(
                 "Stakes were larger where trades lost: the account lost {}, although the mean return of a trade is {percent:+.2} % of \
                  its stake. The verdict counts every trade the same and does not cover this staking.",
                 profit.trim_start_matches('-')
-            );
-            (FindingKind::StakesLoseMoney, text)
+            )))
         } else {
-            return None;
-        };
-        Some(Finding { kind, severity: Severity::Serious, text })
+            None
+        }
     }
 }
 

@@ -28,14 +28,11 @@ pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<
     let (assumed, seen) = (assumed_percent?, seen_percent?);
     let above = assumed - seen;
     let severity = if above > SERIOUS_PAYOUT { Severity::Serious } else { Severity::Warning };
+    let text = format!(
+        "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
+    );
     // Payouts have four decimals.
-    (above > 1e-4).then(|| Finding {
-        kind: FindingKind::AssumedPayout,
-        severity,
-        text: format!(
-            "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
-        ),
-    })
+    (above > 1e-4).then(|| FindingKind::AssumedPayout.with(severity, text))
 }
 
 /// A lower payout was probably meant as a fraction: 0.8 is 0.8 %. Known venues pay 60 to 92 %.
@@ -50,11 +47,7 @@ pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
     } else {
         "venues are seen to pay 60 to 92 %, and payout_percent is in percent: 80, not 0.8"
     };
-    Some(Finding {
-        kind: FindingKind::UnusualPayout,
-        severity: Severity::Serious,
-        text: format!("A payout of {assumed:.1} % is assumed: {why}."),
-    })
+    Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is assumed: {why}.")))
 }
 
 /// Share of trades above which an edge is not credible.
@@ -83,7 +76,7 @@ pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
             "The data has gaps: {candles} missing in hours in which the market was open, and {trades} found no price."
         )
     };
-    Some(Finding { kind: FindingKind::Gaps, severity, text })
+    Some(FindingKind::Gaps.with(severity, text))
 }
 
 /// Break-even at a payout of 85 %: a bet against the last move wins as often as moves reverse.
@@ -132,28 +125,21 @@ impl Reversals {
 pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
     let clear = reversals.iter().filter(|one| one.is_clear());
     let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
-    Some(Finding {
-        kind: FindingKind::BidAskBounce,
-        severity: Severity::Warning,
-        text: format!(
-            "Moves of one candle of {} reverse in {:.1} % of {} cases. So do last prices that bounce between bid and ask: the spread \
-             may explain all of a profit from bets against the last move. Test on bid or mid prices.",
-            most.series,
-            most.share() * 100.0,
-            most.moves
-        ),
-    })
+    Some(FindingKind::BidAskBounce.warning(format!(
+        "Moves of one candle of {} reverse in {:.1} % of {} cases. So do last prices that bounce between bid and ask: the spread \
+         may explain all of a profit from bets against the last move. Test on bid or mid prices.",
+        most.series,
+        most.share() * 100.0,
+        most.moves
+    )))
 }
 
 pub(super) fn data_revised(revised: u64) -> Option<Finding> {
-    (revised > 0).then(|| Finding {
-        kind: FindingKind::DataRevised,
-        severity: Severity::Warning,
-        text: format!(
-            "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
-             would; `candlewick data check` says which."
-        ),
-    })
+    let text = format!(
+        "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
+         would; `candlewick data check` says which."
+    );
+    (revised > 0).then(|| FindingKind::DataRevised.warning(text))
 }
 
 const NOTED_DRAWS: f64 = 0.01;
@@ -174,13 +160,12 @@ pub(super) fn no_price_step(
     let all = settled.len().max(1) as f64;
     (missed as f64 / all > NOTED_DRAWS).then(|| {
         let percent = |count: usize| count as f64 / all * 100.0;
-        let text = format!(
+        FindingKind::NoPriceStep.warning(format!(
             "{:.1} % of the trades drew, and {:.1} % would have in the price steps of the candles: without [simulation.ticks] prices inside \
              of a candle are not rounded, and such trades are won or lost by less than a step.",
             percent(drawn),
             percent(drawn + missed)
-        );
-        Finding { kind: FindingKind::NoPriceStep, severity: Severity::Warning, text }
+        ))
     })
 }
 
@@ -209,7 +194,7 @@ pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
     text.push_str(
         "The newer ones were not built, because too many shorter candles are missing. data.longer_share_percent sets how many are needed.",
     );
-    Some(Finding { kind: FindingKind::StaleLongerCandles, severity, text })
+    Some(FindingKind::StaleLongerCandles.with(severity, text))
 }
 
 const SERIOUS_DRAWS: f64 = 0.20;
@@ -222,16 +207,13 @@ pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
         large if large > NOTABLE_DRAWS => Severity::Warning,
         _ => return None,
     };
-    let step = if severity == Severity::Serious {
-        " A step in [simulation.ticks] that is coarser than the venue's own makes such draws."
-    } else {
-        ""
-    };
+    let step = " A step in [simulation.ticks] that is coarser than the venue's own makes such draws.";
+    let step = if severity == Severity::Serious { step } else { "" };
     let text = format!(
         "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).{step}",
         share * 100.0
     );
-    Some(Finding { kind: FindingKind::DrawShare, severity, text })
+    Some(FindingKind::DrawShare.with(severity, text))
 }
 
 #[cfg(test)]
