@@ -23,7 +23,7 @@ pub use limit::LimitLine;
 pub use lines::{SessionFold, is_candle, parse, read_refusal, recorded_candles};
 pub use moment::{counted, delta, describe_halt, time_text, utc};
 pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
-pub use table::{Table, fit_tables_to, table};
+pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
     EdgeIntervals, NO_LONGER_HELD, VerdictLine, no_longer_held_words, threshold, threshold_words,

@@ -24,6 +24,15 @@ pub fn table(header: impl IntoIterator<Item = impl ToString>) -> Table {
     Table { header: shown(header), rows: Vec::new() }
 }
 
+pub fn table_text(
+    header: impl IntoIterator<Item = impl ToString>,
+    rows: impl IntoIterator<Item = impl IntoIterator<Item = impl ToString>>,
+) -> String {
+    let mut table = table(header);
+    rows.into_iter().for_each(|row| table.add_row(row));
+    table.trim_fmt()
+}
+
 impl Table {
     pub fn add_row(&mut self, row: impl IntoIterator<Item = impl ToString>) {
         self.rows.push(shown(row));

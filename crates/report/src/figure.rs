@@ -4,6 +4,7 @@ use crate::analysis::EquityPoint;
 use candlewick_records::time_text;
 use candlewick_sdk::{Millis, MoneyScale, Payout};
 use serde_json::Value;
+use std::fmt::Display;
 
 pub(crate) fn percent(fraction: impl Into<Option<f64>>) -> String {
     fraction.into().map_or_else(|| "-".to_owned(), |fraction| format!("{:.2} %", fraction * 100.0))
@@ -15,6 +16,11 @@ pub(crate) fn signed_percent(fraction: f64) -> String {
 
 pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
+}
+
+/// Lines such as `note: ...`, each after a line break.
+pub(crate) fn listed(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
+    all.into_iter().map(|one| format!("\n{before}{one}")).collect::<Vec<_>>().concat()
 }
 
 pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {

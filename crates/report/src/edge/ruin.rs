@@ -2,7 +2,7 @@
 
 use crate::figure::percent;
 use candlewick_engine::StakeRuin;
-use candlewick_records::table;
+use candlewick_records::table_text;
 use candlewick_sdk::{Money, MoneyScale};
 use candlewick_statistics::{
     Recovery, RuinQuestion, StakePlan, StatisticsError, recovery_cost, required_balance, ruin,
@@ -170,18 +170,14 @@ impl fmt::Display for RuinSummary {
             write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
         }
         let Some(together) = self.ladders else { return Ok(()) };
+        let limit = percent(self.limit);
         let limit = match self.limit {
             0.0 => "there is no limit".to_owned(),
-            limit if together > limit => {
-                format!("more than the limit of {}: no live run starts", percent(limit))
-            }
-            limit => format!("within the limit of {}", percent(limit)),
+            most if together > most => format!("more than the limit of {limit}: no live run starts"),
+            _ => format!("within the limit of {limit}"),
         };
         let together = percent(together);
-        write!(
-            f,
-            "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}."
-        )
+        write!(f, "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}.")
     }
 }
 
@@ -201,11 +197,9 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     let enough = format!("balance for {}", percent(limit));
     let mut header =
         vec!["at", "win rate", within.as_str(), "error", "mean trades to it", "half ruined after"];
-    if limit > 0.0 {
-        header.push(&enough);
-    }
-    let mut lines = table(header);
-    for rate in &figures.rates {
+    header.extend((limit > 0.0).then_some(enough.as_str()));
+    let row = |rate: &RuinRate| {
+        let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));
         let mut row = vec![
             rate.words().to_owned(),
             percent(rate.win_rate),
@@ -214,13 +208,8 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
             rate.mean_trades.map_or("-".to_owned(), |trades| format!("{trades:.0}")),
             rate.half_after.map_or("-".to_owned(), |trades| trades.to_string()),
         ];
-        if limit > 0.0 {
-            row.push(
-                rate.required_balance
-                    .map_or("none found".to_owned(), |needed| format!("{needed:.decimals$}")),
-            );
-        }
-        lines.add_row(row);
-    }
-    format!("{text}\n\n{}", lines.trim_fmt())
+        row.extend((limit > 0.0).then(|| needed.unwrap_or_else(|| "none found".to_owned())));
+        row
+    };
+    format!("{text}\n\n{}", table_text(header, figures.rates.iter().map(row)))
 }

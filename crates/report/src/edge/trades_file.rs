@@ -173,7 +173,7 @@ impl Columns {
     fn of(header: &StringRecord, payout: Option<Payout>) -> Result<Self, String> {
         let find = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let count = |name: &str| header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count();
-        if let Some(name) = READ_COLUMNS.into_iter().find(|name| count(name) > 1) {
+        if let Some(name) = READ_COLUMNS.split(',').find(|name| count(name) > 1) {
             return Err(format!("there is more than one column \"{name}\""));
         }
         let result = find("result").ok_or("there is no column \"result\"")?;
@@ -225,20 +225,17 @@ impl Columns {
     ) -> Result<NamedTrade, String> {
         let place = i64::try_from(place).unwrap_or(i64::MAX / 4);
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
+        let filled = |column| Some(field(column)).filter(|text| !text.is_empty());
         let outcome = parse_outcome(field(Some(self.result)))?;
-        let payout = match field(self.payout) {
-            "" => usual,
-            text if self.are_of_a_run() => Some(parse_payout(text)?),
-            text => Some(parse_foreign_payout(text)?),
-        };
+        let parse = if self.are_of_a_run() { parse_payout } else { parse_foreign_payout };
+        let payout = filled(self.payout).map(parse).transpose()?.or(usual);
         if payout.is_none() && matches!(outcome, Some(Outcome::Won | Outcome::Lost)) {
             return Err("a trade that was won or lost has no payout".to_owned());
         }
         let (decided, closed) = match self.times {
             None => (Millis::new(2 * place), Some(Millis::new(2 * place + 1))),
             Some((decided, closed)) => {
-                let known = Some(field(self.known[1])).filter(|text| !text.is_empty());
-                let closed = known.or(Some(field(Some(closed)))).filter(|text| !text.is_empty());
+                let closed = filled(self.known[1]).or_else(|| filled(Some(closed)));
                 (parse_time(field(Some(decided)))?, closed.map(parse_time).transpose()?)
             }
         };
@@ -251,15 +248,10 @@ impl Columns {
         let symbol = symbol_of(field(self.symbol), symbols)?;
         // A file that does not say when a payout was answered has it at the decision.
         let answered = match self.known[0] {
-            Some(column) => {
-                Some(field(Some(column))).filter(|text| !text.is_empty()).map(parse_time).transpose()?
-            }
+            column @ Some(_) => filled(column).map(parse_time).transpose()?,
             None => Some(decided),
         };
-        let answered_payout = match field(self.answered_payout) {
-            "" => None,
-            text => Some(parse_payout(text)?),
-        };
+        let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
         let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
         // What turned out to be no trade at first counts as none, whatever became of it.
@@ -273,18 +265,8 @@ impl Columns {
     }
 }
 
-const READ_COLUMNS: [&str; 10] = [
-    "result",
-    "payout",
-    "decision_time",
-    "close_time",
-    "symbol",
-    "bot",
-    "payout_known",
-    "result_known",
-    "answered_payout",
-    "open_time",
-];
+const READ_COLUMNS: &str = "result,payout,decision_time,close_time,symbol,bot,payout_known,result_known,answered_payout,\
+                            open_time";
 
 fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
     let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
@@ -315,11 +297,10 @@ const MIN_MICROS: i64 = 100_000_000_000_000;
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
 fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {
-    let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
     if text.is_empty() {
         return Ok(None);
     }
-    let found = outcomes.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
+    let found = Outcome::ALL.into_iter().find(|outcome| outcome.as_str().eq_ignore_ascii_case(text));
     found.map(Some).ok_or_else(|| format!("\"{text}\" is not a result: use WON, LOST, DRAW or CANCELLED"))
 }
 

@@ -6,7 +6,7 @@ use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use candlewick_records::table;
+use candlewick_records::table_text;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -100,8 +100,8 @@ pub struct DataTable {
 }
 
 impl DataTable {
-    pub(crate) fn new<const N: usize>(header: [&str; N], rows: Vec<Vec<String>>) -> Self {
-        Self { header: header.map(str::to_owned).into(), rows }
+    pub(crate) fn new(header: impl IntoIterator<Item = impl Into<String>>, rows: Vec<Vec<String>>) -> Self {
+        Self { header: header.into_iter().map(Into::into).collect(), rows }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -109,11 +109,7 @@ impl DataTable {
     }
 
     pub(crate) fn to_text(&self) -> String {
-        let mut lines = table(&self.header);
-        for row in &self.rows {
-            lines.add_row(row);
-        }
-        lines.trim_fmt()
+        table_text(&self.header, &self.rows)
     }
 
     pub(super) fn to_markup(&self) -> String {

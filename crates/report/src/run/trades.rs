@@ -11,29 +11,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-const HEADER: [&str; COLUMNS] = [
-    "bot",
-    "symbol",
-    "direction",
-    "amount",
-    "close_type",
-    "expiration_type",
-    "decision_time",
-    "open_time",
-    "open_price",
-    "close_time",
-    "close_price",
-    "payout",
-    "result",
-    "pnl",
-    "reason",
-    "payout_known",
-    "result_known",
-    "answered_payout",
-    "decision_utc",
-    "open_utc",
-    "close_utc",
-];
+const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,decision_time,open_time,open_price,\
+                      close_time,close_price,payout,result,pnl,reason,payout_known,result_known,answered_payout,\
+                      decision_utc,open_utc,close_utc";
 const COLUMNS: usize = 21;
 
 /// Writes all trades that the venue accepted, or may have. The rest that a verdict needs is in [`RunFacts`].
@@ -44,7 +24,7 @@ pub fn write_trades_to(
     scale: MoneyScale,
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    csv.write_record(HEADER)?;
+    csv.write_record(HEADER.split(','))?;
     for (_, cells) in lines_of(book, bots, scale) {
         csv.write_record(cells)?;
     }

@@ -40,7 +40,7 @@ pub struct EdgeLine {
     no_longer_held_since: Option<Millis>,
     shown: Option<ShownLine>,
     #[serde(flatten)]
-    intervals: EdgeIntervals,
+    pub intervals: EdgeIntervals,
 }
 
 impl EdgeLine {
@@ -70,7 +70,7 @@ impl EdgeLine {
         if !withheld.is_empty() {
             verdict = "not_enough_trades";
         }
-        let line = Self {
+        Self {
             verdict,
             judged_trades: test.settled(),
             about_more_trades,
@@ -87,8 +87,8 @@ impl EdgeLine {
             no_longer_held_since: None,
             shown,
             intervals,
-        };
-        line.ended(since)
+        }
+        .ended(since)
     }
 
     /// A monitor over earlier trades may know that the edge no longer holds.
@@ -102,20 +102,9 @@ impl EdgeLine {
         Self { no_longer_held_since: since, verdict, ..self }
     }
 
-    pub const fn is_withheld(&self) -> bool {
-        !self.withheld.is_empty()
-    }
-
-    pub const fn intervals(&self) -> EdgeIntervals {
-        self.intervals
-    }
-
-    fn ended_words(&self) -> Option<String> {
-        self.no_longer_held_since.map(utc)
-    }
-
     pub fn words(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
+        let ended = self.no_longer_held_since.map(utc);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => {
                 self.shown.map_or_else(|| verdict_words(self.verdict, None), |shown| shown.words())
@@ -125,11 +114,10 @@ impl EdgeLine {
                 format!("no edge: {size} or more is ruled out (error rate {error:.0} %)")
             }
             (NO_LONGER_HELD, _) => {
-                let since = self.ended_words().unwrap_or_default();
-                let since = no_longer_held_words(&since);
+                let since = no_longer_held_words(&ended.unwrap_or_default());
                 format!("{since}: shown before, and one of {size} or more is not supported any more")
             }
-            _ if !self.withheld.is_empty() => withheld_words(&self.withheld, self.ended_words().as_deref()),
+            _ if !self.withheld.is_empty() => withheld_words(&self.withheld, ended.as_deref()),
             _ if self.threshold_for.is_none() => NOT_TOGETHER.to_owned(),
             (_, Some(more)) => {
                 format!("not enough trades yet (about {more} more, if the true edge is {size})")
@@ -138,8 +126,7 @@ impl EdgeLine {
         };
         let caveats: Vec<&str> = self.labels.iter().map(|label| caveat_of(label)).collect();
         if !caveats.is_empty() {
-            words.push_str(". Caveats: ");
-            words.push_str(&caveats.join("; "));
+            words += &format!(". Caveats: {}", caveats.join("; "));
         }
         words
     }

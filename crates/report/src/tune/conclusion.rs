@@ -1,6 +1,7 @@
 //! Conclusions of a guided search, with their meaning and next steps.
 
 use super::{TunedGate, TunedPlaces};
+use crate::analysis::FindingKind;
 use crate::conditions::ConditionLine;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
 use candlewick_search::sweep::Figures;
@@ -21,12 +22,12 @@ pub enum Conclusion {
 
 impl Conclusion {
     pub fn of(report: &WalkForwardReport) -> Self {
-        let hold_out = report.hold_out().and_then(HoldOut::verdict);
-        match Self::of_verdicts(report.verdict(), report.is_withheld(), hold_out) {
-            Self::EdgeShown | Self::EdgeUnconfirmed if report.did_not_last() => Self::EdgeNoLongerHeld,
-            Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if report.loses_money() => {
-                Self::EdgeWithheld
-            }
+        let hold_out = report.hold_out.as_ref().and_then(HoldOut::verdict);
+        let did_not_last = report.has_finding(FindingKind::EdgeDidNotLast);
+        let loses_money = report.has_finding(FindingKind::StakesLoseMoney);
+        match Self::of_verdicts(report.verdict, !report.edge.withheld.is_empty(), hold_out) {
+            Self::EdgeShown | Self::EdgeUnconfirmed if did_not_last => Self::EdgeNoLongerHeld,
+            Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if loses_money => Self::EdgeWithheld,
             conclusion => conclusion,
         }
     }
@@ -72,7 +73,7 @@ impl Conclusion {
         looks: &[String],
         gate: Option<&TunedGate>,
     ) -> String {
-        let verdict = report.verdict_words();
+        let verdict = report.edge.words();
         match self {
             Self::EdgeHeld => {
                 "It is shown on the tests of the walk-forward, and again on the hold-out, which no step had seen.".to_owned()
@@ -114,7 +115,7 @@ impl Conclusion {
         (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
         places: &TunedPlaces,
     ) -> Vec<String> {
-        let is_spent = report.hold_out().is_some_and(|hold_out| hold_out.openings() > 0);
+        let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
         let more = places.more.clone();
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {

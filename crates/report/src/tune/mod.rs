@@ -4,10 +4,11 @@ mod conclusion;
 
 use crate::ReportError;
 use crate::conditions::ConditionLine;
+use crate::figure::listed;
 use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
 use crate::walk_forward::{WalkForwardReport, WalkForwardSummary};
-use candlewick_records::table;
+use candlewick_records::table_text;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -166,22 +167,20 @@ impl<'a> TuneReport<'a> {
         steps.push(("walk-forward".to_owned(), report.brief()));
         if let Some(sweep) = self.sweep {
             // The walk's sets are counted after the sweep's.
-            let counts = [sweep.variants(), self.walk_forward.variants_tried];
-            let words = counts.into_iter().flatten().max();
-            let words = words.map(|count| variants_words(count, sweep.tried() as u64, &self.bot.strategy));
+            let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
+            let words = count.map(|count| variants_words(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
-        steps.push(("verdict on its tests".to_owned(), report.verdict_words()));
-        steps.extend(report.hold_out().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
-        let looks = self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone()));
-        steps.extend(looks);
+        steps.push(("verdict on its tests".to_owned(), report.edge.words()));
+        steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
+        steps.extend(self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone())));
         steps
     }
 
     fn notes(&self) -> Vec<&str> {
         let mut notes: Vec<&str> = Vec::new();
         let sweep = self.sweep.into_iter().flat_map(SweepReport::notes);
-        let walk = self.walk_forward.variants_notices.iter().chain(self.walk_forward.report.notes());
+        let walk = self.walk_forward.variants_notices.iter().chain(&self.walk_forward.report.notices);
         for note in self.notices.iter().chain(sweep).chain(walk) {
             if !notes.contains(&note.as_str()) {
                 notes.push(note);
@@ -192,11 +191,8 @@ impl<'a> TuneReport<'a> {
 }
 
 fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
-    let fewer = if count < sets {
-        format!(" (of {sets} sets: those with the same trades count as one)")
-    } else {
-        String::new()
-    };
+    let fewer = format!(" (of {sets} sets: those with the same trades count as one)");
+    let fewer = if count < sets { fewer.as_str() } else { "" };
     // The ledger counts by strategy: whoever tries several rules chooses among all of them.
     let idea = if strategy == "rules" { "this idea, which is all rules together," } else { "this idea" };
     format!(
@@ -216,11 +212,8 @@ fn document<S: serde::Serializer>(part: &FoundPart, serializer: S) -> Result<S::
 impl TuneReport<'_> {
     pub fn page(&self) -> Result<TunePage, ReportError> {
         let bot = &self.bot;
-        let searched = if bot.searched.is_empty() {
-            "tested as it stands".to_owned()
-        } else {
-            format!("searched: {}", bot.searched.join(", "))
-        };
+        let searched = format!("searched: {}", bot.searched.join(", "));
+        let searched = if bot.searched.is_empty() { "tested as it stands" } else { &searched };
         let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
         let steps = DataTable::new(["step", "found"], rows);
         let mut tables = vec![("steps", "What each step found", steps)];
@@ -250,11 +243,8 @@ impl fmt::Display for TuneReport<'_> {
         let bot = &self.bot;
         writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.headline())?;
         writeln!(f, "{}\n", self.words)?;
-        let mut steps = table(["step", "found"]);
-        for (name, found) in self.steps() {
-            steps.add_row([name, found]);
-        }
-        writeln!(f, "{}\n", steps.trim_fmt())?;
+        let steps = self.steps().into_iter().map(|(name, found)| [name, found]);
+        writeln!(f, "{}\n", table_text(["step", "found"], steps))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "{HELD}\n\n{held}\n")?;
@@ -263,12 +253,7 @@ impl fmt::Display for TuneReport<'_> {
         for (step, number) in self.next.iter().zip(1..) {
             writeln!(f, "{number}. {step}")?;
         }
-        for note in self.notes() {
-            write!(f, "\nnote: {note}")?;
-        }
-        for file in &self.files {
-            write!(f, "\nwrote {}", file.display())?;
-        }
-        Ok(())
+        let files = self.files.iter().map(|file| file.display());
+        write!(f, "{}{}", listed("note: ", self.notes()), listed("wrote ", files))
     }
 }

@@ -16,7 +16,7 @@ pub struct HoldOut {
     from: Millis,
     to: Millis,
     /// Number of openings for this hypothesis, including this run.
-    openings: usize,
+    pub(crate) openings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     opened: Option<OpenedLine>,
 }
@@ -89,10 +89,6 @@ impl HoldOut {
 
     pub(crate) fn verdict(&self) -> Option<&'static str> {
         self.opened.as_ref().map(|opened| opened.verdict)
-    }
-
-    pub(crate) const fn openings(&self) -> usize {
-        self.openings
     }
 
     pub(crate) fn brief(&self) -> String {

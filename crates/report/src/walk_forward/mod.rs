@@ -56,17 +56,17 @@ pub struct WalkForwardReport {
     pub(super) objective: &'static str,
     #[serde(skip)]
     pub(super) by: Objective,
-    verdict: &'static str,
-    pub(super) edge: EdgeLine,
+    pub(crate) verdict: &'static str,
+    pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<Joined>,
     /// Expectancy on the tests as a share of that in training, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
-    pub(super) hold_out: Option<HoldOut>,
+    pub(crate) hold_out: Option<HoldOut>,
     data_hash: String,
-    pub(super) notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
     #[serde(skip)]
     pub(super) parameters: Vec<String>,
     #[serde(skip)]

@@ -151,6 +151,13 @@ impl Finding {
         self.severity == Severity::Serious && self.kind.is_headline()
     }
 
+    /// Returns all findings below their heading; empty without findings.
+    pub(crate) fn text_of(findings: &[Self]) -> String {
+        let lines = findings.iter().map(|one| format!(" {:<8} {}\n", one.severity.as_str(), one.text));
+        let lines = lines.collect::<Vec<_>>().concat();
+        if lines.is_empty() { lines } else { format!("\nfindings\n{lines}") }
+    }
+
     #[must_use]
     pub(crate) fn of_bot(mut self, bot: &str) -> Self {
         self.text = format!("{bot}: {}", self.text);

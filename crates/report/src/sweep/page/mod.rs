@@ -4,6 +4,7 @@
 
 mod ruler;
 
+use super::named_chances;
 use crate::markup::escaped;
 use candlewick_search::sweep::{Luck, Objective, Outcome, Space, TrialRow, ranked};
 use ruler::{Ruler, Shade};
@@ -77,8 +78,7 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
         luck.sets,
         luck.reading()
     )?;
-    for (name, found) in luck.named_figures() {
-        let found = found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
+    for (name, found) in named_chances(luck) {
         write!(writer, "<tr><td>{name}</td><td>{found}</td></tr>")?;
     }
     writeln!(
