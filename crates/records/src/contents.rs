@@ -46,7 +46,6 @@ pub struct Folded {
     /// Per intent: run, line number, index of its bot in the run, and journal time.
     pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
-    /// Run headers, notes except seals and snapshots, second trades, last wallet reading.
     pub lines: Vec<StoredLine>,
     pub last: StoredLine,
 }
@@ -276,7 +275,6 @@ impl JournalContents {
     }
 }
 
-/// Parses an event whose text contains a name. Most lines need no parsing.
 fn event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
     let body = Some(&stored.line.body).filter(|body| body.contains(name))?;
     Some(serde_json::from_str::<Event>(body).ok()?.kind)

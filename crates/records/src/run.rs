@@ -193,7 +193,6 @@ pub struct RecordedRuns {
     pub book: TradeBook,
     pub balance: Money,
     pub ledger: Ledger,
-    /// Number of candles that the bots saw, without warm-up.
     pub candles: u64,
     pub head_hash: String,
     pub span: Range<Millis>,

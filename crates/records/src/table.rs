@@ -63,7 +63,6 @@ impl Table {
     /// Wraps cells without cutting a word, except in the second of two columns.
     fn wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
-        // A blank stands at both sides of each column, another between two.
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;
         let cells =
             |column: usize| self.rows.iter().chain([&self.header]).filter_map(move |row| row.get(column));

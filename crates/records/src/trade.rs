@@ -26,7 +26,6 @@ pub struct IntentOrigin {
     pub seq: u64,
     pub bot: String,
     pub symbol: Symbol,
-    /// When the intent was journalled. The request is sent right after.
     pub request_time: Millis,
     pub scale: MoneyScale,
 }
@@ -150,7 +149,6 @@ impl TradeLine {
     }
 }
 
-/// A page of trades, each read from its own lines: the cost does not grow with the journal.
 #[derive(Debug)]
 pub struct TradePage {
     pub trades: Vec<TradeLine>,
@@ -185,7 +183,6 @@ async fn trade_of(
 ) -> Result<Option<TradeLine>, RecordsError> {
     let (mut book, mut origin, mut number) = (TradeBook::default(), None, BETWEEN_RUNS);
     for stored in lines.iter().filter(|stored| stored.line.kind != LineKind::Note) {
-        // What a person wrote between runs is read as the run before.
         number = Some(stored.line.run).filter(|run| *run != BETWEEN_RUNS).unwrap_or(number);
         let (run, decoder) = match runs.entry(number) {
             Entry::Occupied(known) => known.into_mut(),
@@ -295,7 +292,6 @@ async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsErr
     };
     match read.await {
         Ok(()) => Ok(true),
-        // Read from the first line on, the first that is wrong is named.
         Err(JournalError::BrokenChain { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -24,7 +24,6 @@ use candlewick_statistics::StatisticsError;
 pub use shown::ShownLine;
 use std::path::PathBuf;
 
-/// Style and chart script shared by all HTML pages.
 pub mod look {
     pub const STYLE: &str = include_str!("page/page.css");
 

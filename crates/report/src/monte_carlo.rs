@@ -39,7 +39,6 @@ pub struct MonteCarloReport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QuantileRow {
-    /// From 0 to 1.
     pub quantile: f64,
     pub final_balance: Quantile,
     pub max_drawdown_percent: Quantile,
@@ -53,7 +52,6 @@ pub struct Quantile {
     pub upper: f64,
 }
 
-/// A share of all paths, with its 95 % Wilson interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
     pub paths: u64,

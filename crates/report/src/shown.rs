@@ -8,7 +8,6 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
 use serde::Serialize;
 
-/// With fewer decided trades, the later result is not evaluated.
 const FEWEST: u64 = 30;
 
 /// The time of the verdict, which later trades do not change, and the result of later trades.

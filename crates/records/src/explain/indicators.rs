@@ -72,7 +72,6 @@ pub(super) async fn recompute(
 struct Replay {
     strategy: Box<dyn Strategy>,
     longer: LongerCandles,
-    /// Last own candle. Longer ones that close with it did not affect its decision.
     last: Option<Candle>,
     run: u64,
     /// Exclusive end of the replay.
@@ -165,7 +164,6 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns whether a line is another series' candle. Most are, and need no parsing.
     fn is_of_others(&self, stored: &StoredLine) -> bool {
         is_candle(stored) && series_of(&stored.line.body).is_some_and(|there| Some(there) != self.series)
     }

@@ -240,7 +240,6 @@ fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> boo
     *recorded == replayed
 }
 
-/// Returns whether entries of this format record such an action. Older formats lack verdicts.
 const fn is_kept(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,

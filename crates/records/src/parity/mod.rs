@@ -51,18 +51,15 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
 #[serde(rename_all = "snake_case")]
 enum Cause {
     Latency,
-    /// The venue's prices are within the recorded candles, but not on their path.
     PriceSource,
     Payout,
     Refusal,
     Gap,
     EndOfRecording,
-    /// No other cause applies: the trading rules do not produce the recorded outcome.
     Unexplained,
 }
 
 impl Cause {
-    /// Names and descriptions, in the order of the variants.
     const ALL: [(&'static str, &'static str); 7] = [
         (
             "latency",

@@ -157,7 +157,6 @@ const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Cells of one dimension. A trade without a value, such as an open time, has no cell.
 pub(super) struct Ruler {
     pub(super) dimension: Dimension,
-    /// Indexed by bot.
     symbols: Vec<Symbol>,
     seen_symbols: Vec<Symbol>,
     seen_expiries: Vec<Expiry>,

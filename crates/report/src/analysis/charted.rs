@@ -23,7 +23,6 @@ pub(crate) struct RollingWinRate {
 pub(crate) struct RollingPoint {
     pub(crate) at: Millis,
     pub(crate) rate: f64,
-    /// Mean break-even win rate of the trades; `None` if a payout is unknown.
     pub(crate) break_even: Option<f64>,
 }
 
@@ -134,7 +133,6 @@ pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
     }
     let range = match bins {
         Bins::Anywhere => high - low,
-        // 0 is among what is shown.
         Bins::AroundZero | Bins::BesideZero => high.max(0.0) - low.min(0.0),
     };
     let width = round_width(range / MOST_BINS);

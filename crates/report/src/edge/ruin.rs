@@ -141,7 +141,6 @@ pub struct RuinSummary {
     decimals: usize,
     /// As a fraction of the stake.
     pub payout: f64,
-    /// Maximum acceptable probability of ruin; 0 for no limit.
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
     /// Sum over all ladders, at break-even or the lower bound; `None` without a ladder.
@@ -176,8 +175,8 @@ impl fmt::Display for RuinSummary {
             most if together > most => format!("more than the limit of {limit}: no live run starts"),
             _ => format!("within the limit of {limit}"),
         };
-        let together = percent(together);
-        write!(f, "\n\nAll ladders together, at the worse of break-even and lower bound: {together}, {limit}.")
+        let (together, worse) = (percent(together), "at the worse of break-even and lower bound");
+        write!(f, "\n\nAll ladders together, {worse}: {together}, {limit}.")
     }
 }
 

@@ -42,11 +42,9 @@ pub struct Sample {
     pub bot: Option<String>,
     #[serde(flatten)]
     pub counts: Counts,
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`; `None` without an order.
     pub verdict: Option<&'static str>,
     pub about_more_trades: Option<u64>,
     pub account_for: Option<f64>,
-    /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     pub threshold_for: Option<f64>,
     pub account_against: Option<f64>,
     pub threshold_against: Option<f64>,
@@ -55,7 +53,6 @@ pub struct Sample {
     pub variance_inflation: Option<f64>,
     pub withheld: Vec<String>,
     pub labels: Vec<&'static str>,
-    /// First decision from which a shown edge of `delta` is no longer supported, `None` while it holds.
     pub no_longer_held_since: Option<Millis>,
     /// Like `no_longer_held_since`, as the 1-based number of a trade, for trades without dates.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,7 +196,6 @@ pub struct Counts {
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct IndependentFigures {
     pub assumes: &'static str,
-    /// Trades won, as a fraction of those won or lost.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
     pub mean_return: Option<f64>,

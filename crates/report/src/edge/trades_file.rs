@@ -20,7 +20,6 @@ use std::path::Path;
 pub struct TradesFile {
     /// If rows have times, the order does not depend on that of the rows.
     pub trades: Vec<NamedTrade>,
-    /// Rows without times are treated as consecutive trades.
     pub has_times: bool,
     /// Number of bots of the run; 0 if the file does not tell.
     pub bots: usize,
@@ -293,7 +292,6 @@ const MIN_SECONDS: i64 = 1_000_000_000;
 const MIN_MILLIS: i64 = 100_000_000_000;
 /// Smallest number read as microseconds. As milliseconds it is in the year 5138.
 const MIN_MICROS: i64 = 100_000_000_000_000;
-/// Smallest number read as nanoseconds.
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
 fn parse_outcome(text: &str) -> Result<Option<Outcome>, String> {

@@ -20,12 +20,10 @@ pub struct TradesNeededTerms {
 
 #[derive(Debug, Serialize)]
 pub struct TradesNeeded {
-    /// As a fraction of the stake.
     pub payout: f64,
     pub break_even: f64,
     pub alpha: f64,
     pub power: f64,
-    /// Edge that the verdict tests for, as a return per unit of stake.
     pub delta: f64,
     pub paths: u64,
     pub most_trades: u64,
@@ -53,7 +51,6 @@ pub struct VerdictTrades {
     pub trades: Option<u64>,
     /// One standard error below `trades`.
     pub low: Option<u64>,
-    /// One standard error above `trades`.
     pub high: Option<u64>,
     pub shown: f64,
     pub shown_standard_error: f64,

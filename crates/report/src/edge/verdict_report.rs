@@ -14,7 +14,6 @@ use std::fmt;
 pub struct VerdictReport {
     pub alpha: f64,
     pub beta: f64,
-    /// Edge that is tested for, as a return per unit of stake.
     pub delta: f64,
     pub all: Sample,
     pub bots: Vec<Sample>,

@@ -42,7 +42,6 @@ pub(super) struct Pane {
     pub(super) layers: Vec<Layer>,
 }
 
-/// A layer of a pane. The first is drawn at the back.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Layer {
@@ -99,7 +98,6 @@ pub(super) struct Charts {
 }
 
 impl Charts {
-    /// Adds a chart and returns its placeholder markup. `label` describes it to screen readers.
     pub(super) fn add(&mut self, name: &str, label: &str, chart: &Chart) -> String {
         // Strings, numbers and lists of them are always JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
@@ -113,7 +111,6 @@ impl Charts {
         )
     }
 
-    /// Packs columns of points. Each column has whole numbers and their divisor.
     pub(super) fn pack(&mut self, name: &'static str, columns: &[(Vec<i64>, f64)]) -> io::Result<()> {
         let count = columns.first().map_or(0, |(column, _)| column.len());
         let units: Vec<f64> = columns.iter().map(|(_, unit)| *unit).collect();

@@ -78,7 +78,6 @@ pub struct TunePage {
     pub headline: &'static str,
     pub words: String,
     pub next: Vec<String>,
-    /// Element id, heading and table.
     pub tables: Vec<(&'static str, &'static str, DataTable)>,
     pub notes: Vec<String>,
     pub document: Value,

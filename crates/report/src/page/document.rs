@@ -12,7 +12,6 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The script in parts. Each part uses names of earlier parts.
 const SCRIPT: &str = concat!(
     include_str!("script/format.js"),
     include_str!("script/packed.js"),
@@ -32,7 +31,6 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
 pub(super) struct Document<'a> {
     pub(super) title: &'a str,
     pub(super) subtitle: String,
-    /// Linked sections: element id and link text.
     pub(super) links: &'a [(&'static str, &'static str)],
     pub(super) sections: &'a [String],
     pub(super) data: &'a [(&'static str, &'a Value)],
@@ -92,7 +90,6 @@ const MOST_BESIDE: usize = 4;
 /// Maximum number of columns side by side on a tablet.
 const MOST_ON_TABLET: usize = 7;
 
-/// A table with rows as long as its header. The first cell of each row names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
     pub header: Vec<String>,

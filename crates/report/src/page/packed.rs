@@ -24,7 +24,6 @@ const NEAR: f64 = 4e-15;
 /// Largest whole number that a script adds without loss.
 const MOST: f64 = 9e15;
 
-/// Variable-length encoding of signed numbers.
 #[derive(Default)]
 pub(super) struct Numbers(Vec<u8>);
 
@@ -108,7 +107,6 @@ pub(super) struct Bar {
     pub(super) close: f64,
 }
 
-/// Bars of equal length; bars without a candle are omitted.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) length_ms: i64,

@@ -118,7 +118,6 @@ fn low_latency(simulation: &SimulationSettings) -> Option<String> {
         .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
 }
 
-/// Checks recorded latencies only if a simulated venue recorded them.
 fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
     let usual = SimulationSettings::default().latency_ms;
     let median = simulation.recorded_latency.as_ref()?.median();
@@ -178,7 +177,6 @@ fn best_of_many(
         .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
 }
 
-/// Trades cancelled because of data gaps may hide losses.
 fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();

@@ -144,8 +144,8 @@ impl RunReport {
         if let Some(baselines) = &self.analysis.baselines {
             let Baselines { own, shifted, always_buy, always_sell, .. } = *baselines;
             let [own, shifted, buy, sell] = [own, shifted, always_buy, always_sell].map(signed_percent);
-            let text = format!("{own} (randomised directions {shifted}, always BUY {buy}, always SELL {sell})");
-            figures.push(("expectancy, % of stake", text));
+            let others = format!("randomised directions {shifted}, always BUY {buy}, always SELL {sell}");
+            figures.push(("expectancy, % of stake", format!("{own} ({others})")));
         }
         figures
     }

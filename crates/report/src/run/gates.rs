@@ -23,7 +23,6 @@ pub struct GateLine {
     pub(crate) payout_percent: f64,
     pub(crate) draws: u32,
     pub(crate) seed: u64,
-    /// Mean return of each random gate, ascending.
     #[serde(skip)]
     pub(crate) random_means: Vec<f64>,
 }

@@ -38,7 +38,6 @@ pub struct Run<'a> {
     pub final_balance: Money,
     pub unsettled_stakes: Money,
     pub unsettled: Unsettled,
-    /// Number of candles that the bots saw, without the warm-up of a live run.
     pub candles: u64,
     pub span: Range<Millis>,
     pub prices: Prices,
@@ -95,7 +94,6 @@ pub struct RunReport {
     break_even_payout_percent: Option<f64>,
     break_even_payout_percent_by_money: Option<f64>,
     p_value: Option<f64>,
-    /// Verdict on all trades: `edge_shown`, `edge_rejected` or `not_enough_trades`.
     verdict: &'static str,
     edge: EdgeLine,
     max_drawdown: f64,

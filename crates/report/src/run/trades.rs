@@ -96,14 +96,12 @@ type LineHash = [u8; 32];
 pub struct RunFacts {
     /// Names of all bots. Those without a trade have a share of alpha, too.
     pub bots: Vec<String>,
-    /// Number of variants tried, including this one; 0 if they are not counted.
     pub variants: u64,
     pub withheld: Vec<String>,
     pub labels: Vec<String>,
     /// SHA-256 over the lines of the CSV in any order, in hexadecimal.
     pub lines: String,
-    /// For each line, ordered by line hash: sequence numbers of decision, answer, end without a
-    /// trade and settlement among all events of the Session. 0 for what did not happen.
+    /// Per line, by line hash: numbers of decision, answer, end without a trade, settlement; 0 if none.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<NotOpened>,
 }

@@ -17,7 +17,6 @@ const NOT_TOGETHER: &str =
 
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     #[serde(skip)]
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
@@ -27,16 +26,13 @@ pub struct EdgeLine {
     #[serde(skip)]
     alpha: f64,
     pub(crate) account_for: f64,
-    /// `1 / (alpha x weight)`, because all bots share one alpha; `None` without a weight.
     pub(crate) threshold_for: Option<f64>,
     pub(crate) account_against: f64,
     pub(crate) threshold_against: f64,
     clusters: u64,
-    /// Factor by which overlap inflates the variance of the sum of returns.
     variance_inflation: f64,
     pub(crate) withheld: Vec<String>,
     labels: Vec<&'static str>,
-    /// First decision from which a shown edge of `delta` is no longer supported, `None` while it holds.
     no_longer_held_since: Option<Millis>,
     shown: Option<ShownLine>,
     #[serde(flatten)]

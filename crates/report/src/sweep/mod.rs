@@ -36,7 +36,6 @@ pub struct SweepResults<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepCount {
     pub variants: u64,
-    /// Variants planned by other searches that were stopped or are still running.
     pub under_way: u64,
     pub is_first: bool,
 }

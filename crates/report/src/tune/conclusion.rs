@@ -171,7 +171,6 @@ impl Conclusion {
     }
 }
 
-/// More candles do not help a rule that never signals.
 fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();

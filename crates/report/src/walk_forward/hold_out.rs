@@ -25,7 +25,6 @@ pub struct HoldOut {
 pub struct HoldOutOpening {
     /// Earlier than now if this run repeats the one that opened it.
     pub at: String,
-    /// 1-based number of the opening for this hypothesis.
     pub number: usize,
     /// Number of times that its candles were opened for other hypotheses.
     pub others: usize,

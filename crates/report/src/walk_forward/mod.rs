@@ -75,7 +75,6 @@ pub struct WalkForwardReport {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct VerifiedSets {
-    /// Number of verified sets, chosen most often first.
     pub verified: usize,
     pub chosen: usize,
 }
@@ -117,7 +116,6 @@ pub(super) struct IntervalLine {
 pub(super) struct RobustnessLine {
     #[serde(flatten)]
     pub(super) counts: Robustness,
-    /// Fraction of the neighbors that beat break-even.
     pub(super) share: Option<f64>,
 }
 

@@ -22,9 +22,7 @@ pub use venue::{Reversals, assumed_payout_percent};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// The result is misleading.
     Serious,
-    /// The result may be misleading.
     Warning,
     Info,
 }
@@ -93,7 +91,6 @@ pub struct StaleLonger {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VerdictBasis {
-    /// Trades that were never open at the same time.
     pub(super) apart: u64,
     pub(super) is_decided: bool,
 }

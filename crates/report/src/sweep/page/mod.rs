@@ -181,7 +181,6 @@ const HEIGHT: f64 = 380.0;
 const GAP: f64 = 160.0;
 const LEFT: f64 = 60.0;
 
-/// `rows` are sorted from best to worst.
 fn draw_lines(
     rows: &[&TrialRow],
     space: &Space,
