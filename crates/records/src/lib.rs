@@ -1,9 +1,4 @@
-//! Reading of journals: runs, intents, money and orders in doubt.
-//!
-//! [`JournalContents`] reads a journal to its present end and restores what the next start would
-//! find. [`explain`] follows one trade or one moment through it. [`parity`] compares it with the
-//! strategies of this program. This crate only reads: it never writes a journal and never sends a
-//! request to a venue.
+//! Reading of journals: runs, intents, money and orders in doubt. Nothing is written or requested.
 
 mod contents;
 mod delays;

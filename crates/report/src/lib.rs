@@ -1,9 +1,4 @@
-//! Reports of runs: plain data that renders as text, JSON and HTML.
-//!
-//! An [`analysis`] describes the trades of a backtest or a live run. Reports exist for a [`run`], a
-//! [`sweep`], a [`walk_forward`], a guided search ([`tune`]), a [`monte_carlo`], a [`sensitivity`]
-//! and the [`comparison`] of two runs. A [`page`] is one self-contained HTML file. [`edge`] judges
-//! trades of any source. This crate does not replay, read a configuration or print.
+//! Reports of runs: plain data that renders as text, JSON and HTML. Nothing is replayed or printed.
 
 pub mod analysis;
 pub mod comparison;

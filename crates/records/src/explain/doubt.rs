@@ -1,7 +1,4 @@
-//! Trade lists that resolved an order of unknown status.
-//!
-//! They are requested for all such orders together, so their exchanges have no intent. The request
-//! times tell which lists counted.
+//! Trade lists that resolved an order of unknown status; they have no intent, only request times.
 
 use super::step::{Step, of_document};
 use crate::RecordsError;

@@ -1,8 +1,4 @@
 //! Analysis of a run's trades: metrics, breakdowns, baselines, sensitivity and findings.
-//!
-//! An [`Analysis`] is plain data that serializes. [`Analysis::of`] makes it from trade rows only,
-//! of a backtest or a live run. A [`Sensitivity`] repeats the run, so it is made where strategies
-//! can be built again.
 
 mod breakdown;
 mod charted;

@@ -1,6 +1,4 @@
-//! Verdict on a sequence of trades, with supplementary statistics.
-//!
-//! Some of the statistics assume independent trades. They supplement a verdict and never replace it.
+//! Verdict on a sequence of trades, with statistics that supplement and never replace it.
 
 use super::is_date;
 use crate::ReportError;

@@ -1,6 +1,4 @@
-//! Declarative charts of a page, drawn by the page's script (`script/`).
-//!
-//! A color is the name of a style variable (`--accent`), so it follows the theme.
+//! Declarative charts of a page, drawn by its script. A color is the name of a style variable.
 
 use super::packed::Numbers;
 use crate::markup::escaped;

@@ -1,6 +1,4 @@
-//! The self-contained HTML document around the sections, and its tables.
-//!
-//! Its security policy allows only the script and the style whose hashes it names.
+//! The self-contained HTML document; its policy allows only the script and style that it names by hash.
 
 use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};

@@ -1,9 +1,4 @@
-//! The report of a run as one self-contained HTML file.
-//!
-//! A section is a function from the [`RunPage`] to markup. A [`chart`] is declared as
-//! data and drawn on a canvas by the page's own script (`script/`). Candles are stored in levels
-//! ([`packed`]), and the script unpacks only the level that fits the visible range, so a page with a
-//! million candles opens at once.
+//! The report of a run as one self-contained HTML file; charts are data that its script draws.
 
 mod chart;
 mod charted;

@@ -1,8 +1,5 @@
-//! Candles and trades, packed as text for the script of a page.
-//!
-//! Candles are stored in levels. Each level joins four bars of the previous one, down to as many as
-//! fit a screen. A joined bar opens with its first candle, closes with its last, and covers the range
-//! of all.
+//! Candles and trades, packed as text for the script of a page. Each level of candles joins four bars of
+//! the previous one, down to as many as fit a screen, so that a page with a million candles opens at once.
 
 use super::RunPage;
 use crate::analysis::Trades;

@@ -1,6 +1,4 @@
 //! The page of a sweep: heat maps of parameter pairs, and all trials on parallel axes.
-//!
-//! One file without external resources: SVG drawings and a small script.
 
 mod ruler;
 
