@@ -17,10 +17,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-pub(crate) use breakdown::hours_of_week;
+pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
-pub(crate) use charted::{Bin, Bins, RollingWinRate, histogram, worst_drawdowns};
+pub(crate) use charted::{Bin, Bins, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
 pub use finding::{
     Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown,
     assumed_payout_percent,

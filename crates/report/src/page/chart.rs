@@ -43,15 +43,7 @@ pub(super) struct Pane {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Layer {
-    Line {
-        name: String,
-        colour: &'static str,
-        is_stepped: bool,
-        is_dashed: bool,
-        is_filled: bool,
-        x: Column,
-        y: Column,
-    },
+    Line(Line),
     Band {
         name: String,
         x: Column,
@@ -79,6 +71,24 @@ pub(super) enum Layer {
         own: Vec<bool>,
     },
     Prices,
+}
+
+#[derive(Serialize)]
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) colour: &'static str,
+    pub(super) is_stepped: bool,
+    pub(super) is_dashed: bool,
+    pub(super) is_filled: bool,
+    pub(super) x: Column,
+    pub(super) y: Column,
+}
+
+impl Line {
+    pub(super) fn new(name: &str, colour: &'static str, x: Column, y: Column) -> Self {
+        let name = name.to_owned();
+        Self { name, colour, is_stepped: false, is_dashed: false, is_filled: false, x, y }
+    }
 }
 
 #[derive(Serialize)]
@@ -129,11 +139,6 @@ impl Charts {
     pub(super) fn to_value(&self) -> Value {
         json!({ "charts": self.specified, "points": self.points })
     }
-}
-
-pub(super) fn line(name: &str, colour: &'static str, x: Column, y: Column) -> Layer {
-    let name = name.to_owned();
-    Layer::Line { name, colour, is_stepped: false, is_dashed: false, is_filled: false, x, y }
 }
 
 pub(super) const fn packed(points: &'static str, column: usize) -> Column {

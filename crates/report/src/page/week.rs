@@ -1,12 +1,11 @@
 //! Heat map of the hours of the week, as a table that is readable without colors and scripts.
 
 use super::RunPage;
-use crate::analysis::{Cell, hours_of_week, settled_rows};
+use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};
 use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Cells with fewer decided trades are not colored, because one more trade would change the color.
 const LEAST_DECIDED: u64 = 5;
 
@@ -24,15 +23,8 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
          cells are beyond 2; there are {known} here.</p>\
          <ul class=\"key\" aria-label=\"Colours\">"
     );
-    for (level, name) in [
-        (-3, "loss, 3 and more"),
-        (-2, "2 to 3"),
-        (-1, "1 to 2"),
-        (0, "within 1"),
-        (1, "1 to 2"),
-        (2, "2 to 3"),
-        (3, "profit, 3 and more"),
-    ] {
+    let names = "loss, 3 and more|2 to 3|1 to 2|within 1|1 to 2|2 to 3|profit, 3 and more";
+    for (level, name) in (-3..).zip(names.split('|')) {
         let _ = write!(text, "<li><i class=\"{}\"></i>{name}</li>", class(level));
     }
     text.push_str("</ul>");
