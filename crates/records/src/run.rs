@@ -34,7 +34,7 @@ pub struct RecordedRun {
     pub trading: Option<TradingMode>,
     pub(crate) is_replay: bool,
     pub strategies: Vec<(String, String)>,
-    pub(crate) series: Vec<Series>,
+    pub series: Vec<Series>,
 }
 
 impl RecordedRun {
@@ -99,10 +99,6 @@ impl RecordedRun {
         let strategy = build(&entry, &bot.params, &context);
         let strategy = strategy.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         Ok(Ok(strategy))
-    }
-
-    pub fn series(&self) -> &[Series] {
-        &self.series
     }
 
     pub fn symbols(&self) -> Vec<Symbol> {

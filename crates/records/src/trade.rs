@@ -5,7 +5,7 @@ use crate::contents::JournalContents;
 use crate::lines::{decode, decoder_of_run, parse};
 use crate::moment::{counted, utc};
 use crate::run::{BETWEEN_RUNS, RecordedRun};
-use crate::table::table;
+use crate::table::table_text;
 use candlewick_engine::{IntentRow, IntentState, JournalDecoder, Recorded, TradeBook};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
 use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, price_text};
@@ -234,10 +234,7 @@ impl TradeFilter {
     /// Reads the last trades backward, at a cost that does not grow with the journal; `None` if it cannot.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
-        if self.bot.is_some() || self.symbol.is_some() {
-            return Ok(None);
-        }
-        if !is_whole_since_snapshot(reader).await? {
+        if self.bot.is_some() || self.symbol.is_some() || !is_whole_since_snapshot(reader).await? {
             return Ok(None);
         }
         let (mut lines, mut before) = (Vec::new(), Some(reader.last_intent().await? + 1));
@@ -307,23 +304,23 @@ impl fmt::Display for TradeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header =
             ["intent", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
-        let mut rows = table(header);
-        let price = |price: Option<f64>| price.map_or("-".to_owned(), price_text);
-        for line in &self.0 {
-            rows.add_row([
+        let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let row = |line: &TradeLine| {
+            [
                 line.intent_id.to_string(),
                 line.bot.clone(),
                 line.symbol.to_string(),
                 line.direction.to_string(),
                 line.stake_text(),
                 utc(line.decision_time),
-                price(line.open_price),
-                price(line.close_price),
+                text(line.open_price.map(price_text)),
+                text(line.close_price.map(price_text)),
                 line.state.to_owned(),
-                line.result_text().unwrap_or_else(|| "-".to_owned()),
-                line.pnl_text().unwrap_or_else(|| "-".to_owned()),
-            ]);
-        }
-        write!(f, "{}\n\n{}", rows.trim_fmt(), counted(self.0.len(), "intent", "intents"))
+                text(line.result_text()),
+                text(line.pnl_text()),
+            ]
+        };
+        let rows = table_text(header, self.0.iter().map(row));
+        write!(f, "{rows}\n\n{}", counted(self.0.len(), "intent", "intents"))
     }
 }

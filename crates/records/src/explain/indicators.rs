@@ -118,7 +118,7 @@ impl Replay {
             last: None,
             run: run.number,
             until,
-            series: run.series().iter().position(|one| *one == own),
+            series: run.series.iter().position(|one| *one == own),
             symbol: run.symbols().iter().position(|one| *one == own.symbol),
             trades: BTreeMap::new(),
             indicators: Vec::new(),
