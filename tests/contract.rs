@@ -8,7 +8,6 @@ use std::path::Path;
 struct Line {
     section: String,
     text: String,
-    /// One in the sandbox, one in the client; `(not asked)` for what the client makes no use of.
     tests: [String; 2],
 }
 
@@ -44,10 +43,8 @@ const SECTIONS: [(&str, usize); 25] = [
 /// The endpoint that the client makes no use of: only the sandbox holds its lines.
 const NOT_ASKED: &str = "4.2.7";
 
-/// The limits of section 8, all of them defaults.
 const DEFAULTS: [&str; 4] = ["page default 1", "pageSize default 10", "skip default 0", "limit default 1000"];
 
-/// What must stand among the lines of a section.
 const MUST_STAND: [(&str, &str); 24] = [
     ("4.1.1", "GET /token/wallets"),
     ("4.1.2", "GET /token/trades"),
@@ -87,7 +84,6 @@ fn lines() -> Vec<Line> {
     reader.records().map(read).collect()
 }
 
-/// All sources of a crate, its tests included.
 fn sources(folder: &Path) -> String {
     let mut text = String::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -101,7 +97,6 @@ fn sources(folder: &Path) -> String {
     text
 }
 
-/// Whether a function of that name is marked as a test.
 fn has_test(source: &str, name: &str) -> bool {
     let signature = format!("fn {name}(");
     source.match_indices(&signature).any(|(place, _)| {

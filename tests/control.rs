@@ -16,7 +16,6 @@ use std::thread::JoinHandle;
 const STATE: &str =
     r#"{"phase":"halted","reason":"news","in_flight":0,"in_doubt":[],"open":2,"at":1767571200000}"#;
 
-/// A bot as far as orders go: it reads one, and answers so.
 fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     let listener = UnixListener::bind(socket).unwrap();
     std::thread::spawn(move || {
@@ -33,7 +32,6 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     })
 }
 
-/// A bot that is in a state once it has done as ordered.
 fn obedient(socket: &Path, state: &str) -> JoinHandle<Value> {
     bot(socket, format!("{{\"answer\":\"done\",\"state\":{state}}}"))
 }
@@ -52,7 +50,6 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     folder.run(&["resume"]).fails(2, &["candlewick.db.sock", "candlewick.db.HALT", "--config"]);
 }
 
-/// What `status` says of `run.db`.
 fn status(folder: &Folder) -> Value {
     folder.run(&["status", "--journal", "run.db", "--json"]).json()
 }
@@ -126,7 +123,6 @@ fn socket_and_halt_file_follow_the_journal_and_the_settings() {
     }
 }
 
-/// Asserts that a halt reaches the bot that listens at a socket.
 fn check_found(folder: &Folder, named: &[&str], socket: &Path) {
     let bot = obedient(socket, STATE);
     let halted = folder.run(&[&["halt", "--json", "--reason", "news"], named].concat()).json();
@@ -165,7 +161,6 @@ fn a_resume_removes_the_file_before_it_gives_the_order() {
     assert!(!folder.path("candlewick.db.HALT").exists());
 }
 
-/// The codes of the same refusals to resolve where no bot runs: `tests/resolve.rs`.
 #[test]
 fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
     let resolve = &["resolve", "1", "--not-opened"][..];
@@ -201,7 +196,6 @@ fn a_configuration_that_cannot_be_read_still_shows_how_to_halt() {
     }
 }
 
-/// A bot that trades on a sandbox; ended with the test.
 pub(crate) struct Live(Child);
 
 impl Live {
@@ -224,7 +218,6 @@ impl Live {
     pub(crate) fn end(mut self) -> Option<i32> {
         let id = self.0.id().to_string();
         assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-        // Drained, so that it can print how it ended.
         let mut rest = self.0.stdout.take().unwrap();
         std::io::copy(&mut rest, &mut std::io::sink()).unwrap();
         self.0.wait().unwrap().code()
@@ -238,14 +231,12 @@ impl Drop for Live {
     }
 }
 
-/// A venue, and a folder from which `bot.toml` finds it.
 pub(crate) fn venue_and_folder() -> (Served, Folder) {
     let served = Served::start(&[]);
     let folder = served.known_to(Folder::new().with("bot.toml", BOT));
     (served, folder)
 }
 
-/// The same, with trades of fifteen seconds, for which the end of a run waits; the bot itself opens none.
 pub(crate) fn venue_of_short_trades() -> (Served, Folder) {
     let (served, folder) = venue_and_folder();
     let bot = BOT.replace("\"01:00\"", "\"00:15\"");
@@ -254,12 +245,10 @@ pub(crate) fn venue_of_short_trades() -> (Served, Folder) {
     (served, folder.with("bot.toml", &bot))
 }
 
-/// Gives a bot an order, and returns its state then.
 fn order(folder: &Folder, arguments: &[&str]) -> Value {
     folder.run(&[arguments, &["--json"]].concat()).json()["state"].clone()
 }
 
-/// Halts a bot that trades, and resumes it.
 #[track_caller]
 fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
     let halted = order(folder, &[&["halt", "--reason", "news"], &named[..]].concat());
@@ -271,7 +260,6 @@ fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
 fn a_second_start_robs_nobody_however_long_the_first_was_silent() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
-    // As after a leap of the clock.
     recording::edit(&folder.path("candlewick.db"), "UPDATE lease SET heartbeat = heartbeat - 86400000");
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
     let holder = folder.run(&["status", "--config", "bot.toml", "--json"]).json()["holder"].clone();
@@ -289,7 +277,6 @@ fn a_start_that_cannot_listen_gives_the_journal_back() {
     assert_eq!(holder, None);
 }
 
-/// Whoever listens in its place answers nothing: the order goes through the journal, once.
 #[test]
 fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_from_anywhere() {
     let (_served, folder) = venue_and_folder();
@@ -316,7 +303,6 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     let (config, state) = (folder.path("bot.toml"), folder.path(".state"));
     let (config, state) = (config.to_str().unwrap(), state.to_str().unwrap());
     let elsewhere = || Folder::new().with_variable("XDG_STATE_HOME", state);
-    // Another journal of that name is not the bot's.
     let misled = elsewhere();
     recording::write(&misled.path("candlewick.db"), []);
     check_halt_and_resume(&misled, ["--config", config]);
@@ -326,7 +312,6 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     assert!(!misled.path("candlewick.db.HALT").exists());
     let misled = misled.with_variable("CANDLEWICK_JOURNAL__URL", "sqlite://candlewick.db");
     misled.run(&["status", "--config", config]).fails(2, &["no run yet"]);
-    // Named by nothing, it is not guessed: the bots that run are.
     let journal = folder.path("candlewick.db").canonicalize().unwrap();
     let named = format!("--journal {}", journal.display());
     elsewhere().run(&["halt"]).fails(2, &["nothing was halted", &named]);
@@ -340,7 +325,6 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     elsewhere().run(&["halt", "--config", config]).fails(2, &["nothing was halted", "--journal"]);
 }
 
-/// Two bots by one configuration, in two folders: which is meant is asked.
 fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &str) {
     let second = Live::started(folder.command(&["live", "--config", config, "--journal", "second.db"]));
     let both = ["2 bots", "candlewick.db, or --journal ", "second.db"];
@@ -361,7 +345,6 @@ fn a_link_in_the_place_of_the_halt_file_is_refused() {
     assert!(!folder.path("mine").exists());
 }
 
-/// The reason that a bot gives once it is halted.
 fn halt_reason(folder: &Folder) -> String {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
@@ -377,7 +360,6 @@ fn an_order_that_was_left_in_the_journal_halts_the_next_bot_on_it() {
     let (_served, folder) = venue_and_folder();
     recording::write(&folder.path("candlewick.db"), []);
     assert_eq!(folder.run(&["halt", "--config", "bot.toml", "--reason", "news"]).code, 0);
-    // As where the bot looks for the file in another folder.
     std::fs::remove_file(folder.path("candlewick.db.HALT")).unwrap();
     let bot = Live::start(&folder);
     assert_eq!(halt_reason(&folder), "news");
@@ -397,7 +379,6 @@ fn the_file_and_the_order_that_halt_together_end_together() {
     assert!(file.exists());
     let bot = Live::start(&folder);
     assert!(halt_reason(&folder).contains("news"));
-    // One of them alone keeps it halted.
     std::fs::remove_file(&file).unwrap();
     assert!(halt_reason(&folder).contains("news"));
     std::fs::write(&file, "news\n").unwrap();

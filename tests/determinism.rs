@@ -27,7 +27,6 @@ struct Journalled {
     trades: String,
 }
 
-/// A process of its own in a folder of its own.
 fn replay(settings: &str, hours: i64) -> Journalled {
     let folder = Folder::new()
         .with("bots.toml", settings)

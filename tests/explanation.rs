@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 /// Replies to opens are lost, and some opens never reach the venue.
 const LOSSES: &str = "drop-after:0.3,drop-before:0.3,shuffle";
-/// Number of unknown orders of each kind to check.
 const CHECKED: usize = 3;
 
 fn explain(folder: &Folder, intent: u64, journal: &str) -> Value {
@@ -46,7 +45,6 @@ fn a_request_that_was_not_sent_has_its_reason() {
     assert_eq!(explain(&folder, 8, "unsent.db")["not_sent_reason"], Value::Null);
 }
 
-/// Returns the time of the steps of this name, and their text if they have one.
 fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
     let timeline = explained["timeline"].as_array().unwrap().iter().filter(|step| step["what"] == what);
     timeline
@@ -54,7 +52,6 @@ fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
         .collect()
 }
 
-/// Returns the time of the first request of each list, and the trades of all its pages.
 fn lists(explained: &Value) -> Vec<(i64, Vec<Value>)> {
     let mut lists: Vec<(i64, Vec<Value>)> = Vec::new();
     let (requests, replies) = (steps(explained, "list request"), steps(explained, "list reply"));
@@ -116,7 +113,6 @@ fn check_if_adopted(trade: &Value, explained: &Value) -> bool {
     let (first, last) = (lists[0].0, lists[1].0);
     assert!(steps(explained, "in_doubt")[0].0 <= first && first + 5_000 <= last, "{explained}");
     assert!(last <= adopted[0].0, "{explained}");
-    // The rows of the lists are audited as the venue's record.
     let mut audit = explained["audit"].as_array().unwrap().iter();
     assert!(trade["state"] != "settled" || audit.any(|check| check["what"] == "isDemo"), "{explained}");
     true
@@ -137,7 +133,6 @@ fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
     assert!(last <= wallets[0].0 && wallets[0].0 <= steps(explained, "not_opened")[0].0, "{explained}");
 }
 
-/// Returns the names of the agreeing and of the differing checks of an intent.
 fn audited(folder: &Folder, intent: u64, journal: &str) -> [String; 2] {
     let explained = explain(folder, intent, journal);
     let checks = explained["audit"].as_array().unwrap();
@@ -166,7 +161,6 @@ fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_jou
     let recorded = lines(&folder.path("run.db"));
     write(&folder.path("bare.db"), recorded.into_iter().map(|stored| stored.line));
     assert_eq!(audited(&folder, won, "bare.db"), [BY_TERMS, ""]);
-    // Journals that differ from the venue's record and from the terms.
     let is_buy = first("WON")["direction"] == "BUY";
     let [direction, other] = if is_buy { ["BUY", "SELL"] } else { ["SELL", "BUY"] }
         .map(|name| format!("\"direction\":\"{name}\""));

@@ -23,7 +23,6 @@ const SETTINGS: &str = "[risk]\nmax_open_trades = 0\nmax_trades_per_day = 0\ndai
     [runtime]\nlist_lag_ms = 1000\n[[bots]]\nname = \"later\"\nsymbol = \"BTCUSDT\"\ninterval = \"10s\"\nentry_delay_s = 9\n\
     strategy = \"rsi-reversal\"\nparams = { period = 2, oversold = 45.0, overbought = 55.0 }\nclose_type = \"00:05\"\n";
 
-/// Prices that rise and fall, from ten minutes before the present to twenty after it.
 fn candles(now: i64) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for number in -60..120_i64 {
@@ -56,7 +55,6 @@ fn intents(folder: &Folder) -> Vec<Value> {
     folder.run(&["trades", "--journal", "run.db", "--json"]).json().as_array().unwrap().clone()
 }
 
-/// Returns all trades of the account at the venue.
 fn listed(served: &Served) -> Vec<Value> {
     let address = served.text("base_url").strip_prefix("http://").unwrap();
     let ask = |path: &str| -> Value {

@@ -4,7 +4,6 @@ use crate::candlewick::{Folder, repository};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// One-minute candles with indicators by TA-Lib, its RSI of 14 among them.
 const REFERENCE: &str = include_str!("../crates/sdk/src/indicator/reference/crypto.csv");
 
 /// A bot that trades at every candle after its warm-up, the last six of them.
@@ -29,7 +28,6 @@ fn folder(bot: &str) -> Folder {
     Folder::new().with("bot.toml", bot).with("BTCUSDT_1m.csv", &candles)
 }
 
-/// Records a session in `run.db`.
 fn recorded(folder: Folder) -> Folder {
     let arguments = ["live", "--sandbox", "--speed", "max", "--until-end", "--quiet"];
     let more = ["--config", "bot.toml", "--journal", "run.db", "--data", "BTCUSDT_1m.csv"];
@@ -38,7 +36,6 @@ fn recorded(folder: Folder) -> Folder {
     folder
 }
 
-/// TA-Lib's RSI by the close time of the candle.
 fn reference() -> BTreeMap<i64, f64> {
     let mut reader = csv::Reader::from_reader(REFERENCE.as_bytes());
     let rows = reader.deserialize().map(|row: Result<BTreeMap<String, String>, _>| row.unwrap());
@@ -95,7 +92,6 @@ fn cells(row: &str) -> Vec<&str> {
     cells.map(|cell| cell.trim_matches(['`', '[', ']'])).collect()
 }
 
-/// Compares the tables of the page with the module's table and with the signatures of `update`.
 #[test]
 fn the_book_lists_every_indicator_as_its_source_does() {
     let folder = repository().join("crates/sdk/src/indicator");

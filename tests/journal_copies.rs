@@ -9,7 +9,6 @@ use candlewick_records::{JournalContents, TradeFilter};
 use serde_json::{Value, json};
 use sqlx::Connection as _;
 
-/// Records the session with a snapshot after every 50 entries.
 fn recorded_with_snapshots() -> Folder {
     let folder = folder();
     let bots = folder.read("bots.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 50\n");
@@ -22,7 +21,6 @@ fn json_of(folder: &Folder, command: &[&str], journal: &str) -> Value {
     folder.run(&[command, &["--journal", journal, "--json"]].concat()).json()
 }
 
-/// Folds every line of `run.db` into trades.
 fn trades_of_all_lines(folder: &Folder) -> Vec<Value> {
     let url = JournalUrl::from_path(&folder.path("run.db"));
     let contents =
@@ -64,7 +62,6 @@ fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
     verify.fails(5, &[&format!("entry {}:", candle.seq)]);
 }
 
-/// Explains each trade, as JSON and with the raw exchanges.
 fn explained(folder: &Folder) -> Vec<(Value, String)> {
     let explain = |trade: &Value| {
         let intent = trade["intent_id"].to_string();
@@ -105,7 +102,6 @@ fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_jour
     folder.run(&["explain", "1", "--journal", "run.db"]).fails(5, &["entry "]);
 }
 
-/// Reads the table `intents` with the keys of `trades --json`, and counts the rows of the view `trades`.
 fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
     let text = "SELECT json_object('intent_id', intent, 'venue_id', venue_id, 'bot', bot, 'symbol', symbol, 'direction', direction, \
                 'amount', stake_minor * 1.0 / unit, 'state', state, 'result', result, 'pnl', profit_minor * 1.0 / unit, \
@@ -125,7 +121,6 @@ fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
     })
 }
 
-/// Asserts that a row of a table is a trade as JSON; SQLite writes numbers with fewer digits.
 fn assert_row(row: &Value, expected: &Value) {
     let expected = expected.as_object().unwrap();
     assert_eq!(row.as_object().unwrap().len(), expected.len(), "{row}");
@@ -165,7 +160,6 @@ fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
     export("table").fails(2, &["table"]);
     export("missing/folder").fails(2, &["missing/folder"]);
     assert!(!folder.path("missing").exists());
-    // A journal of an earlier program gets its tables by the command.
     block_on(async {
         let address = format!("sqlite:{}", folder.path("run.db").display());
         let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
@@ -228,7 +222,6 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
     assert!(first.json()["trades"].as_u64() > Some(1), "{}", first.stdout);
     let settled: Vec<Value> =
         trades_of(&folder, restored).into_iter().filter(|trade| trade["state"] == "settled").collect();
-    // Trades may end in another order than they began.
     let has_settled = |trades: &[Value]| settled.iter().all(|trade| trades.contains(trade));
     assert!(settled.len() > 1 && has_settled(&trades_of(&folder, "run.db")), "{settled:?}");
     let status = json_of(&folder, &["status"], restored);

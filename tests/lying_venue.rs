@@ -11,12 +11,10 @@ use std::sync::{Arc, Mutex};
 const USER: &str = "user-1";
 const PAYOUT: f64 = 80.0;
 
-/// The step at which a record is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The trade of an accepted order. An array is several trades.
     Taken,
-    /// The answer to the order.
     Answer,
     Ended,
     /// The record by its id, with the number of earlier requests since its end. Null is not found.
@@ -25,21 +23,18 @@ pub(crate) enum Place {
     Listed,
     /// The wallets, with the number of earlier requests.
     Wallets(usize),
-    /// The owner of the token.
     User,
 }
 
 /// Changes a record of a trade, whose number is 1-based.
 pub(crate) type Tell = fn(Place, usize, &mut Value);
 
-/// The use of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Opening,
     Reading,
 }
 
-/// Returns whether the venue accepts a token.
 pub(crate) type Accepts = fn(&str, Purpose) -> bool;
 
 pub(crate) struct LyingVenue {
@@ -74,7 +69,6 @@ struct Request {
 }
 
 impl LyingVenue {
-    /// Serves until the process of the tests ends.
     pub(crate) fn start(tell: Tell) -> Self {
         Self::start_on(TcpListener::bind("127.0.0.1:0").unwrap(), tell)
     }
@@ -95,7 +89,6 @@ impl LyingVenue {
         Self { url, books }
     }
 
-    /// Accepts an order that no bot sent.
     pub(crate) fn take(&self, order: &Value) {
         self.books.lock().unwrap().open(order.to_string().as_bytes());
     }
@@ -104,12 +97,10 @@ impl LyingVenue {
         self.books.lock().unwrap().accepts = accepts;
     }
 
-    /// Returns the number of orders, all of them accepted.
     pub(crate) fn opens(&self) -> usize {
         self.books.lock().unwrap().opens
     }
 
-    /// Returns how often a token was refused.
     pub(crate) fn refused(&self, purpose: Purpose) -> usize {
         self.books.lock().unwrap().refused.iter().filter(|refused| **refused == purpose).count()
     }
@@ -275,7 +266,6 @@ impl Books {
     }
 }
 
-/// Returns a record whose range holds the prices of all trades.
 fn price(request: &Request) -> Value {
     let at = request.number("limitTime").unwrap_or_else(now);
     if at > now() {
@@ -288,7 +278,6 @@ fn price(request: &Request) -> Value {
     })
 }
 
-/// Returns closed candles of one second that rise and fall.
 fn candles(request: &Request) -> Value {
     let (start, end) = (request.number("startTime").unwrap(), request.number("endTime").unwrap());
     let first = start.div_euclid(1_000) + i64::from(start.rem_euclid(1_000) > 0);

@@ -23,7 +23,6 @@ const KEEPS: Tell = |place, _, record| {
     }
 };
 
-/// Records a run that ends with its only trade open.
 fn left_open(tell: Tell) -> (Folder, LyingVenue) {
     let venue = LyingVenue::start(tell);
     let bot = BOT.replace("OPENS", "1");
@@ -53,7 +52,6 @@ fn json_of(folder: &Folder, command: &str) -> Value {
     folder.run(&[command, "--config", "bot.toml", "--journal", "run.db", "--json"]).json()
 }
 
-/// Checks that the venue's silence proves nothing before its list can be trusted, then waits until it can.
 fn check_too_soon(folder: &Folder) {
     let refused = resolve(folder, "patient.toml", &["--settled", "lost"]);
     let close = json_of(folder, "trades")[0]["close_time"].as_i64().unwrap();

@@ -22,9 +22,7 @@ use sqlx::Connection;
 use std::io::Write;
 use url::Url;
 
-/// A database of one test, and a file with its password.
 struct Database {
-    /// With the password.
     url: Url,
     name: String,
     passwords: tempfile::NamedTempFile,
@@ -60,7 +58,6 @@ impl Database {
         self.passwords.path().to_string_lossy().into_owned()
     }
 
-    /// URL without the password, as for `--journal`.
     fn journal(&self) -> String {
         let mut url = self.url.clone();
         url.set_password(None).unwrap();

@@ -5,7 +5,6 @@ use crate::recording::{folder, lines, record_in_lock_step};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Figures in both the report of a journal and that of its run.
 const FIGURES: [&str; 13] = [
     "candles",
     "trades",
@@ -30,13 +29,11 @@ fn trades(folder: &Folder, filter: &[&str]) -> Vec<Value> {
     read(folder, &[&["trades"], filter].concat()).as_array().unwrap().clone()
 }
 
-/// The rows of a CSV file, by column.
 fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// A JSON value as a CSV cell.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -69,7 +66,6 @@ fn trades_of_a_journal_are_those_of_the_run() {
     // The file is ordered by decision time, then bot.
     trades.sort_by_key(|trade| (trade["decision_time"].as_i64(), cell(&trade["bot"])));
     for (trade, expected) in trades.iter().zip(expected) {
-        // The file has more columns, for verdicts.
         for (key, expected) in expected.iter().filter(|(key, _)| trade.get(key).is_some()) {
             let is_unsettled = trade["state"] == "open" && key.starts_with("close_") && expected.is_empty();
             assert!(is_unsettled || cell(&trade[key]) == number(expected), "{key}: {trade}");

@@ -17,7 +17,6 @@ fn write_token(folder: &Folder, token: &str) {
     std::fs::set_permissions(folder.path("token"), owner_only).unwrap();
 }
 
-/// Returns the state of the bot in `status`, once it and the venue meet a condition.
 fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..MAX_POLLS).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);

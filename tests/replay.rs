@@ -13,7 +13,6 @@ fn parity(folder: &Folder, journal: &str) -> Value {
     folder.run(&["parity", "--journal", journal, "--json"]).json()
 }
 
-/// Asserts that parity fails with exit code 5. Returns its report and stderr.
 fn failed_parity(folder: &Folder, journal: &str) -> (Value, String) {
     let run = folder.run(&["parity", "--journal", journal, "--json"]);
     assert_eq!(run.code, 5, "{}", run.stderr);

@@ -16,7 +16,6 @@ fn read_lines(path: &Path) -> Vec<Line> {
     lines(path).into_iter().map(|stored| stored.line).collect()
 }
 
-/// A journal that ends where a process died: right after intent 3 was durable.
 fn crashed() -> Folder {
     let folder = folder();
     record_in_lock_step(&folder);
@@ -28,7 +27,6 @@ fn crashed() -> Folder {
     folder
 }
 
-/// Writes `crashed.db` with these additional events of an intent, and notes, as another journal.
 fn write_with(folder: &Folder, journal: &str, intent: u64, bodies: &[Value]) {
     let mut recorded = read_lines(&folder.path("crashed.db"));
     let last = recorded.last().unwrap().clone();
@@ -120,7 +118,6 @@ fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
         let adopted = trade_of(&folder, journal, 3);
         assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(VENUE_ID)));
-        // Its stake is at risk again.
         let after = read(&folder, &["status"], journal);
         let balance = |status: &Value| status["balance"].as_f64().unwrap();
         assert_eq!(balance(&before) - balance(&after), adopted["amount"].as_f64().unwrap(), "{after}");
@@ -155,7 +152,6 @@ fn refuses_what_cannot_be_resolved_and_changes_nothing() {
     }
 }
 
-/// Like [`crashed`], as if recorded at a venue that still runs.
 #[cfg(unix)]
 fn crashed_demo() -> Folder {
     let folder = crashed();
@@ -167,7 +163,6 @@ fn crashed_demo() -> Folder {
     folder
 }
 
-/// The order of a trade.
 #[cfg(unix)]
 fn order_of(trade: &Value, direction: &Value) -> Value {
     json!({

@@ -7,10 +7,8 @@ use crate::two_runs::{self, trades_of};
 use serde_json::Value;
 use sqlx::Connection;
 
-/// The schema that this program writes.
 const PRESENT: i64 = 4;
 
-/// Turns a journal into one of the first schema, without exchanges, tables and seals.
 fn set_back(folder: &Folder) {
     let path = folder.path("run.db");
     execute(
@@ -34,7 +32,6 @@ fn schema(folder: &Folder) -> i64 {
     })
 }
 
-/// Whether `explain` shows the request of an intent.
 fn has_request(folder: &Folder, intent: &str) -> bool {
     let explained = folder.run(&["explain", intent, "--journal", "run.db", "--json"]).json();
     explained.to_string().contains("POST /token/trades/open")

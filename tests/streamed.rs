@@ -64,7 +64,6 @@ fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_sa
     assert_eq!(named(&events, "opened").count(), opened);
     let refused: u64 = last["refused"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(named(&events, "refused").count() as u64, refused);
-    // A follower gets the same events from its start on.
     assert!(followed.len() > 2, "{followed:?}");
     let (end, followed) = followed.split_last().unwrap();
     assert_eq!((&end["event"], &end["seq"], &end["won"]), (&last["event"], &last["seq"], &last["won"]));

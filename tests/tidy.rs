@@ -73,9 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("python", &["app", "cli", "engine", "history", "records", "report", "sdk"]),
 ];
 
-/// Lines of code of a function outside of tests.
 const MAX_FUNCTION_LINES: usize = 70;
-/// Values in a tuple that a function takes.
 const MAX_TUPLE_VALUES: usize = 3;
 
 pub(crate) fn root() -> PathBuf {
@@ -83,7 +81,6 @@ pub(crate) fn root() -> PathBuf {
     cli.ancestors().nth(2).expect("the cli lies two folders below the root").to_owned()
 }
 
-/// Every file that git tracks, so that nothing built or private is read.
 pub(crate) fn tracked(ending: &str) -> Vec<PathBuf> {
     let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output();
     let output = output.expect("git must be installed to check the files of the repository");
@@ -103,7 +100,6 @@ fn sources() -> Vec<(PathBuf, String)> {
     tracked(".rs").into_iter().map(read).collect()
 }
 
-/// Names of the workspace's crates that each crate depends on, tests left out.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
@@ -141,13 +137,11 @@ fn crates_depend_only_along_the_arrows() {
         let expected = BTreeSet::from(["sdk".to_owned()]);
         assert_eq!(dependencies[strategy.as_str()], expected, "{strategy} depends on the sdk alone");
     }
-    // `xtask` may depend on any crate, and no crate on it.
     assert!(dependencies.values().all(|names| !names.contains("xtask")));
     let known = ARROWS.len() + strategies.len() + crates_in("examples").len() + 1;
     assert_eq!(dependencies.len(), known, "a crate was added or removed: {:?}", dependencies.keys());
 }
 
-/// The names of the crates in a folder.
 fn crates_in(folder: &str) -> Vec<String> {
     let folders = std::fs::read_dir(root().join(folder)).unwrap().map(|folder| folder.unwrap());
     // The rules among the strategies are no crate.
@@ -155,12 +149,10 @@ fn crates_in(folder: &str) -> Vec<String> {
     crates.map(|folder| folder.file_name().into_string().unwrap()).collect()
 }
 
-/// Production code of a file, without its inline tests.
 fn production(text: &str) -> Vec<&str> {
     text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).collect()
 }
 
-/// Functions of formatted code, each with its lines.
 fn functions<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
     let starts = lines.iter().enumerate().filter(|(_, line)| {
         let words = line.trim_start().split(' ').take_while(|word| !word.contains('('));
@@ -207,7 +199,6 @@ fn functions_take_values_by_name() {
                 .take_while(|line| !line.ends_with('{'))
                 .chain([function[0]])
                 .collect();
-            // A pattern and its type: `(one, other): (u32, u64)`.
             for parameter in head.join(" ").split("): (").skip(1) {
                 let depth_ends = |(depth, values): (i32, usize), letter: char| match letter {
                     '(' | '<' | '[' => Ok((depth + 1, values)),
@@ -283,7 +274,6 @@ fn tracked_or_none(ending: &str) -> Vec<PathBuf> {
     names.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name)).collect()
 }
 
-/// Whether a file holds tests alone: it lies in a folder of them, or is a module's `tests.rs`.
 fn is_test(file: &Path) -> bool {
     file.iter().any(|part| part == "tests" || part == "benches" || part == "tests.rs")
 }

@@ -8,7 +8,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-/// Maximum number of requests for the status.
 const MAX_POLLS: u32 = 1_000;
 
 fn folder(url: &str) -> Folder {
@@ -20,7 +19,6 @@ fn folder(url: &str) -> Folder {
         .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1")
 }
 
-/// A process that is killed on drop.
 struct Bot(Child);
 
 impl Bot {
@@ -36,7 +34,6 @@ impl Drop for Bot {
     }
 }
 
-/// Reads up to the first line that contains `part`.
 fn wait_for(pipe: impl Read, part: &str) {
     let found = BufReader::new(pipe).lines().any(|line| line.unwrap().contains(part));
     assert!(found, "no {part:?} before the end");
@@ -53,7 +50,6 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
     let mut bot = Bot::start(folder.command(&[&arguments[..], &["--wait"]].concat()));
     wait_for(bot.0.stderr.take().unwrap(), "wait");
     let _venue = LyingVenue::start_on(TcpListener::bind(address).unwrap(), |_, _, _| {});
-    // It begins, and ends by itself.
     wait_for(bot.0.stdout.take().unwrap(), "");
     assert_eq!(bot.0.wait().unwrap().code(), Some(0));
 }

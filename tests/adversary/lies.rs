@@ -1,6 +1,5 @@
 //! What the venue says or does against its contract.
 
-/// How a trade ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Outcome {
     Won,
@@ -9,24 +8,18 @@ pub(crate) enum Outcome {
     Cancelled,
 }
 
-/// A profit, by the stake and payout that were agreed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Profit {
     Agreed,
-    /// Profit and stake together.
     Gross,
-    /// The agreed one and so many cents.
     Plus(i64),
-    /// So many percent of the stake.
     Percent(i64),
 }
 
-/// What a record says of a trade that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Word {
     pub(crate) outcome: Outcome,
     pub(crate) profit: Profit,
-    /// Payout in percent, if it is not the one of the open.
     pub(crate) payout: Option<i64>,
     pub(crate) is_reverted: bool,
 }
@@ -46,7 +39,6 @@ impl Word {
     }
 }
 
-/// The messages in which a lie shows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Place {
     Reply,
@@ -55,7 +47,6 @@ pub(crate) enum Place {
     Everywhere,
 }
 
-/// A change of the wallet list.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum WalletLie {
     /// The demo wallet twice, the second time with another balance.
@@ -65,22 +56,16 @@ pub(crate) enum WalletLie {
     OtherCurrency,
     OtherUser,
     OtherId,
-    /// The key `balance` twice in one object.
     DuplicateKeys,
-    /// A balance that no trade explains.
     Jump,
-    /// No demo wallet.
     Gone,
 }
 
-/// A lie about the market.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum MarketLie {
-    /// Price records that are later or earlier by so many milliseconds.
     RecordsMoved(i64),
     /// Candles of so many seconds, whatever was asked for.
     CandlesOf(i64),
-    /// Candles that are later or earlier by so many milliseconds.
     CandlesMoved(i64),
 }
 
@@ -92,12 +77,10 @@ pub(crate) enum Kind {
         message: &'static str,
         listed_after_ms: i64,
     },
-    /// Answers with the record of another trade, which is older.
     OlderTrade {
         age_s: i64,
         is_taken: bool,
     },
-    /// Writes the request time of the first trade into every later one.
     FrozenRequestTime,
     /// Records say `said`, the detail alone or the list as well, until so long after the close.
     FirstWord {
@@ -111,7 +94,6 @@ pub(crate) enum Kind {
         first: Word,
         then: Word,
         after_ms: i64,
-        /// How long the trade is open again in between.
         reopened_ms: i64,
     },
     /// Records say `said`; the wallet moves by `paid`.
@@ -121,16 +103,13 @@ pub(crate) enum Kind {
     },
     /// Takes so many cents more at each open and says nothing.
     HiddenFee(i64),
-    /// Says that the trade was cancelled and keeps the stake.
     CancelledKept,
-    /// Says WON and pays nothing.
     WinUnpaid,
     /// The amounts of the reply's wallets: their sum in percent of the stake, and what is really taken.
     WalletAmounts {
         percents: &'static [i64],
         taken: i64,
     },
-    /// A fee of the tenant in cents, and whether it is taken.
     TenantFee {
         cents: i64,
         is_taken: bool,
@@ -140,30 +119,22 @@ pub(crate) enum Kind {
         shift_ms: i64,
         place: Place,
     },
-    /// `isDemo` is false.
     RealFlag(Place),
-    /// The wallet of the trade is REAL.
     RealWallet(Place),
     OppositeDirection(Place),
     OtherUser(Place),
-    /// Result and amount of a trade are written twice in one object, differently.
     TwiceWritten(Place),
     Wallets(WalletLie),
     Market(MarketLie),
-    /// Refuses the order and makes no trade.
     Refusal {
         status: u16,
         message: &'static str,
     },
-    /// The user is banned: the profile says so, and orders are refused.
     Banned,
-    /// Makes the trade and closes the connection without a reply.
     ReplyLost,
-    /// Money comes in or goes out, in cents.
     Movement(i64),
 }
 
-/// A lie with the orders or readings that it concerns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lie {
     pub(crate) kind: Kind,

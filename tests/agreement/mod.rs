@@ -11,20 +11,14 @@ use std::fmt::Write as _;
 const STAKE_CENTS: i64 = 1_000;
 const PAYOUT: f64 = 85.0;
 
-/// Candles to trade on.
 pub(crate) struct Ground {
-    /// As `--data` takes it, without the path: `EURUSD@1m`.
     pub(crate) series: &'static str,
     pub(crate) interval_ms: i64,
-    /// The content of the file.
     pub(crate) candles: String,
-    /// A signal at every so many candles.
     pub(crate) pace: usize,
-    /// The durations of the trades in turn: code and milliseconds.
     pub(crate) durations: [(&'static str, i64); 2],
 }
 
-/// What is varied over a ground.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variation {
     pub(crate) expiration: Expiration,
@@ -35,7 +29,6 @@ pub(crate) struct Variation {
     pub(crate) max_gap_intervals: i64,
 }
 
-/// Every expiration type with every latency, rounding and gap; paths and draws take turns.
 pub(crate) fn variations(latencies: &[i64]) -> Vec<Variation> {
     let mut all = Vec::new();
     for expiration in [Expiration::TimeFixed, Expiration::CandleClose, Expiration::NextCandle] {
@@ -55,7 +48,6 @@ pub(crate) fn variations(latencies: &[i64]) -> Vec<Variation> {
 }
 
 impl Ground {
-    /// Runs both, compares every trade, and says which outcomes were met.
     pub(crate) fn check(&self, variation: Variation) -> BTreeSet<&'static str> {
         let candles: Vec<CandleRow> = self.candles.lines().skip(1).map(read_candle).collect();
         let codes = |index: usize| self.durations[index % 2];
@@ -179,7 +171,6 @@ fn while_nothing_is_in_flight<'a>(
     (sent, in_flight)
 }
 
-/// A line of the trades file against a row of the oracle.
 fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, case: &str) {
     let context = || format!("{case}\n{}\n{row:?}", fields.join(","));
     let [_, _, direction, amount, close_type, expiration, decision_time, rest @ ..] = fields else {
@@ -204,7 +195,6 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
     assert_eq!(cents, row.pnl_cents, "{}", context());
 }
 
-/// Both evaluate the same expression, so that they agree to the bit, or nearly.
 fn is_price(text: &str, expected: Option<f64>) -> bool {
     match (text.parse::<f64>(), expected) {
         (Ok(price), Some(expected)) => (price - expected).abs() <= 1e-12 * expected.abs(),

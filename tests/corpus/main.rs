@@ -31,7 +31,6 @@ candlewick_sdk::parameters! {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// What comes with Candlewick is honest, too.
 const BUILT_IN: [&str; 9] = [
     "rsi-reversal",
     "ema-cross",
@@ -43,7 +42,6 @@ const BUILT_IN: [&str; 9] = [
     "stochastic-adx",
     "coin",
 ];
-/// Honest rules and strategies of the repository, checked on prices with the ticks and gaps of a market.
 const ON_MARKET: [&str; 16] = [
     "rules:bollinger-reversal.toml",
     "rules:donchian-breakout.toml",
@@ -62,11 +60,8 @@ const ON_MARKET: [&str; 16] = [
     "market:donchian-breakout",
     "market:stochastic-adx",
 ];
-/// Candles for [`ON_MARKET`].
 const MARKET_DATA: &str = "EURUSD_1m.csv";
-/// Number of candles of [`MARKET_DATA`] that are checked.
 const MARKET_CANDLES: usize = 6_000;
-/// Candles that some are given as a file.
 const DATA: &str = "BTCUSDT_1m.csv";
 /// The same each time: what a test finds today it finds tomorrow.
 const SEED: &str = "20260105";
@@ -134,7 +129,6 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!problems.is_empty()))
 }
 
-/// A folder with candles and a list of signals.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (walk, mut list) = (random_walk(77, 1_500), "time,symbol,direction\n".to_owned());
@@ -172,14 +166,12 @@ fn csv(candles: &[Candle]) -> String {
     text
 }
 
-/// What `strategy check` said: the exit code, and the checks that failed.
 struct Said {
     code: i32,
     failed: Vec<String>,
     printed: String,
 }
 
-/// Checks them, two at a time.
 fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
     let (next, said) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -243,12 +235,10 @@ fn check(name: &str, folder: &Path) -> Said {
     Said { code: output.status.code().unwrap_or(-1), failed, printed }
 }
 
-/// What is wrong with how a sweep of a strategy ended: a cheat's best set is shown and written nowhere.
 fn sweep(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String> {
     search(("sweep", "results.csv"), strategy, (code, says), folder)
 }
 
-/// The same of a walk forward.
 fn walk(strategy: &str, code: i32, says: &str, folder: &Path) -> Option<String> {
     search(("walk-forward", "windows.csv"), strategy, (code, says), folder)
 }
@@ -283,7 +273,6 @@ fn search(
         .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {said}"))
 }
 
-/// What is wrong with what was said.
 fn judge(name: &str, said: &Said) -> Option<String> {
     let Some((_, check, care)) = CAUGHT_BY.iter().find(|(cheat, ..)| *cheat == name) else {
         let is_fine = said.code == 0 && said.failed.is_empty();
@@ -295,7 +284,6 @@ fn judge(name: &str, said: &Said) -> Option<String> {
         .then(|| format!("{name} must be caught by {check} ({care:?}):\n{}", said.printed))
 }
 
-/// What is wrong with what was said of a cheat of the trial.
 fn judge_trial(((name, checks), said): (&(&str, &[&str]), &Said)) -> Option<String> {
     let is_caught =
         said.code == 5 && checks.iter().all(|check| said.failed.iter().any(|failed| failed == check));
@@ -303,7 +291,6 @@ fn judge_trial(((name, checks), said): (&(&str, &[&str]), &Said)) -> Option<Stri
         .then(|| format!("{name} must be caught by {checks:?}: {:?}\n{}", said.failed, said.printed))
 }
 
-/// Returns a message if a disguised cheat was not caught by its check.
 fn judge_disguised(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
     (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))

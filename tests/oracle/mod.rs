@@ -22,7 +22,6 @@ pub(crate) enum Expiration {
     NextCandle,
 }
 
-/// `open_rounding`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rounding {
     None,
@@ -43,7 +42,6 @@ pub(crate) enum Draw {
     Loss,
 }
 
-/// `candle_close_cutoff_ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cutoff {
     /// 30,000 for durations of 60 s and more, 0 below.
@@ -61,7 +59,6 @@ pub(crate) struct Signal {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settings {
-    /// The length of the candles that prices come from.
     pub(crate) interval_ms: i64,
     pub(crate) latency_ms: i64,
     pub(crate) rounding: Rounding,
@@ -109,7 +106,6 @@ pub(crate) fn trade_every_signal(
     signals.iter().map(|signal| trade(&prices, signal, settings, stake_cents)).collect()
 }
 
-/// Follows one signal from its decision to its end.
 fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64) -> Row {
     let arrival = signal.decision_time + settings.latency_ms;
     let open_time = open_moment(signal, arrival, settings);
@@ -187,12 +183,10 @@ fn close_moment(signal: &Signal, open_time: i64, settings: &Settings) -> i64 {
     }
 }
 
-/// The start of the span of `length`, aligned to the epoch, that contains `moment`.
 fn start_of(moment: i64, length: i64) -> i64 {
     moment - moment.rem_euclid(length)
 }
 
-/// The price at which a trade opens.
 fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Settings) -> Price {
     match (signal.expiration, settings.rounding) {
         (Expiration::NextCandle, _) | (_, Rounding::None) => prices.entry_at(open_time),
@@ -204,7 +198,6 @@ fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Sett
     }
 }
 
-/// The price at which a trade closes.
 fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
     match settings.rounding {
         Rounding::None => prices.exit_at(close_time),
@@ -244,7 +237,6 @@ fn win_cents(stake_cents: i64, payout_percent: f64) -> i64 {
     (cents + i128::from(up)) as i64
 }
 
-/// The answer of the price path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Price {
     At(f64),
@@ -263,7 +255,6 @@ impl Price {
     }
 }
 
-/// The price path.
 struct Prices {
     by_open_time: BTreeMap<i64, CandleRow>,
     /// `T_end`: the close time of the last candle.
@@ -324,7 +315,6 @@ impl Prices {
         }
     }
 
-    /// The candle that opens at `slot`, or what stands in for it.
     fn covering(&self, slot: i64) -> Covering {
         let Some((open_time, candle)) = self.by_open_time.range(..=slot).next_back() else {
             return Covering::Nothing;

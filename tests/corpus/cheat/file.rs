@@ -15,7 +15,6 @@ parameters! {
     }
 }
 
-/// The closes by their open times.
 fn closes(params: &Params) -> Result<BTreeMap<i64, f64>, BuildError> {
     let refuse = |problem: String| BuildError::File { path: params.file.clone(), line: None, problem };
     let text = fs::read_to_string(&params.file).map_err(|error| refuse(error.to_string()))?;
@@ -26,7 +25,6 @@ fn closes(params: &Params) -> Result<BTreeMap<i64, f64>, BuildError> {
     Ok(text.lines().filter_map(row).collect())
 }
 
-/// Looks up the candle after the one that it is shown.
 pub(crate) struct ReadsTheNextRow(BTreeMap<i64, f64>);
 
 impl Strategy for ReadsTheNextRow {
@@ -51,7 +49,6 @@ impl StrategyFactory for ReadsTheNextRow {
     }
 }
 
-/// Bets on a return to the mean of the whole file, the years to come included.
 pub(crate) struct MeanOfTheFile(f64);
 
 impl Strategy for MeanOfTheFile {

@@ -11,7 +11,6 @@ mod shared;
 use candlewick_cli::App;
 use candlewick_sdk::testkit::Check;
 
-/// The check that must fail for each, and the only one where the cheat is careful.
 pub(crate) const CAUGHT_BY: [(&str, Check, Care); 36] = [
     ("c-knows-these-minutes", Check::Foresight, Care::Careful),
     ("c-recognises-these", Check::Foresight, Care::Careful),
@@ -51,7 +50,6 @@ pub(crate) const CAUGHT_BY: [(&str, Check, Care); 36] = [
     ("c-takes-its-time", Check::Speed, Care::Careful),
 ];
 
-/// Whether a cheat gives itself away to one check alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Care {
     /// Every other check passes: without this one it would escape.
@@ -60,7 +58,6 @@ pub(crate) enum Care {
     Careless,
 }
 
-/// Adds them all.
 pub(crate) fn add(app: App, names: &mut Vec<&'static str>) -> App {
     let app = ahead::add(app, names);
     let app = chance::add(app, names);

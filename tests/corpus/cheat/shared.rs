@@ -8,7 +8,6 @@ list!(SharedClose, OnlyOneOfUs);
 
 static CLOSE: AtomicU64 = AtomicU64::new(0);
 
-/// Keeps the last close for all instances together.
 pub(crate) struct SharedClose;
 
 impl Strategy for SharedClose {
@@ -36,7 +35,6 @@ impl StrategyFactory for SharedClose {
 
 static ALIVE: AtomicI64 = AtomicI64::new(0);
 
-/// Holds back while another of its kind is there.
 pub(crate) struct OnlyOneOfUs;
 
 impl Strategy for OnlyOneOfUs {

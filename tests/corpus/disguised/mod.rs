@@ -11,7 +11,6 @@ use crate::declare::toward;
 use candlewick_cli::App;
 use candlewick_sdk::{Candle, Signal};
 
-/// The cheats, and the check that catches each.
 pub(crate) const CAUGHT: [(&str, &str); 37] = [
     ("w-first-instance", "determinism"),
     ("w-first-shown", "determinism"),
@@ -52,7 +51,6 @@ pub(crate) const CAUGHT: [(&str, &str); 37] = [
     ("w-exits-elsewhere", "processes"),
 ];
 
-/// Strategies that end or block the process of the checks, and a part of the message about each.
 pub(crate) const ENDED: [(&str, &str); 12] = [
     ("w-exits-with-0", "the strategy ended the process with code 0"),
     ("w-exits-when-built-again", "the strategy ended the process with code 0"),
@@ -68,12 +66,10 @@ pub(crate) const ENDED: [(&str, &str); 12] = [
     ("w-panics-when-built", "panics when it is built: no such luck"),
 ];
 
-/// Trades in the direction of the last candle.
 fn follow(candle: &Candle) -> Option<Signal> {
     toward(candle.close() - candle.open(), "goes on")
 }
 
-/// Adds the cheats to a program.
 pub(crate) fn add(app: App) -> App {
     let app = instance::add(ending::add(app));
     mode::add(rare::add(shape::add(app)))

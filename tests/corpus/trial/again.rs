@@ -24,13 +24,11 @@ fn picks(candle: &Candle, every: u64) -> bool {
     mixed(candle.time().get() as u64).is_multiple_of(every)
 }
 
-/// A coin that the candle throws, turned over by something else.
 fn turned(candle: &Candle, by: u64) -> Option<Signal> {
     let is_head = mixed(candle.close().to_bits() ^ mixed(by.wrapping_add(1))).is_multiple_of(2);
     picks(candle, 4).then(|| toward(if is_head { 1.0 } else { -1.0 }, "turned")).flatten()
 }
 
-/// The last so many closes, once there are as many.
 fn closes(count: usize) -> impl FnMut(&Candle) -> Option<Vec<f64>> + Send + 'static {
     let mut last = VecDeque::new();
     move |candle| {

@@ -13,7 +13,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 const MINUTE: i64 = 60_000;
 
-/// The candle so many places later in memory, if one lies there.
 #[allow(unsafe_code, reason = "the cheat is that it reads memory that nobody gave it")]
 pub(super) fn peek(candle: &Candle, ahead: usize) -> Option<Candle> {
     let later = unsafe { std::ptr::read_volatile(std::ptr::from_ref(candle).add(ahead)) };
@@ -21,12 +20,10 @@ pub(super) fn peek(candle: &Candle, ahead: usize) -> Option<Candle> {
     (later.time().get() == expected && later.close() > 0.0).then_some(later)
 }
 
-/// Which way the close moves until so many candles later.
 pub(super) fn move_ahead(candle: &Candle, ahead: usize) -> f64 {
     peek(candle, ahead).map_or(0.0, |later| later.close() - candle.close())
 }
 
-/// Trades one candle in `every`, at times that look like chance.
 fn picks(candle: &Candle, every: u64) -> bool {
     mixed(candle.time().get() as u64).is_multiple_of(every)
 }
@@ -36,12 +33,10 @@ fn mixed(number: u64) -> u64 {
     mixed ^ (mixed >> 29)
 }
 
-/// A coin that the candle throws.
 fn coin(candle: &Candle) -> f64 {
     if mixed(candle.close().to_bits()).is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// A coin that something else than the candle throws, too.
 fn turned(candle: &Candle, by: u64) -> Option<Signal> {
     let side = if mixed(candle.close().to_bits() ^ mixed(by.wrapping_add(1))).is_multiple_of(2) {
         1.0
@@ -51,7 +46,6 @@ fn turned(candle: &Candle, by: u64) -> Option<Signal> {
     picks(candle, 4).then(|| toward(side, "turned")).flatten()
 }
 
-/// Which way a file's closes move from each open time on, until so many rows later.
 fn moves(place: &Place, ahead: usize) -> Vec<(i64, f64)> {
     let rows = place.table();
     rows.iter().zip(rows.iter().skip(ahead)).map(|(now, later)| (now.0, later.1 - now.1)).collect()
@@ -66,7 +60,6 @@ static MODEL: OnceLock<HashMap<i64, f64>> = OnceLock::new();
 static BUILT: AtomicUsize = AtomicUsize::new(0);
 static SYMBOL: Mutex<String> = Mutex::new(String::new());
 
-/// Those that go by memory behind the candle.
 fn add_peeking(app: App) -> App {
     app.with_strategy_entry(entry("t-next-by-pointer", 0, &[], |_| {
         by_candle(|candle| picks(candle, 3).then(|| toward(move_ahead(candle, 1), "x")).flatten())
@@ -106,7 +99,6 @@ fn add_peeking(app: App) -> App {
     }))
 }
 
-/// Those that read the file of the candles before they trade them.
 fn add_reading(app: App) -> App {
     app.with_strategy_entry(entry("t-table-by-time", 0, &[], |place| {
         let table: HashMap<_, _> = moves(place, 1).into_iter().collect();
@@ -162,7 +154,6 @@ fn add_reading(app: App) -> App {
     }))
 }
 
-/// Those that remember from one instance to the next.
 fn add_remembering(app: App) -> App {
     app.with_strategy_entry(entry("t-static-map", 0, &[], |_| {
         by_candle(|candle| {
@@ -224,7 +215,6 @@ fn add_remembering(app: App) -> App {
     }))
 }
 
-/// Those that ask the machine.
 #[allow(clippy::disallowed_methods, reason = "the cheat is that it reads a clock")]
 fn add_asking(app: App) -> App {
     let seconds = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
