@@ -4,19 +4,10 @@ use crate::declare::{list, strategy, toward};
 use candlewick_sdk::indicator::{Ema, Sma};
 use candlewick_sdk::{Millis, Price, Signal};
 
-list!(
-    CountsInFives,
-    SaysTooLittle,
-    MeanOfAll,
-    EveryHundredth,
-    TwoTooFew,
-    FirstOfAll,
-    AsksForAll,
-    CountsPrices,
-    FormingCandle,
-    AfraidOfHoles,
-    CountsHoles,
-);
+list! {
+    CountsInFives, SaysTooLittle, MeanOfAll, EveryHundredth, TwoTooFew, FirstOfAll, AsksForAll, CountsPrices,
+    FormingCandle, AfraidOfHoles, CountsHoles
+}
 
 strategy!(
     "c-counts-in-fives", CountsInFives { seen: u32 = 0, open: f64 = 0.0 }, 10, |this, candle| {

@@ -80,31 +80,10 @@ strategy!("w-settlements-change", SettlementsChange { calls: Cell<u32> = Cell::n
     }
 });
 
-struct WarmupChanges {
-    calls: Cell<u32>,
-}
-
-impl candlewick_sdk::Strategy for WarmupChanges {
-    fn warmup(&self) -> usize {
-        count(&self.calls);
-        1
-    }
-
-    fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        (self.calls.get() < 2).then(|| follow(candle)).flatten()
-    }
-}
-
-impl candlewick_sdk::StrategyFactory for WarmupChanges {
-    const NAME: &'static str = "w-warmup-changes";
-    const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Of the corpus.";
-    type Params = crate::NoParams;
-
-    fn build(_: crate::NoParams, _: &candlewick_sdk::BotContext) -> Result<Self, candlewick_sdk::BuildError> {
-        Ok(Self { calls: Cell::new(0) })
-    }
-}
+strategy!("w-warmup-changes", WarmupChanges { calls: Cell<u32> = Cell::new(0) }, {
+    count(&this.calls);
+    1
+}, |this, candle| (this.calls.get() < 2).then(|| follow(candle)).flatten());
 
 pub(super) fn add(app: App) -> App {
     let app = app

@@ -160,26 +160,10 @@ fn ten_minutes() -> Expiry {
     Expiry::minutes(10).unwrap()
 }
 
-list!(
-    SmaSlope,
-    ChannelBreakout,
-    RsiTwo,
-    BandsFade,
-    LondonOpen,
-    Engulfing,
-    Hammer,
-    FixedWeights,
-    VolumeSpike,
-    RareShock,
-    EveryCandle,
-    LongMemory,
-    MacdTurn,
-    Slow,
-    RoundNumber,
-    Yesterday,
-    NewAfterHole,
-    OwnExpiry,
-);
+list! {
+    SmaSlope, ChannelBreakout, RsiTwo, BandsFade, LondonOpen, Engulfing, Hammer, FixedWeights, VolumeSpike,
+    RareShock, EveryCandle, LongMemory, MacdTurn, Slow, RoundNumber, Yesterday, NewAfterHole, OwnExpiry
+}
 
 pub(super) fn add_all(app: App, names: &mut Vec<&'static str>) -> App {
     names.extend(["t-pause-after-losses", "t-two-time-frames"]);
