@@ -57,6 +57,11 @@ pub(crate) fn toward(number: f64, reason: &'static str) -> Option<Signal> {
     }
 }
 
+/// Names with the group in which each is listed.
+pub(crate) fn by_name(groups: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    groups.iter().flat_map(|(group, names)| names.split(' ').map(move |name| (name, *group))).collect()
+}
+
 #[derive(Clone)]
 pub(crate) struct Window {
     values: VecDeque<f64>,

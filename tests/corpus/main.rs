@@ -14,7 +14,6 @@ mod trial;
 use candlewick_cli::{App, CountingAllocator};
 use candlewick_sdk::Candle;
 use candlewick_sdk::testkit::{Check, random_walk};
-use cheat::{CAUGHT_BY, Care};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -61,24 +60,22 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     assert!(honest.len() >= 50 && cheats.len() >= 20, "{} and {}", honest.len(), cheats.len());
-    let caught = trial::CAUGHT.iter().filter(|(_, checks)| !checks.is_empty()).count();
-    assert!(caught >= 34, "{caught} of {} cheats made without a look at the checks", trial::CAUGHT.len());
-    let listed: BTreeSet<&str> = CAUGHT_BY.iter().map(|(name, ..)| *name).collect();
+    let (trial, disguised) = (trial::caught(), disguised::caught());
+    let caught = trial.iter().filter(|(_, check)| !check.is_empty()).count();
+    assert!(caught >= 34, "{caught} of {} cheats made without a look at the checks", trial.len());
+    let listed: BTreeSet<&str> = cheat::caught().map(|(name, ..)| name).collect();
     let added: BTreeSet<&str> = cheats.iter().copied().collect();
     assert_eq!(added, listed, "each cheat has the check that catches it");
     let folder = folder();
     honest.extend(ON_MARKET.split(' '));
-    let trial = trial::CAUGHT.iter().map(|(name, _)| name);
-    let disguised = disguised::CAUGHT.iter().chain(&disguised::ENDED).map(|(name, _)| name);
-    let names: Vec<&str> = honest.iter().chain(&cheats).chain(trial).chain(disguised).copied().collect();
+    let others = trial.iter().chain(&disguised).chain(&disguised::ENDED).map(|(name, _)| name);
+    let names: Vec<&str> = honest.iter().chain(&cheats).chain(others).copied().collect();
     let checked = check_all(&names, folder.path());
     let (others, tried) = checked.split_at(honest.len() + cheats.len());
-    let (tried, disguised) = tried.split_at(trial::CAUGHT.len());
-    let (hidden, ended) = disguised.split_at(disguised::CAUGHT.len());
+    let (tried, ended) = tried.split_at(trial.len() + disguised.len());
     let mut problems: Vec<String> =
         names.iter().zip(others).filter_map(|(name, said)| judge(name, said)).collect();
-    problems.extend(trial::CAUGHT.iter().zip(tried).filter_map(judge_trial));
-    problems.extend(disguised::CAUGHT.iter().zip(hidden).filter_map(judge_disguised));
+    problems.extend(trial.iter().chain(&disguised).zip(tried).filter_map(judge_caught));
     problems.extend(disguised::ENDED.iter().zip(ended).filter_map(judge_ended));
     for (strategy, code, says) in [
         ("t-declared-future", 5, "t-declared-future declares"),
@@ -94,10 +91,10 @@ fn main() -> ExitCode {
         println!("{problem}");
     }
     print_table(&cheats, &others[honest.len()..]);
-    for ((name, _), said) in trial::CAUGHT.iter().zip(tried) {
+    for ((name, _), said) in trial.iter().zip(tried) {
         println!("{name:<24} {}", said.failed.join(" "));
     }
-    let cheats = cheats.len() + trial::CAUGHT.len() + disguised.len();
+    let cheats = cheats.len() + tried.len() + ended.len();
     println!("{} honest strategies, {cheats} cheats, {} problems", honest.len(), problems.len());
     ExitCode::from(u8::from(!problems.is_empty()))
 }
@@ -226,26 +223,20 @@ fn search(
 }
 
 fn judge(name: &str, said: &Said) -> Option<String> {
-    let Some((_, check, care)) = CAUGHT_BY.iter().find(|(cheat, ..)| *cheat == name) else {
+    let Some((_, check, must_be_alone)) = cheat::caught().find(|(cheat, ..)| *cheat == name) else {
         let is_fine = said.code == 0 && said.failed.is_empty();
         return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.printed));
     };
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check.name());
-    let is_alone = *care == Care::Careless || said.failed.len() == 1;
-    (!is_caught || !is_alone)
-        .then(|| format!("{name} must be caught by {check} ({care:?}):\n{}", said.printed))
+    let is_alone = !must_be_alone || said.failed.len() == 1;
+    let alone = if must_be_alone { " alone" } else { "" };
+    (!is_caught || !is_alone).then(|| format!("{name} must be caught by {check}{alone}:\n{}", said.printed))
 }
 
-fn judge_trial(((name, checks), said): (&(&str, &[&str]), &Said)) -> Option<String> {
-    let is_caught =
-        said.code == 5 && checks.iter().all(|check| said.failed.iter().any(|failed| failed == check));
-    (!checks.is_empty() && !is_caught)
-        .then(|| format!("{name} must be caught by {checks:?}: {:?}\n{}", said.failed, said.printed))
-}
-
-fn judge_disguised(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
+fn judge_caught(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
-    (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
+    (!check.is_empty() && !is_caught)
+        .then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
 }
 
 /// Returns a message if a strategy that ends or blocks its process was not reported as such.
@@ -257,7 +248,7 @@ fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
 
 /// For each check what it caught, and what would have escaped without it.
 fn print_table(cheats: &[&str], said: &[Said]) {
-    let checks: BTreeSet<Check> = CAUGHT_BY.iter().map(|(_, check, _)| *check).collect();
+    let checks: BTreeSet<Check> = cheat::caught().map(|(_, check, _)| check).collect();
     println!("{:<12} {:>6} {:>17}", "check", "caught", "without it escape");
     for check in checks {
         let caught =

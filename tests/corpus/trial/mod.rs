@@ -11,7 +11,7 @@ use candlewick_cli::App;
 use candlewick_sdk::{BotContext, Candle, Interval, Parameter, Settlement, Signal, Strategy, StrategyEntry};
 use std::path::PathBuf;
 
-pub(crate) use caught::CAUGHT;
+pub(crate) use caught::caught;
 
 pub(crate) fn add_honest(app: App, names: &mut Vec<&'static str>) -> App {
     again::add_honest(honest::add_all(app, names), names)
