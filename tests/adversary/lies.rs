@@ -31,7 +31,7 @@ impl Word {
     pub(crate) const CANCELLED: Self = Self::plain(Outcome::Cancelled);
 
     pub(crate) const fn plain(outcome: Outcome) -> Self {
-        Self { outcome, profit: Profit::Agreed, payout: None, is_reverted: false }
+        Self::with(outcome, Profit::Agreed)
     }
 
     pub(crate) const fn with(outcome: Outcome, profit: Profit) -> Self {
@@ -71,54 +71,25 @@ pub(crate) enum MarketLie {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Refuses the order and makes the trade, which the list shows after a while.
-    RefusalThatTook {
-        status: u16,
-        message: &'static str,
-        listed_after_ms: i64,
-    },
-    OlderTrade {
-        age_s: i64,
-        is_taken: bool,
-    },
+    // Refuses the order and makes the trade, which the list shows after a while.
+    RefusalThatTook { status: u16, message: &'static str, listed_after_ms: i64 },
+    OlderTrade { age_s: i64, is_taken: bool },
     FrozenRequestTime,
-    /// Records say `said`, the detail alone or the list as well, until so long after the close.
-    FirstWord {
-        said: Word,
-        truth: Word,
-        until_ms: i64,
-        is_listed: bool,
-    },
-    /// Records and wallet say `first`, and from so long after the close `then`.
-    Revised {
-        first: Word,
-        then: Word,
-        after_ms: i64,
-        reopened_ms: i64,
-    },
-    /// Records say `said`; the wallet moves by `paid`.
-    Settled {
-        said: Word,
-        paid: Word,
-    },
-    /// Takes so many cents more at each open and says nothing.
+    // Records say `said`, the detail alone or the list as well, until so long after the close.
+    FirstWord { said: Word, truth: Word, until_ms: i64, is_listed: bool },
+    // Records and wallet say `first`, and from so long after the close `then`.
+    Revised { first: Word, then: Word, after_ms: i64, reopened_ms: i64 },
+    // Records say `said`; the wallet moves by `paid`.
+    Settled { said: Word, paid: Word },
+    // Takes so many cents more at each open and says nothing.
     HiddenFee(i64),
     CancelledKept,
     WinUnpaid,
-    /// The amounts of the reply's wallets: their sum in percent of the stake, and what is really taken.
-    WalletAmounts {
-        percents: &'static [i64],
-        taken: i64,
-    },
-    TenantFee {
-        cents: i64,
-        is_taken: bool,
-    },
-    /// A close time that is later by so many milliseconds.
-    CloseTime {
-        shift_ms: i64,
-        place: Place,
-    },
+    // The amounts of the reply's wallets: their sum in percent of the stake, and what is really taken.
+    WalletAmounts { percents: &'static [i64], taken: i64 },
+    TenantFee { cents: i64, is_taken: bool },
+    // A close time that is later by so many milliseconds.
+    CloseTime { shift_ms: i64, place: Place },
     RealFlag(Place),
     RealWallet(Place),
     OppositeDirection(Place),
@@ -126,10 +97,7 @@ pub(crate) enum Kind {
     TwiceWritten(Place),
     Wallets(WalletLie),
     Market(MarketLie),
-    Refusal {
-        status: u16,
-        message: &'static str,
-    },
+    Refusal { status: u16, message: &'static str },
     Banned,
     ReplyLost,
     Movement(i64),

@@ -269,11 +269,8 @@ fn wallet_lists() -> Vec<Scenario> {
         let short_must = if lie == WalletLie::Jump { Must::Equal } else { Must::Report };
         let row = |form: &str, must, lie| Scenario::new(format!("a7-{name}-{form}"), must, vec![lie]);
         let steady = row("from-the-fourth", steady_must, Lie::from(kind, 3));
-        rows.push(if matches!(lie, WalletLie::Twice | WalletLie::Jump | WalletLie::Gone) {
-            steady.short()
-        } else {
-            steady
-        });
+        let is_short = matches!(lie, WalletLie::Twice | WalletLie::Jump | WalletLie::Gone);
+        rows.push(Scenario { is_short, ..steady });
         rows.push(row("for-three-readings", short_must, Lie { kind, from: 3, times: 3 }));
         rows.push(row("once", short_must, Lie::once(kind, 4)));
     }

@@ -158,12 +158,8 @@ impl World {
         let pair = Pair::find(terms.pair).expect("orders name known pairs");
         let open_time = second * 1000 + 999;
         let close_time = open_time + TRADE_MS;
-        let lies: Vec<Kind> = order
-            .map(|order| self.lies_about(order))
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(_, kind)| kind)
-            .collect();
+        let lies = order.map(|order| self.lies_about(order)).unwrap_or_default();
+        let lies: Vec<Kind> = lies.into_iter().map(|(_, kind)| kind).collect();
         let plan = Plan::of(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
         let open_points = self.market.close(pair, second);
         let close_second = second + TRADE_MS / 1000;
@@ -232,8 +228,7 @@ impl Plan {
                     let both = vec![(known, Some(said)), (known + until_ms, Some(truth))];
                     words = if is_listed { both.clone() } else { vec![(known, Some(truth))] };
                     detail_words = Some(both);
-                    paid = vec![(known, profit_cents(truth, stake))];
-                    outcome = truth.outcome;
+                    (paid, outcome) = (vec![(known, profit_cents(truth, stake))], truth.outcome);
                 }
                 Kind::Revised { first, then, after_ms, reopened_ms } => {
                     let end = known + after_ms + reopened_ms;
@@ -244,16 +239,12 @@ impl Plan {
                     outcome = then.outcome;
                 }
                 Kind::Settled { said, paid: really } => {
-                    words = vec![(known, Some(said))];
-                    detail_words = None;
-                    paid = vec![(known, profit_cents(really, stake))];
-                    outcome = said.outcome;
+                    (words, detail_words) = (vec![(known, Some(said))], None);
+                    (paid, outcome) = (vec![(known, profit_cents(really, stake))], said.outcome);
                 }
                 Kind::CancelledKept => {
-                    words = vec![(known, Some(Word::CANCELLED))];
-                    detail_words = None;
-                    paid = vec![(known, -stake)];
-                    outcome = Outcome::Cancelled;
+                    (words, detail_words) = (vec![(known, Some(Word::CANCELLED))], None);
+                    (paid, outcome) = (vec![(known, -stake)], Outcome::Cancelled);
                 }
                 Kind::WinUnpaid => is_won_unpaid = true,
                 Kind::HiddenFee(cents) | Kind::TenantFee { cents, is_taken: true } => fee += cents,
@@ -262,10 +253,8 @@ impl Plan {
             }
         }
         if is_won_unpaid {
-            words = vec![(known, Some(Word::WON))];
-            detail_words = None;
-            paid = vec![(known, -stake)];
-            outcome = Outcome::Won;
+            (words, detail_words) = (vec![(known, Some(Word::WON))], None);
+            (paid, outcome) = (vec![(known, -stake)], Outcome::Won);
         }
         // A larger or smaller stake wins and loses by itself.
         let scaled = |cents: i64| cents * held / stake - fee;

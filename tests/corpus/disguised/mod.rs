@@ -20,13 +20,13 @@ const CAUGHT: [(&str, &str); 6] = [
     ),
     (
         "processes",
-        "w-first-ten-instances w-home-of-the-user w-language w-time-zone w-number-of-variables w-exits- \
-         elsewhere",
+        "w-first-ten-instances w-home-of-the-user w-language w-time-zone w-number-of-variables \
+         w-exits-elsewhere",
     ),
     (
         "foresight",
-        "w-shape-bits w-shape-rounded w-shape-signs w-shape-signs-both-ways w-shape-nearest w-shape- \
-         nearest-long w-shape-wicks w-shape-volume w-shape-half w-shape-far",
+        "w-shape-bits w-shape-rounded w-shape-signs w-shape-signs-both-ways w-shape-nearest \
+         w-shape-nearest-long w-shape-wicks w-shape-volume w-shape-half w-shape-far",
     ),
     ("declaration", "w-own-expiry w-rare-expiry w-other-expiration-type"),
     ("warm-up", "w-every-5000th w-turns-after-4000 w-first-3000 w-sums-all"),

@@ -20,14 +20,9 @@ pub(super) struct Chart {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Axis {
-    /// Milliseconds since the epoch. Charts with a time axis share the visible range.
-    Time {
-        from: i64,
-        to: i64,
-    },
-    Number {
-        title: String,
-    },
+    // Milliseconds since the epoch. Charts with a time axis share the visible range.
+    Time { from: i64, to: i64 },
+    Number { title: String },
 }
 
 #[derive(Serialize)]
@@ -44,32 +39,12 @@ pub(super) struct Pane {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum Layer {
     Line(Line),
-    Band {
-        name: String,
-        x: Column,
-        low: Column,
-        high: Column,
-    },
-    Level {
-        name: String,
-        value: f64,
-    },
-    Upright {
-        name: String,
-        at: f64,
-    },
-    /// `counts[i]` is the count from `edges[i]` to `edges[i + 1]`.
-    Bars {
-        name: String,
-        edges: Vec<f64>,
-        counts: Vec<u64>,
-    },
-    Points {
-        name: String,
-        x: Vec<f64>,
-        y: Vec<f64>,
-        own: Vec<bool>,
-    },
+    Band { name: String, x: Column, low: Column, high: Column },
+    Level { name: String, value: f64 },
+    Upright { name: String, at: f64 },
+    // `counts[i]` is the count from `edges[i]` to `edges[i + 1]`.
+    Bars { name: String, edges: Vec<f64>, counts: Vec<u64> },
+    Points { name: String, x: Vec<f64>, y: Vec<f64>, own: Vec<bool> },
     Prices,
 }
 
