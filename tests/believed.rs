@@ -229,16 +229,21 @@ fn opens(text: &str) -> usize {
     }
 }
 
+/// A folder with a bot that trades at this address and opens so many trades.
+pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
+    Folder::new()
+        .with("bot.toml", &BOT.replace("OPENS", &opens.to_string()))
+        .with_variable("CANDLEWICK_BROKER__BASE_URL", url)
+        .with_variable("CANDLEWICK_BROKER__PRICE_URL", url)
+        .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1")
+        .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1")
+}
+
 fn run(text: &str, tell: Tell, message: &str) -> Run {
     let mut last = None;
     for span in SPANS {
         let venue = LyingVenue::start(tell);
-        let folder = Folder::new()
-            .with("bot.toml", &BOT.replace("OPENS", &opens(text).to_string()))
-            .with_variable("CANDLEWICK_BROKER__BASE_URL", &venue.url)
-            .with_variable("CANDLEWICK_BROKER__PRICE_URL", &venue.url)
-            .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1")
-            .with_variable("CANDLEWICK_BROKER__API_KEY", "key-1");
+        let folder = folder_at(&venue.url, opens(text));
         let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", span];
         let run = end_in_time(folder.command(&arguments), text);
         if venue.opens() >= opens(text) && run.stderr.contains(message) {

@@ -155,6 +155,17 @@ impl Run {
 }
 
 impl Folder {
+    /// The document that a command prints about a journal; its words are separated by spaces.
+    #[track_caller]
+    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
+        self.run_line(&format!("{command} --journal {journal} --json")).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
+        self.asked("trades", journal).as_array().unwrap().clone()
+    }
+
     pub(crate) fn run_line(&self, line: &str) -> Run {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }

@@ -50,23 +50,19 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     folder.run(&["resume"]).fails(2, &["candlewick.db.sock", "candlewick.db.HALT", "--config"]);
 }
 
-fn status(folder: &Folder) -> Value {
-    folder.run(&["status", "--journal", "run.db", "--json"]).json()
-}
-
 #[test]
 fn a_run_that_a_final_limit_ended_is_told_as_such_by_status_resume_and_why() {
-    let why = |folder: &Folder, at: &str| folder.run(&["why", at, "--journal", "run.db", "--json"]).json();
+    let why = |folder: &Folder, at: &str| folder.asked(&format!("why {at}"), "run.db");
     let folder = recording::folder().with("streak.toml", "[risk]\nmax_loss_streak = 2\n");
     let run = ["--speed", "max", "--until-end", "--config", "streak.toml"];
     assert_eq!(recording::record(&folder, &run).code, 6);
-    assert_eq!(status(&folder)["ended_by"]["rule"], "LossStreak");
+    assert_eq!(folder.asked("status", "run.db")["ended_by"]["rule"], "LossStreak");
     folder.run(&["resume", "--journal", "run.db"]).fails(2, &["LossStreak", "candlewick halt"]);
     assert!(why(&folder, "2030-01-01T00:00")["ended"].to_string().contains("LossStreak"));
     // Another end is none of a limit, and a moment within the run is not behind it.
     let other = recording::folder();
     assert_eq!(recording::record_in_lock_step(&other).code, 0);
-    assert_eq!(status(&other)["ended_by"], Value::Null);
+    assert_eq!(other.asked("status", "run.db")["ended_by"], Value::Null);
     assert_eq!(why(&other, "2026-01-06T01:00")["ended"], Value::Null);
 }
 
@@ -75,7 +71,7 @@ fn time_and_reason_of_a_halt_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
     let run = recording::record_in_lock_step(&folder);
     assert!(run.code == 6 && run.stderr.contains("news at noon"), "{}", run.stderr);
-    let status = status(&folder);
+    let status = folder.asked("status", "run.db");
     assert_eq!(status["halted"], true);
     for part in ["run.db.HALT", "news at noon"] {
         assert!(status["halt"]["reason"].as_str().unwrap().contains(part), "{status}");
@@ -89,9 +85,9 @@ fn a_limit_that_refuses_every_signal_is_said_by_status_and_why() {
     let folder = recording::folder().with("loss.toml", "[risk]\ndaily_loss_limit = 15\n");
     let run = ["--speed", "max", "--until-end", "--config", "loss.toml"];
     assert_eq!(recording::record(&folder, &run).code, 0);
-    let status = status(&folder);
+    let status = folder.asked("status", "run.db");
     assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
-    let why = folder.run(&["why", "--journal", "run.db", "--json"]).json();
+    let why = folder.asked("why", "run.db");
     let decisions = why["decisions"].as_array().unwrap();
     assert!(decisions.iter().all(|decision| decision["rule"] == "DailyLossLimit"), "{why}");
 }
@@ -102,7 +98,7 @@ fn status_says_how_far_the_gates_of_the_bot_are_from_opening() {
     assert_eq!(recording::record_in_lock_step(&folder).code, 0);
     let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
     let bot = obedient(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
-    let told = status(&folder)["bot"]["gates"]["hook"].to_string();
+    let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
     assert!(told.contains("1 of 2"), "{told}");
     assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
@@ -345,13 +341,18 @@ fn a_link_in_the_place_of_the_halt_file_is_refused() {
     assert!(!folder.path("mine").exists());
 }
 
-fn halt_reason(folder: &Folder) -> String {
+/// Returns the state of a bot, once it is so.
+pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
         // Before its first entries are durable there is nothing to read.
         if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }
     });
-    let halted = states.find(|bot| bot["phase"] == "halted").expect("the bot halts");
+    states.find(is_so).unwrap_or_else(|| panic!("it never came to this: {what}"))
+}
+
+fn halt_reason(folder: &Folder) -> String {
+    let halted = wait_until(folder, "halted", |bot| bot["phase"] == "halted");
     halted["reason"].as_str().unwrap().to_owned()
 }
 

@@ -10,14 +10,6 @@ use serde_json::{Value, json};
 const LOSSES: &str = "drop-after:0.3,drop-before:0.3,shuffle";
 const CHECKED: usize = 3;
 
-fn explain(folder: &Folder, intent: u64, journal: &str) -> Value {
-    folder.run(&["explain", &intent.to_string(), "--journal", journal, "--json"]).json()
-}
-
-fn trades(folder: &Folder) -> Vec<Value> {
-    folder.run(&["trades", "--journal", "run.db", "--json"]).json().as_array().unwrap().clone()
-}
-
 #[test]
 fn a_request_that_was_not_sent_has_its_reason() {
     let folder = folder();
@@ -39,10 +31,10 @@ fn a_request_that_was_not_sent_has_its_reason() {
         }
     }
     write(&folder.path("unsent.db"), changed);
-    let unsent = explain(&folder, 9, "unsent.db");
+    let unsent = folder.asked("explain 9", "unsent.db");
     let found = (&unsent["trade"]["state"], &unsent["not_sent_reason"], &unsent["audit"]);
     assert_eq!(found, (&json!("not_sent"), &json!(reason), &json!([])));
-    assert_eq!(explain(&folder, 8, "unsent.db")["not_sent_reason"], Value::Null);
+    assert_eq!(folder.asked("explain 8", "unsent.db")["not_sent_reason"], Value::Null);
 }
 
 fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
@@ -82,9 +74,9 @@ fn unknown_orders_are_explained_by_the_lists_that_resolved_them() {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
         let how = ["--speed", "max", "--until-end", "--faults", LOSSES, "--config", "seed.toml"];
         if record(&folder, &how).code == 0 {
-            let trades = trades(&folder);
+            let trades = folder.trades("run.db");
             for trade in &trades {
-                let explain = || explain(&folder, trade["intent_id"].as_u64().unwrap(), "run.db");
+                let explain = || folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
                 let is_absent = trade["state"] == "not_opened";
                 if is_absent && absent < CHECKED {
                     absent += 1;
@@ -134,7 +126,7 @@ fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
 }
 
 fn audited(folder: &Folder, intent: u64, journal: &str) -> [String; 2] {
-    let explained = explain(folder, intent, journal);
+    let explained = folder.asked(&format!("explain {intent}"), journal);
     let checks = explained["audit"].as_array().unwrap();
     [true, false].map(|agrees| {
         let found = checks.iter().filter(|check| check["agrees"] == agrees);
@@ -152,7 +144,7 @@ const BY_VENUE: &str = "venue.symbol venue.direction venue.amount venue.closeTyp
 fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_journal_has_them() {
     let folder = folder();
     record_in_lock_step(&folder);
-    let trades = trades(&folder);
+    let trades = folder.trades("run.db");
     let first = |result: &str| trades.iter().find(|trade| trade["result"] == result).unwrap();
     let [won, lost] = ["WON", "LOST"].map(|result| first(result)["intent_id"].as_u64().unwrap());
     for intent in [won, lost] {

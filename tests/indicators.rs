@@ -46,19 +46,14 @@ fn reference() -> BTreeMap<i64, f64> {
     rows.filter_map(figure).collect()
 }
 
-fn explain(folder: &Folder, intent: &Value) -> Value {
-    folder.run(&["explain", &intent.to_string(), "--journal", "run.db", "--json"]).json()
-}
-
 #[test]
 fn the_index_at_each_decision_is_that_of_the_reference() {
     let (folder, reference) = (recorded(folder(BOT)), reference());
-    let trades = folder.run(&["trades", "--journal", "run.db", "--json"]).json();
-    let trades = trades.as_array().unwrap();
+    let trades = folder.trades("run.db");
     assert!(trades.len() >= 5, "{trades:?}");
     for trade in trades {
         let expected = reference[&trade["decision_time"].as_i64().unwrap()];
-        let printed = explain(&folder, &trade["intent_id"]);
+        let printed = folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
         let indicators = printed["indicators"].as_object().unwrap();
         assert_eq!(indicators.keys().collect::<Vec<_>>(), ["rsi"]);
         let rsi = indicators["rsi"].as_f64().unwrap();
@@ -74,10 +69,10 @@ fn a_trade_is_explained_without_indicators_and_without_the_file_of_its_strategy(
     let bot = bot.replace("period = 14, oversold = 49.9999, overbought = 50.0001", "file = \"signals.csv\"");
     let signals = format!("time,symbol,direction\n{decided},BTCUSDT,BUY\n");
     let folder = recorded(folder(&bot).with("signals.csv", &signals));
-    let printed = explain(&folder, &json!(1));
+    let printed = folder.asked("explain 1", "run.db");
     assert_eq!((&printed["indicators"], &printed["indicators_missing"]), (&json!({}), &Value::Null));
     std::fs::remove_file(folder.path("signals.csv")).unwrap();
-    let printed = explain(&folder, &json!(1));
+    let printed = folder.asked("explain 1", "run.db");
     assert!(printed["indicators_missing"].as_str().unwrap().contains("signals.csv"), "{printed}");
     assert_eq!(printed["trade"]["intent_id"], 1);
 }

@@ -9,10 +9,6 @@ use candlewick_journal::{Line, LineKind, StoredLine};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-fn parity(folder: &Folder, journal: &str) -> Value {
-    folder.run(&["parity", "--journal", journal, "--json"]).json()
-}
-
 fn failed_parity(folder: &Folder, journal: &str) -> (Value, String) {
     let run = folder.run(&["parity", "--journal", journal, "--json"]);
     assert_eq!(run.code, 5, "{}", run.stderr);
@@ -35,7 +31,7 @@ fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cau
     {
         let folder = folder();
         record_under(&folder, profile);
-        let parity = parity(&folder, "run.db");
+        let parity = folder.asked("parity", "run.db");
         assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{profile}: {parity}");
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{profile}");
         let outcomes = &parity["outcomes"];
@@ -124,7 +120,7 @@ fn difference_from_the_settings_of_the_venue_has_that_setting_as_its_cause() {
         let change = |line: &Line| Line { body: line.body.replacen(from, to, 1), ..line.clone() };
         assert!(recorded[0].line.body.contains(from), "{from}");
         write(&folder.path(&name), recorded.iter().map(|stored| change(&stored.line)));
-        let parity = parity(&folder, &name);
+        let parity = folder.asked("parity", &name);
         assert_eq!(causes(&parity), [cause]);
         let count = parity["outcomes"]["causes"][cause].as_u64().unwrap();
         assert!((least..=most).contains(&count), "{cause}: {count} of {settled}");
@@ -159,7 +155,7 @@ fn missing_entry_is_the_cause_of_a_difference() {
         let kept = recorded.iter().filter(|stored| !stored.line.body.contains(&missing));
         let name = format!("without-{index}.db");
         write(&folder.path(&name), kept.map(|stored| stored.line.clone()));
-        let parity = parity(&folder, &name);
+        let parity = folder.asked("parity", &name);
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
         assert_eq!(causes(&parity), expected, "{missing}: {parity}");
     }
@@ -180,7 +176,7 @@ fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     };
     let live = run_until(&folder, &live, has_both).json();
     assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");
-    let parity = parity(&folder, "run.db");
+    let parity = folder.asked("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
     assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
     let causes = &parity["outcomes"]["causes"];
