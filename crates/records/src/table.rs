@@ -158,7 +158,6 @@ mod tests {
         }
     }
 
-    /// What a layout may not lose: the words, in any order.
     fn words(text: &str) -> Vec<&str> {
         let mut words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('─')).collect();
         words.sort_unstable();

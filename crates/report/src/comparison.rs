@@ -342,7 +342,6 @@ mod tests {
 
     type Row = (&'static str, i64, &'static str, &'static str);
 
-    /// Same, only in A, only in B, another outcome.
     fn check(a: &[Row], b: &[Row], expected: [usize; 4]) {
         let [first, second] = [a, b].map(|rows| rows.iter().copied().map(trade).collect::<Vec<_>>());
         let found = Matching::of(&first, &second);
@@ -368,7 +367,6 @@ mod tests {
             ("y", 3, "BUY", "WON"),
         ];
         check(&a, &b, [1, 1, 1, 2]);
-        // Two at one moment are matched in their order.
         let twice = [("x", 1, "BUY", "WON"), ("x", 1, "SELL", "LOST")];
         check(&twice, &twice, [2, 0, 0, 0]);
         check(&twice, &twice[..1], [1, 1, 0, 0]);

@@ -26,7 +26,6 @@ impl Strategy for AlwaysBuys {
     }
 }
 
-/// Two bots that trade every minute, and one that has no candles.
 fn settings() -> SessionSettings {
     let bot = |name: &str, symbol: &str| BotSettings {
         name: name.to_owned(),
@@ -121,7 +120,6 @@ fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<Eve
     }))
 }
 
-/// Plays two bots whose intents take these courses, one after another.
 fn played(courses: &[Course]) -> (Session, TradeBook) {
     let settings = settings();
     let strategies = settings.bots.iter().map(|_| Box::new(AlwaysBuys) as Box<dyn Strategy>).collect();
@@ -171,7 +169,6 @@ fn read(text: &str, facts: Option<&RunFacts>) -> TradesFile {
     read_trades(&path, None).unwrap()
 }
 
-/// The CSV of a book of these bots, and what stands beside it.
 fn written(book: &TradeBook, caveats: &Caveats) -> (String, RunFacts) {
     let settings = settings();
     let mut text = Vec::new();
@@ -180,7 +177,6 @@ fn written(book: &TradeBook, caveats: &Caveats) -> (String, RunFacts) {
     (String::from_utf8(text).unwrap(), facts)
 }
 
-/// Both accounts, what they are held to and how the trades overlap, to the last bit.
 fn bits(test: &EdgeTest) -> [u64; 5] {
     let overlap = test.overlap();
     [

@@ -128,7 +128,6 @@ mod tests {
     use candlewick_sdk::{Candle, Interval, Money, Ohlcv, Outcome, Signal, Strategy};
     use serde_json::{Value, json};
 
-    /// Buys at every candle.
     struct Buys;
 
     impl Strategy for Buys {

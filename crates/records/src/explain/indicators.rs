@@ -212,7 +212,6 @@ mod tests {
         }
     }
 
-    /// Offers the last of everything that it was shown.
     struct Probe {
         longer: [Interval; 1],
         shown: BTreeMap<&'static str, f64>,
@@ -263,7 +262,6 @@ mod tests {
         }
     }
 
-    /// Two bots, of which the second is asked.
     fn run(version: &str) -> RecordedRun {
         let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});

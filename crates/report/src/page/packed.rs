@@ -226,7 +226,6 @@ mod tests {
     use candlewick_sdk::{Millis, Ohlcv};
     use proptest::prelude::*;
 
-    /// Reads numbers as the page's script does.
     fn numbers_in(bytes: &[u8]) -> Vec<i64> {
         let (mut numbers, mut value, mut unit) = (Vec::new(), 0_i128, 1_i128);
         for byte in bytes {
@@ -265,7 +264,6 @@ mod tests {
         assert_eq!(written, [99, 2, 15, -1, 1, -2, 1, 0, 1, 1]);
     }
 
-    /// A market as they are: steps of some ticks, a few candles without any.
     fn walk(count: i64) -> Level {
         let mut dice = 88_172_645_463_325_252_u64;
         let mut throw = |sides: u64| {
@@ -316,7 +314,6 @@ mod tests {
         Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
     }
 
-    /// Candles with gaps, from before the epoch on.
     fn candles() -> impl Strategy<Value = Vec<Candle>> {
         let one = (1_i64..9, 1_000_u32..9_000, 1_000_u32..9_000, 0_u32..500, 0_u32..500);
         proptest::collection::vec(one, 1..3_000).prop_map(|rows| {

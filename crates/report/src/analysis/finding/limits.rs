@@ -141,7 +141,6 @@ mod tests {
         assert_eq!(finding(&[], Some(1)), None);
     }
 
-    /// Of a run of which only this is known.
     fn summary(won: u64, lost: u64) -> Summary {
         Summary {
             trades: won + lost,

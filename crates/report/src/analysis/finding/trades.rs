@@ -276,7 +276,6 @@ mod tests {
         );
         assert!(found_too_good(30, 0, 0, 30).unwrap().contains("100.0 % of 30 trades won"));
         assert!(found_too_good(200, 90, 1, 290).unwrap().contains("no two of 290 trades were lost in a row"));
-        // Five trades at a time are one look.
         assert_eq!(found_too_good(40, 5, 5, 9), None);
         assert_eq!(found_too_good(0, 0, 0, 0), None);
     }
@@ -334,7 +333,6 @@ mod tests {
     fn outcomes_in_streaks_and_in_turns_are_reported_and_those_in_random_order_are_not() {
         let long: Vec<bool> = (0..400).map(|place| place / 10 % 2 == 0).collect();
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
-        // The bits of SplitMix64.
         let random: Vec<bool> = (0..400_u64).map(coin).collect();
         let text = |outcomes: &[bool]| judge([outcomes].into_iter()).map(|finding| finding.text);
         assert!(
@@ -346,7 +344,6 @@ mod tests {
         assert_eq!(text(&random), None);
     }
 
-    /// A coin by a mixed number.
     fn coin(place: u64) -> bool {
         let mixed = (place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

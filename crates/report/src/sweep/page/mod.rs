@@ -289,7 +289,6 @@ mod tests {
         .unwrap()
     }
 
-    /// Two whole parameters from 0 to 2.
     fn space(names: [&str; 2]) -> Space {
         let mut entry: StrategyEntry =
             Registry::default().with::<RsiReversal>().unwrap().entries()[0].clone();
