@@ -138,7 +138,9 @@ impl Replay {
     }
 
     fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
-        if stored.line.kind != LineKind::Event || stored.line.run != self.run || self.is_of_others(stored) {
+        let series = Some(&stored.line.body).filter(|_| is_candle(stored)).and_then(|body| series_of(body));
+        let is_of_others = series.is_some() && series != self.series;
+        if stored.line.kind != LineKind::Event || stored.line.run != self.run || is_of_others {
             return Ok(());
         }
         let event: Event = parse(stored)?;
@@ -162,10 +164,6 @@ impl Replay {
             _ => {}
         }
         Ok(())
-    }
-
-    fn is_of_others(&self, stored: &StoredLine) -> bool {
-        is_candle(stored) && series_of(&stored.line.body).is_some_and(|there| Some(there) != self.series)
     }
 
     /// Passes on longer candles closed by the last own one, after the decision on it.

@@ -12,6 +12,7 @@ mod verdict;
 mod week;
 
 use crate::analysis::{Analysis, Trades};
+use crate::figure::minute;
 use crate::run::{EdgeLine, GateLine};
 use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
@@ -95,7 +96,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
     packed.elements.append(&mut charts.elements);
     let document = Document {
         title: &page.title,
-        subtitle: verdict::time_of(page),
+        subtitle: format!("{} to {} UTC", minute(page.trades.span.start), minute(page.trades.span.end)),
         links: &links_of(page),
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],

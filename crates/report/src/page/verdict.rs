@@ -2,9 +2,7 @@
 
 use super::RunPage;
 use crate::analysis::Metrics;
-use crate::figure::{
-    break_even_payout_words, capitalised, minute, or_dash, percent, signed_money, signed_percent,
-};
+use crate::figure::{break_even_payout_words, capitalised, or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
@@ -168,11 +166,6 @@ fn tiles(page: &RunPage<'_>) -> String {
     }
     text.push_str("</dl>");
     text
-}
-
-pub(super) fn time_of(page: &RunPage<'_>) -> String {
-    let span = page.trades.span;
-    format!("{} to {} UTC", minute(span.start), minute(span.end))
 }
 
 fn factor(number: f64) -> String {

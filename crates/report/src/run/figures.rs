@@ -58,11 +58,6 @@ impl RunReport {
         self.bots.iter().map(row).collect()
     }
 
-    fn delay_table(&self) -> DataTable {
-        let header = ["symbol"].into_iter().chain(DELAYS);
-        DataTable::new(header, self.delays.iter().map(delay_row).collect())
-    }
-
     pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         let Self { trades, won, lost, draw, cancelled, unsettled, .. } = self;
         let words = |words: Option<String>| words.unwrap_or_else(|| "-".to_owned());
@@ -221,6 +216,7 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
     candles.retain(has_bot);
     candles.sort_by_key(|one| bots.iter().position(|bot| bot.series() == one.series()));
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
+    let delays = report.delays.iter().map(delay_row).collect();
     Ok(RunPage {
         title: title_of(parts.kind, bots),
         edge: &report.edge,
@@ -230,7 +226,7 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
         figures: report.figures(),
         notices: report.notices.clone(),
         tables: vec![
-            ("Delays, p50 / p99 ms", report.delay_table()),
+            ("Delays, p50 / p99 ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
             ("How often each condition held", ConditionLine::table(&report.conditions)),
         ],
         trades: Trades { book, bots, scale, balance, span, prices },

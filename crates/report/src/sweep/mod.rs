@@ -89,7 +89,7 @@ pub struct SweepReport {
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     pub(crate) variants_tried: Option<u64>,
-    luck: Option<Luck>,
+    pub(crate) luck: Option<Luck>,
     best: Vec<BestLine>,
     data_hash: String,
     files: Vec<PathBuf>,
@@ -293,10 +293,6 @@ impl SweepReport {
             percent(figures.win_rate),
             percent(figures.break_even),
         )
-    }
-
-    pub(crate) fn luck_words(&self) -> Option<&'static str> {
-        self.luck.as_ref().map(Luck::reading)
     }
 
     /// Returns the notices except the number of variants, which later steps increase.

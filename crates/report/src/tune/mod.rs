@@ -7,7 +7,7 @@ use crate::conditions::ConditionLine;
 use crate::figure::listed;
 use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
-use crate::walk_forward::{WalkForwardReport, WalkForwardSummary};
+use crate::walk_forward::WalkForwardSummary;
 use candlewick_records::table_text;
 use serde::Serialize;
 use serde_json::Value;
@@ -40,9 +40,12 @@ pub struct TunedBot {
     pub searched: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub struct FoundPart {
+    #[serde(skip)]
     pub name: String,
+    #[serde(skip)]
     pub words: String,
     pub document: Value,
 }
@@ -85,9 +88,7 @@ pub struct TuneReport<'a> {
     words: String,
     next: Vec<String>,
     bot: TunedBot,
-    #[serde(serialize_with = "documents")]
     candles: Vec<FoundPart>,
-    #[serde(serialize_with = "document")]
     strategy_check: FoundPart,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionLine>,
@@ -102,26 +103,19 @@ pub struct TuneReport<'a> {
     files: Vec<PathBuf>,
 }
 
-fn with_headlines(report: &WalkForwardReport, words: &str) -> String {
-    let mut sentences: Vec<&str> = report.headlines().collect();
-    sentences.push(words);
-    sentences.join(" ")
-}
-
 impl<'a> TuneReport<'a> {
     pub fn of(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
         notices.extend(ConditionLine::always(&conditions));
         notices.extend(ConditionLine::overlaps(&conditions));
-        let conclusion = Conclusion::of(walk_forward.report);
+        let report = walk_forward.report;
+        let conclusion = Conclusion::of(report);
+        let words = conclusion.words(report, &looks, gate.as_ref());
         Self {
             conclusion,
-            words: with_headlines(
-                walk_forward.report,
-                &conclusion.words(walk_forward.report, &looks, gate.as_ref()),
-            ),
-            next: conclusion.next(walk_forward.report, (&looks, &conditions, gate.as_ref()), &places),
+            words: report.headlines().chain([words.as_str()]).collect::<Vec<_>>().join(" "),
+            next: conclusion.next(report, (&looks, &conditions, gate.as_ref()), &places),
             bot,
             candles,
             strategy_check,
@@ -145,10 +139,9 @@ impl<'a> TuneReport<'a> {
     }
 
     fn steps(&self) -> Vec<(String, String)> {
-        let mut steps = Vec::new();
-        for part in &self.candles {
-            steps.push((format!("candles {}", part.name), part.words.clone()));
-        }
+        let candles = self.candles.iter();
+        let mut steps: Vec<(String, String)> =
+            candles.map(|part| (format!("candles {}", part.name), part.words.clone())).collect();
         steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
         steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.words())));
         match self.sweep {
@@ -158,9 +151,8 @@ impl<'a> TuneReport<'a> {
             )),
             Some(sweep) => {
                 steps.push(("sweep before the hold-out".to_owned(), sweep.brief()));
-                steps.extend(
-                    sweep.luck_words().map(|words| ("luck of the best".to_owned(), words.to_owned())),
-                );
+                let luck = sweep.luck.iter();
+                steps.extend(luck.map(|luck| ("luck of the best".to_owned(), luck.reading().to_owned())));
             }
         }
         let report = self.walk_forward.report;
@@ -199,14 +191,6 @@ fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
         "{count} of {idea} by now{fewer}: whatever shows an edge of it is held to that, and a \
          p-value counts after it is multiplied by it"
     )
-}
-
-fn documents<S: serde::Serializer>(parts: &[FoundPart], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(parts.iter().map(|part| &part.document))
-}
-
-fn document<S: serde::Serializer>(part: &FoundPart, serializer: S) -> Result<S::Ok, S::Error> {
-    part.document.serialize(serializer)
 }
 
 impl TuneReport<'_> {
