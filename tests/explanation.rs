@@ -156,16 +156,13 @@ fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_jou
     let is_buy = first("WON")["direction"] == "BUY";
     let [direction, other] = if is_buy { ["BUY", "SELL"] } else { ["SELL", "BUY"] }
         .map(|name| format!("\"direction\":\"{name}\""));
-    for (place, (intent, from, to, expected)) in [
+    for (place, (intent, from, to, expected)) in (0..).zip([
         (lost, "\"profit\":-1000", "\"profit\":-900", "terms.profit venue.pnl"),
         (lost, "\"outcome\":\"LOST\"", "\"outcome\":\"DRAW\"", "terms.profit terms.result venue.result"),
         (won, direction.as_str(), other.as_str(), "terms.result venue.direction"),
         (won, "\"stake\":1000", "\"stake\":2000", "terms.profit venue.amount"),
         (won, "\"trading\":\"sandbox\"", "\"trading\":\"real\"", "venue.isDemo"),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ]) {
         let journal = format!("edited-{place}.db");
         std::fs::copy(folder.path("run.db"), folder.path(&journal)).unwrap();
         let of =

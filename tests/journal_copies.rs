@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::recording::{block_on, edit, folder, lines, record_in_lock_step};
+use crate::recording::{block_on, connect, edit, execute, folder, lines, record_in_lock_step};
 use crate::two_runs::{judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, TradeFilter};
@@ -107,8 +107,7 @@ fn rows_of(folder: &Folder, journal: &str) -> (Vec<Value>, i64) {
                 'ordered_direction', ordered_direction, 'ordered_amount', ordered_stake_minor * 1.0 / unit, \
                 'settled_by_person', json(CASE settled_by_person WHEN 1 THEN 'true' ELSE 'false' END)) FROM intents ORDER BY intent";
     block_on(async {
-        let address = format!("sqlite:{}", folder.path(journal).display());
-        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
+        let mut connection = connect(&folder.path(journal)).await;
         let rows: Vec<String> = sqlx::query_scalar(text).fetch_all(&mut connection).await.unwrap();
         let trades =
             sqlx::query_scalar("SELECT COUNT(*) FROM trades").fetch_one(&mut connection).await.unwrap();
@@ -156,14 +155,9 @@ fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
     export("table").fails(2, &["table"]);
     export("missing/folder").fails(2, &["missing/folder"]);
     assert!(!folder.path("missing").exists());
-    block_on(async {
-        let address = format!("sqlite:{}", folder.path("run.db").display());
-        let mut connection = sqlx::SqliteConnection::connect(&address).await.unwrap();
-        let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
-                          DELETE FROM _sqlx_migrations WHERE version = 4";
-        sqlx::raw_sql(statements).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    });
+    let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
+                      DELETE FROM _sqlx_migrations WHERE version = 4";
+    execute(&folder.path("run.db"), statements);
     assert_eq!(folder.asked("journal verify", "run.db")["tables_up_to"], Value::Null);
     folder.asked("journal project", "run.db");
     check("run.db");

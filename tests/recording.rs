@@ -113,7 +113,7 @@ pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     });
 }
 
-async fn connect(path: &Path) -> sqlx::SqliteConnection {
+pub(crate) async fn connect(path: &Path) -> sqlx::SqliteConnection {
     sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display())).await.unwrap()
 }
 

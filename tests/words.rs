@@ -25,7 +25,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("torn", "corrupted, or cut short"),
     ("keeping", "journal session, or storing"),
     ("tap", "observer"),
-    ("desk", "progress tracker"),
     ("untold", "unstated, or missing"),
     ("put away", "evict"),
     ("put_away", "evict"),
