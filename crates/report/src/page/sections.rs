@@ -15,7 +15,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
         let _ = write!(
             text,
             "<p class=\"none\">{}</p>",
-            without_findings(page.edge.verdict, page.edge.is_withheld())
+            without_findings(page.edge.verdict, !page.edge.withheld.is_empty())
         );
     } else {
         text.push_str("<ul class=\"findings\">");
