@@ -1,7 +1,4 @@
-//! The embedded venue with every fault of its switchboard while bots run: they neither die nor open anything twice.
-//!
-//! What was opened is read from the venue's own list over a socket of the test's own, and held against the intents
-//! of the journal.
+//! Bots under every fault of the embedded venue: they neither die nor open anything twice, by the venue's own list.
 
 use crate::candlewick::{Folder, candlewick, last_document};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};

@@ -1,5 +1,4 @@
-//! A bot is killed by SIGKILL while an open waits for its entry delay, and restarted before the delay is
-//! over: the request is never sent, and the intent has its end.
+//! A bot killed by SIGKILL while an open waits for its entry delay never sends it after a restart, and the intent ends.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;

@@ -1,5 +1,4 @@
-//! A venue whose texts hold control sequences, hidden characters, formulas and credentials. A terminal
-//! parser reads what the program prints of them.
+//! A venue whose texts hold control sequences, hidden characters, formulas and credentials; a terminal parser reads them.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;

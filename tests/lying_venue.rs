@@ -1,6 +1,4 @@
-//! A lying venue on sockets, written from the contract and independent of the sandbox and the client.
-//!
-//! It accepts every order and ends every trade with a win. A [`Tell`] may change each record before it is sent.
+//! A lying venue on sockets, independent of the sandbox and the client: it accepts every order, and every trade wins.
 
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::{Value, json};

@@ -1,7 +1,4 @@
-//! Journals in a PostgreSQL server.
-//!
-//! `CANDLEWICK_TEST_POSTGRES` is the URL of a server, with its password; `.ci/postgres` provides it. The program itself
-//! gets the password from `PGPASSFILE`.
+//! Journals in the PostgreSQL server of `CANDLEWICK_TEST_POSTGRES`, a URL with its password; `.ci/postgres` provides it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
 

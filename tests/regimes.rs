@@ -1,5 +1,4 @@
-//! `data generate` as a user runs it: a strategy earns a planted edge, and an edge under assumptions that nobody offers is
-//! withheld.
+//! `data generate` as a user runs it: a strategy earns a planted edge; one under assumptions that nobody offers is withheld.
 
 use crate::candlewick::Folder;
 use serde_json::Value;

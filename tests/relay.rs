@@ -1,7 +1,4 @@
-//! A relay between the program and a venue that counts requests.
-//!
-//! A client that sends one request after the other has read the answer to one before it sends the next. So the requests
-//! seen show how far a process has come, however busy the machine is.
+//! A relay to a venue that counts requests: those seen show how far a process has come, however busy the machine is.
 #![cfg(unix)]
 
 use candlewick_broker::clock::Stopwatch;

@@ -1,5 +1,4 @@
-//! A token that the venue stops accepting during a run: nothing is opened, and the next token in the file is used without a
-//! restart.
+//! A token that the venue stops accepting during a run: the next one in the file is used without a restart.
 #![cfg(unix)]
 
 use crate::believed::BOT;

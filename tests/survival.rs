@@ -1,5 +1,4 @@
-//! A bot is killed by SIGKILL before and after each kind of journal write becomes durable, at a venue that loses replies and shows
-//! its list late. It is started again, and every trade of the venue is compared with the journal.
+//! A bot killed by SIGKILL around each kind of journal write is started again, and every trade of the venue is in its journal.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;

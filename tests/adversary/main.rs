@@ -1,9 +1,7 @@
-//! Live runs of the binary against a venue that lies.
+//! Live runs of the binary against a venue that lies, written from the contract alone, with a record of its own.
 //!
-//! The venue is written from the venue's contract alone and shares no code with the program. It keeps its own record
-//! of orders, trades and money. A scenario is a row: the lies and what has to follow. By default the rows marked as
-//! short run, each lie once, and nights of a minute; `CANDLEWICK_ADVERSARY=all` runs all of them, and
-//! `CANDLEWICK_ADVERSARY=night:3600` only nights of so many seconds. Words on the command line choose by name.
+//! By default the short rows run, each lie once, and nights of a minute; `CANDLEWICK_ADVERSARY=all` runs all of them,
+//! `night:3600` only nights of so many seconds. Words on the command line choose by name.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test of its own, which prints its table")]
 
 mod clock;

@@ -1,8 +1,5 @@
-//! `strategy check` on strategies that are known: honest ones, none of which it may accuse, and cheats, each of which it must
-//! catch by the check that is there for it.
-//!
-//! This is a program of its own, with the strategies of the corpus in its `App`, as any author's program is. Without
-//! `strategy` or `sweep` as its first argument it runs itself once for each of them, and compares.
+//! `strategy check` may accuse no honest strategy, and must catch each cheat by the check that is there for it.
+//! Without `strategy` or `sweep` as its first argument this program runs itself once for each of them, and compares.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
 
 mod cheat;

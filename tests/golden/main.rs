@@ -1,9 +1,7 @@
-//! Golden references: outputs of the program on fixed inputs, compared with recorded ones.
+//! Golden references: `cases.toml` lists commands and outputs, `masks.toml` values to mask, `allowed.toml` differences.
 //!
-//! `cases.toml` lists commands and the outputs to keep, `masks.toml` the values to mask,
-//! `base/` the recorded outputs and `allowed.toml` the permitted differences. With
-//! `CANDLEWICK_GOLDEN=record` the test adds outputs that are missing. `CANDLEWICK_GOLDEN_BINARY`
-//! names another program to run, and `CANDLEWICK_GOLDEN_CASE` a part of the names of cases.
+//! `CANDLEWICK_GOLDEN=record` adds outputs that are missing, `CANDLEWICK_GOLDEN_BINARY` names another program, and
+//! `CANDLEWICK_GOLDEN_CASE` a part of the names of cases.
 #![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
 mod allowed;

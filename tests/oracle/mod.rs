@@ -1,8 +1,5 @@
-//! The oracle: what a list of signals must yield, calculated as plainly as the rules are written.
-//!
-//! It shares no code with the simulator, nor with any other crate: plain numbers in, rows out, the standard library
-//! only. Where the two disagree, one of them has misread the rules. Times are integer milliseconds since the epoch,
-//! prices are floats, money is whole cents.
+//! The oracle: what a list of signals must yield, by the standard library alone. Where it and the simulator disagree, one
+//! has misread the rules. Times are integer milliseconds since the epoch, prices are floats, money is whole cents.
 
 use std::collections::BTreeMap;
 

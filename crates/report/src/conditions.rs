@@ -224,15 +224,10 @@ mod tests {
 
     #[test]
     fn a_combination_has_its_vote_its_parts_and_the_signals_that_each_filter_stopped() {
-        let of = |part: &str, side: &'static str, line: ConditionLine| ConditionLine {
-            part: part.to_owned(),
-            side,
-            ..line
-        };
-        let filter = |stopped: u64| ConditionLine {
-            candles: 20,
-            stopped: Some(stopped),
-            ..line(0, "lets the signal pass", 20 - stopped, 0)
+        let of = |part: &str, side, line| ConditionLine { part: part.to_owned(), side, ..line };
+        let filter = |stopped: u64| {
+            let line = line(0, "lets the signal pass", 20 - stopped, 0);
+            ConditionLine { candles: 20, stopped: Some(stopped), ..line }
         };
         let lines = [
             of("", "vote", line(0, "a direction has the quorum, 2 of 2", 20, 0)),
@@ -279,9 +274,8 @@ mod tests {
         assert_eq!(ConditionLine::overlaps(&lines), [expected]);
         assert_eq!(ConditionLine::overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
-        assert!(
-            ConditionLine::overlaps(&[inside])[0].starts_with("a, part outer.dip: buy and sell both held")
-        );
+        let found = ConditionLine::overlaps(&[inside]);
+        assert!(found[0].starts_with("a, part outer.dip: buy and sell both held"));
         let none = ConditionLine { candles: 0, ..sell(0) };
         assert_eq!(ConditionLine::overlaps(&[none]), [""; 0]);
     }

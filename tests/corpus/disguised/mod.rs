@@ -1,5 +1,4 @@
-//! Cheats that hide from a plain comparison of runs: in one instance, in shapes, in getters, at the end of long runs, or behind the end of the
-//! process.
+//! Cheats that hide from a plain comparison of runs: in one instance, in shapes, in getters, late, or behind the end.
 
 mod ending;
 mod instance;

@@ -1,6 +1,4 @@
 //! A second trial: ten more ways to cheat and eight more ways to trade, of kinds that the first one has not.
-//!
-//! A look behind a longer candle in memory is not among them: these are made one by one as they end, and no later one lies there.
 
 use super::cheats::{MINUTE, mixed, move_ahead, picks, turned, turning};
 use super::{DATA, Event, by_candle, entry};

@@ -1,5 +1,4 @@
-//! Strategies that were written without a look at the checks: how many cheats are caught by checks that were not made for them,
-//! and whether an honest strategy is accused by checks that never saw its like.
+//! Strategies that were written without a look at the checks, cheats and honest ones.
 
 mod again;
 mod caught;

@@ -267,14 +267,8 @@ mod tests {
     }
 
     fn stored(run: u64, kind: LineKind, body: &Value) -> StoredLine {
-        let line = Line {
-            run,
-            kind,
-            intent: None,
-            at: Millis::ZERO,
-            received: Millis::ZERO,
-            body: body.to_string(),
-        };
+        let (at, body) = (Millis::ZERO, body.to_string());
+        let line = Line { run, kind, intent: None, at, received: at, body };
         StoredLine { seq: 11, line, hash: ChainHash::GENESIS }
     }
 
@@ -315,6 +309,9 @@ mod tests {
         let mut replay = Replay::new(&run("1.0.0"), ("b", 100), &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
         let close = |close: f64| ("close", close);
+        let priced = |symbol: u64, value: f64| {
+            event(&json!({"event": "price", "symbol": symbol, "price": {"time": 0, "value": value}}))
+        };
         let (longer, price) = (("longer close", 20.0), ("price", 21.0));
         let mut another_run = candle(1, 5, 99.0);
         another_run.line.run = 1;
@@ -326,14 +323,8 @@ mod tests {
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
             // Two minutes have closed, but the strategy had answered before it saw them.
             (candle(1, 1, 20.0), &[close(20.0)]),
-            (
-                event(&json!({"event": "price", "symbol": 0, "price": {"time": 0, "value": 99.0}})),
-                &[close(20.0)],
-            ),
-            (
-                event(&json!({"event": "price", "symbol": 1, "price": {"time": 0, "value": 21.0}})),
-                &[close(20.0), longer, price],
-            ),
+            (priced(0, 99.0), &[close(20.0)]),
+            (priced(1, 21.0), &[close(20.0), longer, price]),
             // Shown, once; and seen in what it goes by next.
             (settled(7, 800), &[close(20.0), longer, price]),
             (settled(8, 100), &[close(20.0), longer, price]),
@@ -356,11 +347,7 @@ mod tests {
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [
             (run("1.0.0"), "c", "the run has no bot \"c\""),
-            (
-                run("0.9.0"),
-                "b",
-                "the run had version 0.9.0 of strategy \"probe\", this program has version 1.0.0",
-            ),
+            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", this program has version 1.0"),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
             let why = Replay::new(&run, (bot, 100), &registry).err().unwrap();

@@ -207,10 +207,8 @@ mod tests {
     fn a_fall_lasts_until_the_balance_is_back() {
         // 100, 110, 90, 95, 110, 105, 60: two falls, one of 20 that ended and one of 50 that did not.
         let falls = falls_of(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
-        let seen: Vec<_> = falls
-            .iter()
-            .map(|fall| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at))
-            .collect();
+        let times = |fall: &Drawdown| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at);
+        let seen: Vec<_> = falls.iter().map(times).collect();
         assert_eq!(seen, [(20, Some(at(1)), Some(at(2)), Some(at(4))), (50, Some(at(4)), Some(at(6)), None)]);
         assert!(falls_of(profits(&[1, 0, 2]), Money::ZERO).is_empty());
     }

@@ -246,11 +246,7 @@ mod tests {
             above_break_even: None,
             break_even_by_money: None,
         };
-        assert_eq!(
-            too_few_trades(Some(&rates), 90).map(|finding| finding.severity),
-            expected,
-            "{half_width}"
-        );
+        assert_eq!(too_few_trades(Some(&rates), 90).map(|found| found.severity), expected, "{half_width}");
     }
 
     #[test]
@@ -269,11 +265,8 @@ mod tests {
 
     #[test]
     fn a_win_rate_a_profit_factor_and_a_run_without_losses_in_a_row_are_reported() {
-        assert!(
-            found_too_good(4_969, 31, 2, 5_000)
-                .unwrap()
-                .contains("99.4 % of 5000 trades won, wins brought 128.2 times")
-        );
+        let found = found_too_good(4_969, 31, 2, 5_000).unwrap();
+        assert!(found.contains("99.4 % of 5000 trades won, wins brought 128.2 times"));
         assert!(found_too_good(30, 0, 0, 30).unwrap().contains("100.0 % of 30 trades won"));
         assert!(found_too_good(200, 90, 1, 290).unwrap().contains("no two of 290 trades were lost in a row"));
         assert_eq!(found_too_good(40, 5, 5, 9), None);
@@ -335,11 +328,7 @@ mod tests {
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
         let random: Vec<bool> = (0..400_u64).map(coin).collect();
         let text = |outcomes: &[bool]| judge([outcomes].into_iter()).map(|finding| finding.text);
-        assert!(
-            text(&long).unwrap().starts_with("Wins and losses come in streaks: 40 where"),
-            "{:?}",
-            text(&long)
-        );
+        assert!(text(&long).unwrap().starts_with("Wins and losses come in streaks: 40 where"));
         assert!(text(&turns).unwrap().starts_with("Wins and losses come in turns: 400 where"));
         assert_eq!(text(&random), None);
     }
@@ -430,10 +419,7 @@ mod tests {
         let (decided, return_per_unit, profit) = (900, 0.0812, -52_594.0);
         let result = StakedResult { decided, return_per_unit, profit, decimals: 2, has_equal_stakes: false };
         let text = result.finding(&[]).unwrap().text;
-        assert!(
-            text.starts_with("Stakes were larger where trades lost: the account lost 52594.00"),
-            "{text}"
-        );
+        assert!(text.starts_with("Stakes were larger where trades lost: the account lost 52594.00"));
         assert!(text.contains("+8.12 % of its stake"), "{text}");
     }
 }

@@ -231,27 +231,19 @@ mod tests {
             (Some(80.0), None, None),
             (None, Some(80.0), None),
         ] {
-            assert_eq!(
-                assumed_payout(assumed, seen).map(|finding| finding.severity),
-                expected,
-                "{assumed:?} {seen:?}"
-            );
+            let found = assumed_payout(assumed, seen).map(|finding| finding.severity);
+            assert_eq!(found, expected, "{assumed:?} {seen:?}");
         }
     }
 
     #[test]
     fn a_payout_that_nobody_pays_is_reported_and_a_usual_one_is_not() {
-        for (assumed, expected) in [
-            (Some(0.8), true),
-            (Some(19.9), true),
-            (Some(20.0), false),
-            (Some(80.0), false),
-            (Some(100.0), false),
-            (Some(100.1), true),
-            (None, false),
-        ] {
-            assert_eq!(unusual_payout(assumed).is_some(), expected, "{assumed:?}");
+        for (assumed, expected) in
+            [(0.8, true), (19.9, true), (20.0, false), (80.0, false), (100.0, false), (100.1, true)]
+        {
+            assert_eq!(unusual_payout(Some(assumed)).is_some(), expected, "{assumed}");
         }
+        assert_eq!(unusual_payout(None), None);
         assert!(unusual_payout(Some(0.8)).unwrap().text.contains("0.8 % is assumed"));
     }
 
@@ -352,11 +344,8 @@ mod tests {
     #[test]
     fn more_than_a_hundredth_is_serious() {
         for (count, expected) in [(10, Severity::Info), (11, Severity::Serious), (900, Severity::Serious)] {
-            assert_eq!(
-                stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap().severity,
-                expected,
-                "{count}"
-            );
+            let found = stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap();
+            assert_eq!(found.severity, expected, "{count}");
         }
         assert_eq!(stale_longer_candles(&[]), None);
         let text = stale_longer_candles(&[stale(580, 1_000)]).unwrap().text;

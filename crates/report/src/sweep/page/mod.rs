@@ -343,29 +343,13 @@ mod tests {
 
     #[test]
     fn labels_are_short() {
-        for (number, expected) in [
-            (0.0, "0"),
-            (-0.000_01, "0"),
-            (0.123_456, "0.1235"),
-            (12.5, "12.5"),
-            (100.0, "100"),
-            (12_345.6, "12346"),
-        ] {
-            assert_eq!(short(number), expected);
-        }
+        let numbers = [0.0, -0.000_01, 0.123_456, 12.5, 100.0, 12_345.6];
+        assert_eq!(numbers.map(short), ["0", "0", "0.1235", "12.5", "100", "12346"]);
     }
 
     #[test]
     fn of_many_sets_the_best_and_some_of_all_others_are_drawn() {
-        let row = |trial| TrialRow {
-            trial,
-            candidate: [Setting::Whole(1)].into(),
-            rung: 0,
-            share: 1.0,
-            outcome: Outcome::Refused(String::new()),
-            score: None,
-        };
-        let rows: Vec<TrialRow> = (0..5_000).map(row).collect();
+        let rows: Vec<TrialRow> = (0..5_000).map(|trial| row(trial, 1, 1, None)).collect();
         let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
         assert!(shown.len() <= MAX_LINES && shown.len() > MAX_LINES / 2, "{}", shown.len());
         assert!(shown[..100].iter().copied().eq(0..100) && shown.iter().any(|trial| *trial > 4_900));
