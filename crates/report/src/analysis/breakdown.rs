@@ -173,15 +173,8 @@ impl Dimension {
     ];
 
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour => "hour (UTC)",
-            Self::Weekday => "weekday (UTC)",
-            Self::Symbol => "symbol",
-            Self::Direction => "direction",
-            Self::Expiry => "expiry",
-            Self::PayoutBand => "payout",
-            Self::EntryDelay => "entry delay",
-        }
+        let names = ["hour (UTC)", "weekday (UTC)", "symbol", "direction", "expiry", "payout", "entry delay"];
+        names[self as usize]
     }
 }
 

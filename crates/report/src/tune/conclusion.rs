@@ -45,25 +45,17 @@ impl Conclusion {
         }
     }
 
-    pub(super) const fn headline(self) -> &'static str {
+    /// CSS class and headline.
+    pub(super) const fn shown(self) -> (&'static str, &'static str) {
         match self {
-            Self::EdgeHeld => "The edge held",
-            Self::EdgeShown => "Edge shown, hold-out locked",
-            Self::EdgeUnconfirmed => "Edge shown, not confirmed",
-            Self::EdgeNotHeld => "The edge did not hold",
-            Self::EdgeNoLongerHeld => "The edge did not last",
-            Self::EdgeWithheld => "Edge shown, but withheld",
-            Self::NoEdge => "No edge",
-            Self::NotEnoughTrades => "Not enough trades to say",
-        }
-    }
-
-    pub(super) const fn class(self) -> &'static str {
-        match self {
-            Self::EdgeHeld | Self::EdgeShown => "shown",
-            Self::EdgeUnconfirmed | Self::NotEnoughTrades => "open",
-            Self::EdgeWithheld => "withheld",
-            Self::EdgeNotHeld | Self::EdgeNoLongerHeld | Self::NoEdge => "rejected",
+            Self::EdgeHeld => ("shown", "The edge held"),
+            Self::EdgeShown => ("shown", "Edge shown, hold-out locked"),
+            Self::EdgeUnconfirmed => ("open", "Edge shown, not confirmed"),
+            Self::EdgeNotHeld => ("rejected", "The edge did not hold"),
+            Self::EdgeNoLongerHeld => ("rejected", "The edge did not last"),
+            Self::EdgeWithheld => ("withheld", "Edge shown, but withheld"),
+            Self::NoEdge => ("rejected", "No edge"),
+            Self::NotEnoughTrades => ("open", "Not enough trades to say"),
         }
     }
 

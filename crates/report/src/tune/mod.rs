@@ -208,11 +208,12 @@ impl TuneReport<'_> {
             tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
         }
         tables.push(("windows", "The windows of the walk-forward", self.walk_forward.report.window_table()));
+        let (class, headline) = self.conclusion.shown();
         Ok(TunePage {
             title: format!("{} on {}", bot.name, bot.series),
             subtitle: format!("{} {}, {searched}", bot.strategy, bot.version),
-            class: self.conclusion.class(),
-            headline: self.conclusion.headline(),
+            class,
+            headline,
             words: self.words.clone(),
             next: self.next.clone(),
             tables,
@@ -225,7 +226,7 @@ impl TuneReport<'_> {
 impl fmt::Display for TuneReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bot = &self.bot;
-        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.headline())?;
+        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.shown().1)?;
         writeln!(f, "{}\n", self.words)?;
         let steps = self.steps().into_iter().map(|(name, found)| [name, found]);
         writeln!(f, "{}\n", table_text(["step", "found"], steps))?;

@@ -114,11 +114,7 @@ pub(super) struct Facts<'a> {
 
 impl Severity {
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Serious => "serious",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+        ["serious", "warning", "info"][self as usize]
     }
 }
 
