@@ -142,16 +142,8 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
         }
     };
     let outcome = outcome_of(signal.direction, open_price, close_price, settings.draw);
-    Row {
-        decision_time: signal.decision_time,
-        open_time: Some(open_time),
-        open_price: Some(open_price),
-        close_time: Some(close_time),
-        close_price: Some(close_price),
-        outcome,
-        pnl_cents: Some(pnl_cents(outcome, stake_cents, settings.payout_percent)),
-        known_at: Some(close_time + settings.settle_delay_ms),
-    }
+    let pnl_cents = Some(pnl_cents(outcome, stake_cents, settings.payout_percent));
+    Row { open_price: Some(open_price), close_price: Some(close_price), outcome, pnl_cents, ..cancelled }
 }
 
 /// Rules 1 and 4: the open moment `o` of a signal that arrives at `arrival`.
@@ -205,10 +197,7 @@ fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
 fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
     // Rounding errors of interpolated prices are no difference.
     if (open_price - close_price).abs() / open_price <= 1e-12 {
-        return match draw {
-            Draw::Refund => Outcome::Draw,
-            Draw::Loss => Outcome::Lost,
-        };
+        return if draw == Draw::Refund { Outcome::Draw } else { Outcome::Lost };
     }
     let won = match direction {
         Direction::Buy => close_price > open_price,
@@ -363,19 +352,13 @@ mod tests {
     /// Minute k opens at 100 + 10 k and closes 6 above, so that no close is the next open.
     fn minutes(present: &[i64]) -> Vec<CandleRow> {
         let price = |k: i64| 100.0 + 10.0 * k as f64;
-        present
-            .iter()
-            .map(|k| (ZERO + k * MINUTE, price(*k), price(*k) + 6.0, price(*k), price(*k) + 6.0))
-            .collect()
+        let candle = |k: &i64| (ZERO + k * MINUTE, price(*k), price(*k) + 6.0, price(*k), price(*k) + 6.0);
+        present.iter().map(candle).collect()
     }
 
     fn signal(decision_time: i64, expiration: Expiration) -> Signal {
-        Signal {
-            decision_time: ZERO + decision_time,
-            direction: Direction::Buy,
-            duration_ms: MINUTE,
-            expiration,
-        }
+        let (decision_time, direction) = (ZERO + decision_time, Direction::Buy);
+        Signal { decision_time, direction, duration_ms: MINUTE, expiration }
     }
 
     fn run(candles: &[CandleRow], signal: Signal, settings: Settings) -> Row {
@@ -413,24 +396,16 @@ mod tests {
 
     #[test]
     fn a_short_candle_close_has_no_cutoff_and_a_set_one_is_obeyed() {
-        let short = |settings| {
-            run(
-                &minutes(&[0, 1, 2]),
-                Signal { duration_ms: 30_000, ..signal(29_999, Expiration::CandleClose) },
-                settings,
-            )
-        };
+        let signal = Signal { duration_ms: 30_000, ..signal(29_999, Expiration::CandleClose) };
+        let short = |settings| run(&minutes(&[0, 1, 2]), signal, settings);
         assert_eq!(short(EXACT).close_time, Some(ZERO + 30_000));
         assert_eq!(short(Settings { cutoff: Cutoff::Ms(1), ..EXACT }).close_time, Some(ZERO + 60_000));
     }
 
     #[test]
     fn a_path_of_opens_stands_still_inside_a_candle() {
-        let row = run(
-            &minutes(&[0, 1, 2]),
-            signal(1_500, Expiration::TimeFixed),
-            Settings { path: Path::Open, ..EXACT },
-        );
+        let settings = Settings { path: Path::Open, ..EXACT };
+        let row = run(&minutes(&[0, 1, 2]), signal(1_500, Expiration::TimeFixed), settings);
         assert_eq!((row.open_price, row.close_price), (Some(100.0), Some(110.0)));
     }
 
